@@ -1,0 +1,80 @@
+# One entry for people and for CI. `make` alone lists the targets.
+
+PYTHON ?= python3
+VENV ?= .venv
+# Passed on to pytest: make test ARGS="tests/redteam -q"
+ARGS ?=
+
+BIN := $(VENV)/bin
+SAY := @printf '==> %s\n'
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench clean system-tools
+# A recipe that fails leaves no half-made stamp that a later call would believe.
+.DELETE_ON_ERROR:
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.stamp-demo ## Run an analysis in the sandbox, and save its figures in ./demo-output
+	@$(BIN)/python examples/demo.py
+
+test: system-tools $(VENV)/.stamp-dev ## Install what the tests need, and run them (ARGS="..." goes to pytest)
+	$(SAY) "running the tests"
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/.stamp-dev ## Check format, style, types and layers
+	$(SAY) "format"
+	@$(BIN)/ruff format --check .
+	$(SAY) "style"
+	@$(BIN)/ruff check .
+	$(SAY) "types"
+	@$(BIN)/mypy
+	$(SAY) "layers"
+	@$(BIN)/lint-imports
+
+bench: $(VENV)/.stamp-dev ## Measure against stock alternatives
+	@$(BIN)/python -m benchmarks
+
+clean: ## Remove the environment and everything built
+	rm -rf $(VENV) build dist demo-output .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  printf 'error: Python 3.11 or newer is needed, and `%s` is not one. Name another: make PYTHON=python3.12\n' '$(PYTHON)' >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  printf 'error: `%s` cannot make environments. On Debian and Ubuntu: apt-get install python3-venv\n' '$(PYTHON)' >&2; exit 1; }
+	$(SAY) "making an environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+# Dependency groups need pip 25.1, newer than what many a Python brings.
+$(VENV)/.stamp-pip: | $(BIN)/python
+	$(SAY) "upgrading pip"
+	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	@touch $@
+
+$(VENV)/.stamp-demo: pyproject.toml $(VENV)/.stamp-pip
+	$(SAY) "installing llm-sandbox and what it needs (the first time takes a minute or two)"
+	@$(BIN)/python -m pip install --editable .
+	@touch $@
+
+$(VENV)/.stamp-dev: pyproject.toml $(VENV)/.stamp-pip
+	$(SAY) "installing llm-sandbox with the tools for development (the first time takes a minute or two)"
+	@$(BIN)/python -m pip install --editable . --group dev
+	@touch $@ $(VENV)/.stamp-demo
+
+# Only root on Debian can install programs; anyone else runs on the wheel's bwrap, and a test that
+# needs more says so in its skip reason.
+system-tools:
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  missing=; \
+	  for pair in bwrap:bubblewrap useradd:passwd setpriv:util-linux ip:iproute2 ps:procps; do \
+	    command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair#*:}"; \
+	  done; \
+	  if [ -n "$$missing" ]; then \
+	    printf '==> installing the programs that the tests need:%s\n' "$$missing"; \
+	    apt-get -qq update && \
+	    DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends $$missing >/dev/null; \
+	  fi; \
+	fi

@@ -1,0 +1,252 @@
+"""The contract of a backend: make machines, start processes in them, say truthfully what holds them.
+
+A backend is a factory of `Machine`s. A machine that can start processes is complete; forked kernels and the file service
+are what our own supervisor adds wherever it runs.
+"""
+
+import abc
+import socket
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from llm_sandbox.limits import Limits
+
+__all__ = [
+    "Backend",
+    "Control",
+    "Exit",
+    "Isolation",
+    "KernelSpec",
+    "Machine",
+    "MachineSpec",
+    "Network",
+    "ProcessSpec",
+    "RawKernel",
+    "RawProcess",
+]
+
+Network = Literal["blocked", "open"]
+
+
+@dataclass(frozen=True)
+class MachineSpec:
+    """What is asked of a machine."""
+
+    workdir: str = "/sandbox"
+    """Its working directory, absolute."""
+    limits: Limits = field(default_factory=Limits)
+    """What its processes may use together."""
+    network: Network = "blocked"
+    """``blocked``: no interface but loopback. ``open``: the host's network."""
+    timeout_s: float | None = None
+    """Seconds until it ends by itself; None for no deadline."""
+
+
+@dataclass(frozen=True)
+class ProcessSpec:
+    """A program to start."""
+
+    argv: tuple[str, ...]
+    """The program and its arguments; never a shell line."""
+    env: Mapping[str, str]
+    """The whole environment."""
+    cwd: str | None = None
+    """Working directory; None for the machine's."""
+    timeout_s: float | None = None
+    """Seconds until it is killed with everything it started; None for no deadline."""
+    stdin: bool = False
+    """Whether the caller will write to it; otherwise it reads an empty stream."""
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """An interpreter to start."""
+
+    env: Mapping[str, str]
+    """The whole environment."""
+    cold: bool = False
+    """Whether it gets a memory layout of its own instead of a fork of the shared zygote."""
+    warm: bool = False
+    """Whether it runs a first cell of its own before it is used."""
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a process ended, as its parent outside saw it."""
+
+    exit_code: int
+    """By the endings table: n, 128 + signal, 124 for a deadline, 137 for memory."""
+    signal: int | None = None
+    """The signal that ended it."""
+    timed_out: bool = False
+    """Whether its deadline ended it."""
+    oom_killed: bool = False
+    """Whether the memory limit ended it."""
+    cpu_s: float | None = None
+    """CPU time of it and its awaited children, in seconds."""
+    peak_memory_bytes: int | None = None
+    """Its largest resident size, in bytes."""
+
+
+class Ending:
+    """Set once, when a process has ended; any thread may wait for it."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self._exit: Exit | None = None
+
+    def set(self, ended: Exit) -> None:
+        """Record the end; later calls change nothing."""
+        if self._exit is None:
+            self._exit = ended
+            self._event.set()
+
+    def get(self) -> Exit | None:
+        """The end, or None while it runs."""
+        return self._exit
+
+    def wait(self, timeout_s: float | None = None) -> Exit | None:
+        """Wait for the end; None if it did not come in time."""
+        self._event.wait(timeout_s)
+        return self._exit
+
+
+@dataclass
+class RawProcess:
+    """A started program: three descriptors, which the taker closes, and its end."""
+
+    id: str
+    stdin: int | None
+    stdout: int
+    stderr: int
+    ending: Ending
+
+
+@dataclass
+class RawKernel:
+    """A started interpreter: its frame stream, what it writes past that, and its end."""
+
+    id: str
+    stream: socket.socket
+    stdout: int
+    stderr: int
+    ending: Ending
+    cold: bool = False
+
+
+@dataclass(frozen=True)
+class Control:
+    """How one resource is held."""
+
+    state: Literal["enforced", "approximated", "absent"]
+    by: str
+    """The mechanism, or why there is none."""
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """What holds a sandbox, resource by resource."""
+
+    backend: str
+    level: Literal["microvm", "container", "namespaces", "none"]
+    controls: Mapping[str, Control]
+
+    def state(self, resource: str) -> str:
+        """``enforced``, ``approximated`` or ``absent`` for a resource such as ``network``."""
+        return self.controls[resource].state
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON-able data."""
+        controls = {name: {"state": c.state, "by": c.by} for name, c in self.controls.items()}
+        return {"backend": self.backend, "level": self.level, "controls": controls}
+
+
+class Machine(abc.ABC):
+    """A place with files, processes, a network and an end."""
+
+    id: str
+    spec: MachineSpec
+    isolation: Isolation
+
+    @abc.abstractmethod
+    def start(self, spec: ProcessSpec) -> RawProcess:
+        """Start a program.
+
+        Raises:
+            LaunchError: There is no such program or directory, or it cannot be executed.
+            ContainerGoneError: The machine has ended.
+        """
+
+    @abc.abstractmethod
+    def start_kernel(self, spec: KernelSpec) -> RawKernel:
+        """Start an interpreter that speaks frames.
+
+        Raises:
+            KernelNotReadyError: The machine's Python cannot run one; the message has its own words.
+            ContainerGoneError: The machine has ended.
+        """
+
+    @abc.abstractmethod
+    def open_files(self) -> socket.socket:
+        """Connect to a file service in the machine (see `guest.files`)."""
+
+    @abc.abstractmethod
+    def signal(self, process_id: str, number: int) -> bool:
+        """Send a signal to one process; False if it has ended."""
+
+    @abc.abstractmethod
+    def kill(self, process_id: str) -> bool:
+        """Kill a process and everything it started, wherever that went; False if it has ended."""
+
+    @abc.abstractmethod
+    def set_deadline(self, seconds: float | None) -> None:
+        """Have the machine end in `seconds` from now; None for never."""
+
+    @property
+    @abc.abstractmethod
+    def end_reason(self) -> str | None:
+        """Why the machine has ended: ``closed``, ``deadline``, ``gone``; None while it lives."""
+
+    @abc.abstractmethod
+    def base_env(self) -> dict[str, str]:
+        """The environment that programs get before the caller's additions."""
+
+    @abc.abstractmethod
+    def python(self) -> str:
+        """Path of the machine's Python interpreter."""
+
+    @abc.abstractmethod
+    def destroy(self) -> None:
+        """End the machine and everything in it; returns at once, and is sure. May be called twice."""
+
+
+class Backend(abc.ABC):
+    """An engine that machines are made by."""
+
+    name: ClassVar[str]
+
+    @abc.abstractmethod
+    def check(self) -> Isolation:
+        """Prove once that this engine works here.
+
+        Returns:
+            What a machine made here is held by.
+
+        Raises:
+            BackendUnavailableError: It does not work here; the hint says what to do.
+        """
+
+    @abc.abstractmethod
+    def create(self, spec: MachineSpec) -> Machine:
+        """Make a machine.
+
+        Raises:
+            BackendUnavailableError: The engine does not work here.
+            UnsupportedError: The engine cannot honour the specification.
+        """
+
+    @abc.abstractmethod
+    def warm_up(self, network: Network = "blocked") -> None:
+        """Start what makes the first kernel quick, and return at once."""

@@ -1,0 +1,124 @@
+"""What root does before bubblewrap and after it, in a process of its own.
+
+bubblewrap must not run as root: a sandbox started by root could write /proc/sys, whatever capabilities it dropped. So
+this process binds what the sandbox needs to a place that an unprivileged user can reach, in a mount namespace of its
+own, becomes that user in a child, and starts bubblewrap there. It stays, so that the control groups are removed when
+everything has ended, even if the host process was killed.
+
+Reads a JSON plan from the descriptor given as its argument.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from llm_sandbox.backends.hardening.cgroups import remove_group
+from llm_sandbox.guest import linux
+
+_STAGES = ("/mnt", "/srv", "/media", "/opt")
+STAGED = "@staged:"
+"""Starts an argument that stands for where a host path was bound to."""
+
+
+def plan(
+    command: Sequence[str],
+    sources: Sequence[str],
+    *,
+    user: int,
+    kept_fds: Sequence[int],
+    cgroups: Sequence[str],
+) -> str:
+    """Describe the work.
+
+    Args:
+        command: The bwrap command; arguments that start with `STAGED` name one of `sources`.
+        sources: Host paths to bind.
+        user: The user and group id to become.
+        kept_fds: Descriptors that the command inherits.
+        cgroups: Group directories to remove at the end.
+    """
+    return json.dumps(
+        {
+            "command": list(command),
+            "sources": list(sources),
+            "user": user,
+            "kept_fds": list(kept_fds),
+            "cgroups": list(cgroups),
+        }
+    )
+
+
+def main() -> None:
+    """Entry point: the descriptor of the plan is the argument."""
+    with open(int(sys.argv[1]), encoding="utf-8") as file:
+        work: dict[str, Any] = json.load(file)
+    linux.set_process_name("llm-sandbox")
+    staged = _stage(work["sources"])
+    command = [_resolve(word, staged) for word in work["command"]]
+    child = os.fork()
+    if child == 0:
+        try:
+            for fd in work["kept_fds"]:
+                os.set_inheritable(fd, True)
+            os.setgroups([])
+            os.setresgid(*(work["user"],) * 3)
+            os.setresuid(*(work["user"],) * 3)
+            os.execv(command[0], command)
+        except OSError as error:
+            os.write(2, f"{command[0]}: {error}\n".encode())
+        finally:
+            os._exit(126)
+    for fd in work["kept_fds"]:
+        os.close(fd)
+    _outlive(child, work["cgroups"])
+
+
+def _stage(sources: Sequence[str]) -> dict[str, str]:
+    linux.unshare(linux.CLONE_NEWNS)
+    linux.mount(None, "/", None, linux.MS_REC | linux.MS_PRIVATE)
+    # Opened before the stage is made, which may cover one of them.
+    opened = [os.open(path, os.O_PATH | os.O_CLOEXEC) for path in sources]
+    folders = [os.path.isdir(path) for path in sources]
+    stage = next(path for path in _STAGES if os.path.isdir(path))
+    linux.mount("tmpfs", stage, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=1m,mode=755")
+    staged = {}
+    for number, (path, fd, is_folder) in enumerate(zip(sources, opened, folders, strict=True)):
+        target = f"{stage}/{number}"
+        if is_folder:
+            os.mkdir(target, 0o755)
+        else:
+            with open(target, "wb"):
+                pass
+        linux.mount(f"/proc/self/fd/{fd}", target, None, linux.MS_BIND | linux.MS_REC)
+        os.close(fd)
+        staged[path] = target
+    return staged
+
+
+def _resolve(word: str, staged: Mapping[str, str]) -> str:
+    if not word.startswith(STAGED):
+        return word
+    path, _, rest = word.removeprefix(STAGED).partition("//")
+    return f"{staged[path]}/{rest}" if rest else staged[path]
+
+
+def _outlive(child: int, cgroups: Sequence[str]) -> None:
+    def end(*_: object) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, end)
+    # The parent thread lives as long as the host process; its end reaches the sandbox by this, too.
+    linux.set_parent_death_signal(signal.SIGTERM)
+    _, status = os.waitpid(child, 0)
+    deadline = time.monotonic() + 4.0
+    for group in cgroups:
+        remove_group(Path(group), max(0.0, deadline - time.monotonic()))
+    os._exit(os.waitstatus_to_exitcode(status) & 0xFF)

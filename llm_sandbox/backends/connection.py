@@ -1,0 +1,228 @@
+"""The host's end of a supervisor: requests, answers, and news of what ended."""
+
+import itertools
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from typing import Any
+
+from llm_sandbox.backends.base import Ending, Exit
+from llm_sandbox.exceptions import BackendError, BackendUnavailableError, ContainerGoneError
+from llm_sandbox.guest.control import ControlChannel, Message
+
+Command = Callable[[int], tuple[list[str], list[int]]]
+
+_ANSWER_S = 60.0
+_START_S = 30.0
+
+
+class SupervisorConnection:
+    """Starts a supervisor and talks to it.
+
+    One thread starts the process and then listens to it for as long as it lives: the kernel's parent-death signal is
+    bound to the thread that started a process, so it must not be a passing one.
+
+    Args:
+        command: Makes the command line from the number of the inherited control descriptor, and names further
+            descriptors that it inherits, which are closed here afterwards.
+        backend: Name for error messages.
+        on_event: Called in the listening thread with every event but exits.
+
+    Raises:
+        BackendUnavailableError: The supervisor did not come up; the message has what it wrote.
+    """
+
+    def __init__(
+        self,
+        command: Command,
+        *,
+        backend: str,
+        on_event: Callable[[Message], None] = lambda message: None,
+    ) -> None:
+        self._backend = backend
+        self._on_event = on_event
+        self._ids = itertools.count(1)
+        self._lock = threading.Lock()
+        self._answers: dict[int, Future[Message]] = {}
+        self._endings: dict[str, Ending] = {}
+        self._oom_of: dict[str, Callable[[], bool]] = {}
+        self._closed = False
+        self.owner = os.getpid()
+        self._log = tempfile.TemporaryFile()
+        self._ready: Future[Message] = Future()
+        near, far = socket.socketpair()
+        self._channel = ControlChannel(near)
+        self._thread = threading.Thread(
+            target=self._live,
+            args=(command, far),
+            name=f"llm-sandbox-{backend}",
+            daemon=True,
+        )
+        self._thread.start()
+        try:
+            self.hello = self._ready.result(_START_S)
+        except FutureTimeoutError:
+            self.close()
+            raise BackendUnavailableError(
+                f"the {backend} supervisor did not answer in {_START_S:.0f} s", backend=backend
+            ) from None
+
+    def _live(self, command: Command, far: socket.socket) -> None:
+        inherited: list[int] = []
+        try:
+            words, inherited = command(far.fileno())
+            self.process = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=self._log,
+                pass_fds=(far.fileno(), *inherited),
+                start_new_session=True,
+                close_fds=True,
+                env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+            )
+        except OSError as error:
+            self._ready.set_exception(error)
+            return
+        finally:
+            far.close()
+            for fd in inherited:
+                os.close(fd)
+        try:
+            while (record := self._channel.receive()) is not None:
+                self._hear(record[0])
+        except OSError:
+            pass
+        self._closed = True
+        self.process.wait()
+        self._fail_everything()
+
+    def _hear(self, message: Message) -> None:
+        if "event" not in message:
+            with self._lock:
+                answer = self._answers.pop(message["id"], None)
+            if answer is not None:
+                answer.set_result(message)
+        elif message["event"] == "exit":
+            self._ended(message)
+        elif message["event"] == "ready":
+            self._ready.set_result(message)
+        else:
+            self._on_event(message)
+
+    def _ended(self, message: Message) -> None:
+        with self._lock:
+            ending = self._endings.pop(message["process"], None)
+            oom = self._oom_of.pop(message["process"], None)
+        if ending is not None:
+            ending.set(_read_exit(message, oom is not None and oom()))
+
+    def _fail_everything(self) -> None:
+        error = ContainerGoneError("the sandbox has ended", backend=self._backend)
+        if not self._ready.done():
+            words = self.log_tail() or f"exit status {self.process.returncode}"
+            self._ready.set_exception(
+                BackendUnavailableError(
+                    f"the {self._backend} sandbox did not start: {words}", backend=self._backend
+                )
+            )
+        with self._lock:
+            answers, self._answers = self._answers, {}
+            endings, self._endings = self._endings, {}
+        for answer in answers.values():
+            answer.set_exception(error)
+        for ending in endings.values():
+            ending.set(Exit(137, signal=int(signal.SIGKILL)))
+        self._on_event({"event": "gone"})
+
+    def request(self, op: str, fds: Sequence[int] = (), **fields: Any) -> Message:
+        """Ask for something and wait for the answer.
+
+        Raises:
+            ContainerGoneError: The supervisor has ended.
+            BackendError: It could not do it; the message has its reason.
+        """
+        if self._closed or self.owner != os.getpid():
+            raise ContainerGoneError("the sandbox has ended", backend=self._backend)
+        answer: Future[Message] = Future()
+        with self._lock:
+            number = next(self._ids)
+            self._answers[number] = answer
+            try:
+                self._channel.send({"op": op, "id": number, **fields}, fds)
+            except OSError:
+                del self._answers[number]
+                raise ContainerGoneError("the sandbox has ended", backend=self._backend) from None
+        try:
+            reply = answer.result(_ANSWER_S)
+        except FutureTimeoutError:
+            raise BackendError(
+                f"the sandbox did not answer {op!r} in {_ANSWER_S:.0f} s", backend=self._backend
+            ) from None
+        if "error" in reply:
+            raise BackendError(f"{op} failed: {reply['error']}", op=op, backend=self._backend)
+        return reply
+
+    def watch(self, process_id: str, oom: Callable[[], bool]) -> Ending:
+        """Return what will be set when the process ends; call before starting it.
+
+        Args:
+            process_id: The process's key.
+            oom: Whether the kernel has killed for want of memory since it was last asked.
+        """
+        ending = Ending()
+        with self._lock:
+            self._endings[process_id] = ending
+            self._oom_of[process_id] = oom
+        return ending
+
+    def forget(self, process_id: str) -> None:
+        """Stop watching a process that did not start."""
+        with self._lock:
+            self._endings.pop(process_id, None)
+            self._oom_of.pop(process_id, None)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether requests can be made, by this process."""
+        return not self._closed and self.owner == os.getpid()
+
+    def log_tail(self, size: int = 4000) -> str:
+        """The last of what the supervisor and its zygote wrote for people."""
+        end = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, end - size))
+        return self._log.read().decode("utf-8", "replace").strip()
+
+    def close(self, wait_s: float | None = None) -> None:
+        """Hang up, at which everything inside ends; with `wait_s`, wait that long for it to be gone."""
+        if self.owner != os.getpid():
+            return
+        self._closed = True
+        try:
+            self._channel.socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        if wait_s is not None and threading.current_thread() is not self._thread:
+            self._thread.join(wait_s)
+
+
+def _read_exit(message: Message, oom: bool) -> Exit:
+    status: int = message["status"]
+    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+    code = 128 + number if number is not None else os.WEXITSTATUS(status)
+    timed_out = bool(message["timed_out"])
+    oom_killed = oom and number == signal.SIGKILL and not timed_out
+    return Exit(
+        exit_code=124 if timed_out else code,
+        signal=number,
+        timed_out=timed_out,
+        oom_killed=oom_killed,
+        cpu_s=message["cpu_s"],
+        peak_memory_bytes=message["peak_rss"],
+    )

@@ -1,0 +1,200 @@
+"""Control groups: memory, process and CPU limits that hold for a sandbox as a whole.
+
+Version 1 is a tree per controller, version 2 one tree; both are written as files. A group is made by the host, and its
+``cgroup.procs`` file is handed to the sandbox's first process as an open descriptor, so that processes join by
+themselves before they run anything.
+"""
+
+import contextlib
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from llm_sandbox.limits import Limits
+
+ROOT = Path("/sys/fs/cgroup")
+_CPU_PERIOD_US = 100_000
+
+
+@dataclass(frozen=True)
+class CgroupTree:
+    """Where groups can be made on this machine.
+
+    Attributes:
+        version: 1 or 2.
+        bases: Controller to the directory below which its groups are made; version 2 has one directory for all.
+    """
+
+    version: int
+    bases: dict[str, Path]
+
+    def folders(self) -> list[Path]:
+        """The distinct directories that hold groups."""
+        return sorted(set(self.bases.values()))
+
+
+def find_tree(root: Path = ROOT, membership: Path = Path("/proc/self/cgroup")) -> CgroupTree | None:
+    """Find where this process may make groups.
+
+    Args:
+        root: Where control groups are mounted.
+        membership: The list of groups that this process is in.
+
+    Returns:
+        The tree, or None where nothing is writable, which is usual for an ordinary user.
+    """
+    own = _own_groups(membership)
+    bases: dict[str, Path] = {}
+    for controller in ("memory", "pids", "cpu"):
+        base = root / controller / own.get(controller, "").lstrip("/")
+        if controller in own and _is_writable(base):
+            bases[controller] = base
+    if "memory" in bases:
+        return CgroupTree(1, bases)
+    base = root / own.get("", "").lstrip("/")
+    enabled = _words(base / "cgroup.subtree_control")
+    if {"memory", "pids"} <= enabled and _is_writable(base):
+        return CgroupTree(2, dict.fromkeys(enabled & {"memory", "pids", "cpu"}, base))
+    return None
+
+
+def _own_groups(membership: Path) -> dict[str, str]:
+    groups = {}
+    with contextlib.suppress(OSError):
+        for line in membership.read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            for controller in controllers.split(","):
+                groups[controller] = path
+    return groups
+
+
+def _is_writable(folder: Path) -> bool:
+    return folder.is_dir() and os.access(folder, os.W_OK) and os.geteuid() == folder.stat().st_uid
+
+
+def _words(path: Path) -> set[str]:
+    try:
+        return set(path.read_text().split())
+    except OSError:
+        return set()
+
+
+class Cgroup:
+    """One sandbox's group.
+
+    Args:
+        tree: Where it is made.
+        name: Its path below the tree's directories, such as ``owner/sandbox``.
+        limits: What it holds its processes to.
+
+    Raises:
+        OSError: The kernel refused to make it or a limit.
+    """
+
+    def __init__(self, tree: CgroupTree, name: str, limits: Limits) -> None:
+        self._tree = tree
+        self._paths = {controller: base / name for controller, base in self._needed(tree, limits)}
+        for path in set(self._paths.values()):
+            path.mkdir(parents=True, exist_ok=True)
+            if tree.version == 2:
+                _enable_in_parent(path.parent, tree)
+        try:
+            self._apply(limits)
+        except OSError:
+            self.remove(wait_s=0)
+            raise
+
+    @staticmethod
+    def _needed(tree: CgroupTree, limits: Limits) -> list[tuple[str, Path]]:
+        # Joining costs milliseconds a controller on version 1: the process cap is held by a limit inside the sandbox
+        # there, so only what is asked for is joined.
+        return [
+            (controller, base)
+            for controller, base in tree.bases.items()
+            if tree.version == 2
+            or controller == "memory"
+            or (controller == "cpu" and limits.cpus is not None)
+        ]
+
+    def _apply(self, limits: Limits) -> None:
+        memory = self._paths["memory"]
+        cpu = self._paths.get("cpu")
+        if self._tree.version == 1:
+            _write(memory / "memory.limit_in_bytes", limits.memory_bytes)
+            with contextlib.suppress(FileNotFoundError):  # absent where swap is not accounted
+                _write(memory / "memory.memsw.limit_in_bytes", limits.memory_bytes)
+            if cpu is not None and limits.cpus is not None:
+                _write(cpu / "cpu.cfs_period_us", _CPU_PERIOD_US)
+                _write(cpu / "cpu.cfs_quota_us", int(limits.cpus * _CPU_PERIOD_US))
+            return
+        _write(memory / "memory.max", limits.memory_bytes)
+        with contextlib.suppress(FileNotFoundError):
+            _write(memory / "memory.swap.max", 0)
+        _write(memory / "pids.max", limits.processes + 8)
+        if cpu is not None and limits.cpus is not None:
+            _write(cpu / "cpu.max", f"{int(limits.cpus * _CPU_PERIOD_US)} {_CPU_PERIOD_US}")
+
+    @property
+    def controllers(self) -> frozenset[str]:
+        """The controllers that hold a limit here."""
+        return frozenset(self._paths)
+
+    def open_procs(self) -> list[int]:
+        """Open the files by which a process joins; the caller closes them."""
+        return [
+            os.open(path / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC)
+            for path in sorted(set(self._paths.values()))
+        ]
+
+    def oom_kills(self) -> int:
+        """How many processes the kernel has killed here for want of memory."""
+        memory = self._paths["memory"]
+        name = "memory.oom_control" if self._tree.version == 1 else "memory.events"
+        with contextlib.suppress(OSError):
+            for line in (memory / name).read_text().splitlines():
+                key, _, value = line.partition(" ")
+                if key == "oom_kill":
+                    return int(value)
+        return 0
+
+    def peak_memory(self) -> int | None:
+        """The most memory used here at once, in bytes, where the kernel keeps it."""
+        memory = self._paths["memory"]
+        name = "memory.max_usage_in_bytes" if self._tree.version == 1 else "memory.peak"
+        try:
+            return int((memory / name).read_text())
+        except (OSError, ValueError):
+            return None
+
+    def remove(self, wait_s: float = 2.0) -> None:
+        """Remove the group once its processes are gone."""
+        for path in set(self._paths.values()):
+            remove_group(path, wait_s)
+
+
+def remove_group(path: Path, wait_s: float) -> bool:
+    """Remove a group and the groups below it, waiting up to `wait_s` seconds for their processes to be gone."""
+    deadline = time.monotonic() + wait_s
+    while True:
+        try:
+            for folder, _, _ in os.walk(path, topdown=False):
+                os.rmdir(folder)
+        except FileNotFoundError:
+            return True
+        except OSError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(0.01)
+        else:
+            return True
+
+
+def _enable_in_parent(parent: Path, tree: CgroupTree) -> None:
+    wanted = " ".join(f"+{controller}" for controller in sorted(tree.bases))
+    with contextlib.suppress(OSError):
+        (parent / "cgroup.subtree_control").write_text(wanted)
+
+
+def _write(path: Path, value: int | str) -> None:
+    path.write_text(str(value))

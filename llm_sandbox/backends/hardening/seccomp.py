@@ -1,0 +1,154 @@
+"""Turn the system call table into a seccomp filter, without a C library.
+
+A filter is an array of classic BPF instructions over `struct seccomp_data`: the call's number at offset 0, the
+architecture at 4, and 64-bit arguments from 16 on. Only the low words of arguments are compared: every argument judged
+here (socket family, ioctl command, clone flags, personality, mode) is a 32-bit value in the kernel.
+"""
+
+import errno
+import struct
+from typing import Final
+
+from llm_sandbox.backends.hardening.syscalls import (
+    ARCHITECTURES,
+    FILTERED,
+    NEWEST,
+    REFUSED_ENOSYS,
+    REFUSED_EPERM,
+    X32_BIT,
+)
+
+_LOAD, _JEQ, _JGT, _JGE, _JSET, _RETURN = 0x20, 0x15, 0x25, 0x35, 0x45, 0x06
+_NUMBER_OFFSET, _ARCHITECTURE_OFFSET = 0, 4
+_ALLOW, _KILL_PROCESS, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
+
+_NEW_NAMESPACES: Final = 0x7E020080
+"""Every CLONE_NEW* flag."""
+
+_DEVICE_BIT: Final = 0x2000
+"""Set in a file mode for character and block devices, not for files, pipes and sockets."""
+
+_ALLOWED_FAMILIES: Final = (1, 2, 10)
+"""AF_UNIX, AF_INET, AF_INET6."""
+
+_NETLINK, _NETLINK_ROUTE = 16, 0
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_QUERY_PERSONALITY: Final = 0xFFFFFFFF
+
+
+def _argument(index: int) -> int:
+    return 16 + 8 * index
+
+
+class _Program:
+    """Collects instructions; every block leaves the call's number loaded, or returns."""
+
+    def __init__(self) -> None:
+        self._instructions: list[tuple[int, int, int, int]] = []
+
+    def add(self, code: int, value: int, if_true: int = 0, if_false: int = 0) -> None:
+        self._instructions.append((code, if_true, if_false, value))
+
+    def give(self, verdict: int) -> None:
+        self.add(_RETURN, verdict)
+
+    def when_number(self, number: int | None, block: "_Program") -> None:
+        """Run `block`, which must return on every path, when the call is `number`."""
+        if number is None:
+            return
+        self.add(_JEQ, number, 0, len(block._instructions))
+        self._instructions += block._instructions
+
+    def assemble(self) -> bytes:
+        return b"".join(struct.pack("<HBBI", *row) for row in self._instructions)
+
+
+def _error(code: int) -> int:
+    return _ERROR | code
+
+
+def _refuse_if_any_bit(argument: int, bits: int, code: int) -> _Program:
+    block = _Program()
+    block.add(_LOAD, _argument(argument))
+    block.add(_JSET, bits, 0, 1)
+    block.give(_error(code))
+    block.give(_ALLOW)
+    return block
+
+
+def _socket_families(*, netlink: bool) -> _Program:
+    block = _Program()
+    block.add(_LOAD, _argument(0))
+    for family in _ALLOWED_FAMILIES:
+        block.add(_JEQ, family, 0, 1)
+        block.give(_ALLOW)
+    if netlink:
+        # Routing information only: what getifaddrs() in libzmq and libuv needs.
+        block.add(_JEQ, _NETLINK, 0, 3)
+        block.add(_LOAD, _argument(2))
+        block.add(_JEQ, _NETLINK_ROUTE, 0, 1)
+        block.give(_ALLOW)
+    block.give(_error(errno.EAFNOSUPPORT))
+    return block
+
+
+def _refuse_values(argument: int, values: tuple[int, ...], code: int) -> _Program:
+    block = _Program()
+    block.add(_LOAD, _argument(argument))
+    for value in values:
+        block.add(_JEQ, value, 0, 1)
+        block.give(_error(code))
+    block.give(_ALLOW)
+    return block
+
+
+def _allow_values(argument: int, values: tuple[int, ...], code: int) -> _Program:
+    block = _Program()
+    block.add(_LOAD, _argument(argument))
+    for value in values:
+        block.add(_JEQ, value, 0, 1)
+        block.give(_ALLOW)
+    block.give(_error(code))
+    return block
+
+
+def build_filter(architecture: str) -> bytes:
+    """Build the filter program for a machine.
+
+    Args:
+        architecture: As `platform.machine` names it: ``x86_64`` or ``aarch64``.
+
+    Returns:
+        An array of 8-byte instructions, ready for ``prctl(PR_SET_SECCOMP)`` or ``bwrap --seccomp``.
+
+    Raises:
+        KeyError: There is no table for this architecture.
+    """
+    column, audit_number = ARCHITECTURES[architecture]
+    program = _Program()
+    program.add(_LOAD, _ARCHITECTURE_OFFSET)
+    program.add(_JEQ, audit_number, 1, 0)
+    program.give(_KILL_PROCESS)
+    program.add(_LOAD, _NUMBER_OFFSET)
+    if architecture == "x86_64":
+        program.add(_JGE, X32_BIT, 0, 1)
+        program.give(_error(errno.ENOSYS))
+    program.add(_JGT, NEWEST, 0, 1)
+    program.give(_error(errno.ENOSYS))
+    for table, code in ((REFUSED_EPERM, errno.EPERM), (REFUSED_ENOSYS, errno.ENOSYS)):
+        refusal = _Program()
+        refusal.give(_error(code))
+        for numbers in table.values():
+            program.when_number(numbers[column], refusal)
+    for name, block in (
+        ("clone", _refuse_if_any_bit(0, _NEW_NAMESPACES, errno.EPERM)),
+        ("mknod", _refuse_if_any_bit(1, _DEVICE_BIT, errno.EPERM)),
+        ("mknodat", _refuse_if_any_bit(2, _DEVICE_BIT, errno.EPERM)),
+        ("socket", _socket_families(netlink=True)),
+        ("socketpair", _socket_families(netlink=False)),
+        ("ioctl", _refuse_values(1, (_TIOCSTI, _TIOCLINUX), errno.EPERM)),
+        ("personality", _allow_values(0, (0, _QUERY_PERSONALITY), errno.EPERM)),
+    ):
+        program.when_number(FILTERED[name][column], block)
+    program.give(_ALLOW)
+    return program.assemble()

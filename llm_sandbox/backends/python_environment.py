@@ -1,0 +1,95 @@
+"""The host's Python environment, as a sandbox can be given it: read-only, and at paths that name no host folder."""
+
+import os
+import site
+import sys
+import sysconfig
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+PYTHON_ROOT = "/opt/python"
+ENVIRONMENT_ROOT = "/opt/env"
+GUEST_ROOT = "/opt/llm_sandbox"
+LAYERS_ROOT = "/opt/layers"
+
+PACKAGE = Path(__file__).resolve().parent.parent
+"""The folder of the package `llm_sandbox`."""
+
+
+@dataclass(frozen=True)
+class PythonEnvironment:
+    """How the interpreter that runs this process appears in a private root.
+
+    Attributes:
+        executable: The interpreter's path inside.
+        binds: Host folder to path inside, all read-only.
+        links: Path inside to what it links to.
+        files: Path inside to text.
+        library_path: Value for LD_LIBRARY_PATH, empty for none.
+    """
+
+    executable: str
+    binds: dict[str, str] = field(default_factory=dict)
+    links: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    library_path: str = ""
+
+    @property
+    def bin(self) -> str:
+        """The folder of the interpreter inside."""
+        return os.path.dirname(self.executable)
+
+
+@cache
+def current() -> PythonEnvironment:
+    """Describe the environment of this process.
+
+    An interpreter below /usr stays where it is; any other appears at /opt/python. Packages of a virtual environment, or
+    of the user's own site directory, appear as a virtual environment at /opt/env. Editable installs, which are links to
+    other folders, are not part of it.
+    """
+    base = os.path.realpath(sys.base_prefix)
+    real = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+    in_usr = base == "/usr" or base.startswith("/usr/")
+    binds: dict[str, str] = {}
+    library_path = ""
+    if in_usr:
+        base_executable = real
+    else:
+        binds[base] = PYTHON_ROOT
+        base_executable = os.path.join(PYTHON_ROOT, os.path.relpath(real, base))
+        if sysconfig.get_config_var("Py_ENABLE_SHARED"):
+            library_path = f"{PYTHON_ROOT}/lib"
+    packages, system_site = _extra_packages()
+    if packages is None:
+        return PythonEnvironment(base_executable, binds, library_path=library_path)
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    binds[packages] = f"{ENVIRONMENT_ROOT}/lib/python{version}/site-packages"
+    configuration = (
+        f"home = {os.path.dirname(base_executable)}\n"
+        f"include-system-site-packages = {str(system_site).lower()}\n"
+        f"version = {sys.version.split()[0]}\n"
+    )
+    names = ("python", "python3", f"python{version}")
+    return PythonEnvironment(
+        f"{ENVIRONMENT_ROOT}/bin/python3",
+        binds,
+        {f"{ENVIRONMENT_ROOT}/bin/{name}": base_executable for name in names},
+        {f"{ENVIRONMENT_ROOT}/pyvenv.cfg": configuration},
+        library_path,
+    )
+
+
+def _extra_packages() -> tuple[str | None, bool]:
+    """The folder of packages outside the base interpreter, and whether the base's are visible too."""
+    if sys.prefix != sys.base_prefix:
+        text = (Path(sys.prefix) / "pyvenv.cfg").read_text(encoding="utf-8")
+        pairs = dict(line.partition("=")[::2] for line in text.lower().splitlines())
+        shared = {key.strip(): value.strip() for key, value in pairs.items()}
+        visible = shared.get("include-system-site-packages") == "true"
+        return os.path.realpath(sysconfig.get_path("purelib")), visible
+    user = site.getusersitepackages()
+    if site.ENABLE_USER_SITE and os.path.isdir(user):
+        return os.path.realpath(user), True
+    return None, False

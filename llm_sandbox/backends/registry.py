@@ -1,0 +1,48 @@
+"""Backends by name, imported when first used.
+
+Packages outside can add one with an entry point in the group ``llm_sandbox.backends``.
+"""
+
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from llm_sandbox.backends.base import Backend
+from llm_sandbox.const import SandboxBackend
+from llm_sandbox.exceptions import UnsupportedBackendError
+
+__all__ = ["ENTRY_POINTS", "available_names", "get_backend"]
+
+ENTRY_POINTS = "llm_sandbox.backends"
+
+_BUILT = {
+    SandboxBackend.BUBBLEWRAP: "llm_sandbox.backends.bubblewrap.backend:BubblewrapBackend",
+    SandboxBackend.LOCAL: "llm_sandbox.backends.local.backend:LocalBackend",
+}
+
+
+def available_names() -> list[str]:
+    """The names that `get_backend` knows, sorted."""
+    return sorted({*map(str, _BUILT), *(point.name for point in entry_points(group=ENTRY_POINTS))})
+
+
+@cache
+def get_backend(name: str) -> Backend:
+    """Return the backend of that name, one object for the whole process.
+
+    Raises:
+        UnsupportedBackendError: There is none, or it is not in this version yet.
+    """
+    name = str(name).lower()
+    target = _BUILT.get(name)  # type: ignore[call-overload]
+    if target is None:
+        for point in entry_points(group=ENTRY_POINTS):
+            if point.name == name:
+                loaded: type[Backend] = point.load()
+                return loaded()
+        raise UnsupportedBackendError(
+            name, hint=f"backends of this version: {', '.join(available_names())}"
+        )
+    module, _, attribute = target.partition(":")
+    backend: type[Backend] = getattr(import_module(module), attribute)
+    return backend()

@@ -1,0 +1,321 @@
+"""A machine that our supervisor keeps, wherever the supervisor runs."""
+
+import base64
+import contextlib
+import os
+import secrets
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from llm_sandbox.backends.base import (
+    Isolation,
+    KernelSpec,
+    Machine,
+    MachineSpec,
+    ProcessSpec,
+    RawKernel,
+    RawProcess,
+)
+from llm_sandbox.backends.connection import SupervisorConnection
+from llm_sandbox.backends.hardening.cgroups import Cgroup
+from llm_sandbox.exceptions import (
+    BackendError,
+    ContainerGoneError,
+    KernelNotReadyError,
+    LaunchError,
+)
+from llm_sandbox.limits import Limits
+
+__all__ = ["GuestPaths", "SupervisedMachine", "guest_command", "resource_limits"]
+
+_LAUNCH_WORDS = {
+    "not_found": "there is no such program in the sandbox",
+    "not_executable": "it cannot be executed",
+    "bad_cwd": "its working directory cannot be entered",
+}
+
+
+@dataclass(frozen=True)
+class GuestPaths:
+    """Where things are, as a machine's processes see them."""
+
+    python: str
+    """The interpreter."""
+    guest: str
+    """The folder that holds the packages `guest` and `shim`."""
+
+
+def guest_command(paths: GuestPaths, call: str, *, isolated_site: bool) -> list[str]:
+    """The command line that runs a function of the guest package.
+
+    Args:
+        paths: Where the interpreter and the package are.
+        call: Module and function, such as ``zygote.main``.
+        isolated_site: Whether site packages stay unknown, for a start in half the time.
+    """
+    module = call.partition(".")[0]
+    code = (
+        f"import sys; sys.path.insert(0, {paths.guest!r}); from guest import {module}; {call}()"
+    )
+    return [paths.python, "-I", *(["-S"] if isolated_site else []), "-c", code]
+
+
+def resource_limits(limits: Limits, *, processes: bool) -> dict[str, int]:
+    """Per-process limits, by the names that `guest.confine` knows.
+
+    Args:
+        limits: The sandbox's limits.
+        processes: Whether a process limit set in the machine counts the machine's processes only.
+    """
+    wanted = {
+        "NOFILE": limits.open_files,
+        "FSIZE": limits.file_size_bytes,
+        # Private writable memory: an allocation beyond it fails in the program, before a group limit has to kill.
+        "DATA": limits.memory_bytes,
+        "CORE": 0,
+    }
+    if processes:
+        wanted["NPROC"] = limits.processes
+    if limits.cpu_seconds is not None:
+        wanted["CPU"] = max(1, round(limits.cpu_seconds))
+    return wanted
+
+
+class SupervisedMachine(Machine):
+    """See `Machine`.
+
+    Args:
+        connection: The supervisor.
+        spec: What was asked for.
+        isolation: What holds it.
+        paths: Where its interpreter and our code are.
+        environment: What every program gets.
+        confinement: Seccomp program and Landlock paths, as `guest.confine` reads them.
+        tmpfs: File systems in memory.
+        cgroup: Its control group, None without one.
+        on_destroyed: Called once when it has ended.
+
+    Raises:
+        BackendError: The supervisor could not make it.
+    """
+
+    def __init__(
+        self,
+        connection: SupervisorConnection,
+        spec: MachineSpec,
+        isolation: Isolation,
+        paths: GuestPaths,
+        environment: Mapping[str, str],
+        *,
+        confinement: Mapping[str, Any],
+        tmpfs: list[dict[str, Any]],
+        cgroup: Cgroup | None,
+        machine_id: str,
+        on_destroyed: Callable[["SupervisedMachine"], None],
+    ) -> None:
+        self.id = machine_id
+        self.spec = spec
+        self.isolation = isolation
+        self._connection = connection
+        self._paths = paths
+        self._environment = dict(environment)
+        self._confinement = {
+            **confinement,
+            "seccomp": base64.b64encode(confinement.get("seccomp", b"")).decode(),
+        }
+        self._cgroup = cgroup
+        self._oom_seen = 0
+        self._memory_ended = False
+        self._end_reason: str | None = None
+        self._on_destroyed = on_destroyed
+        fds = cgroup.open_procs() if cgroup is not None else []
+        watched = None if cgroup is not None else spec.limits.memory_bytes
+        try:
+            connection.request(
+                "machine",
+                fds,
+                spec={
+                    "id": self.id,
+                    "workdir": spec.workdir,
+                    "hostname": "sandbox",
+                    "confinement": self._confinement,
+                    "own_network": spec.network == "blocked",
+                    "tmpfs": tmpfs,
+                },
+                watch_memory=watched,
+                deadline_s=spec.timeout_s,
+            )
+        finally:
+            for fd in fds:
+                os.close(fd)
+
+    # --- processes ---------------------------------------------------------------------------------
+
+    def start(self, spec: ProcessSpec) -> RawProcess:
+        near_in, far_in = _stdin_pair(wanted=spec.stdin)
+        return self._start(spec, near_in, far_in)
+
+    def _start(self, spec: ProcessSpec, near_in: int | None, far_in: int) -> RawProcess:
+        out_read, out_write = os.pipe()
+        err_read, err_write = os.pipe()
+        key = secrets.token_hex(8)
+        ending = self._connection.watch(key, self._killed_for_memory)
+        try:
+            reply = self._request(
+                "start",
+                (far_in, out_write, err_write),
+                machine=self.id,
+                process=key,
+                argv=list(spec.argv),
+                env=dict(spec.env),
+                cwd=spec.cwd,
+                timeout_s=spec.timeout_s,
+            )
+            if "launch_error" in reply:
+                raise _launch_error(spec, reply["launch_error"])
+        except BaseException:
+            self._connection.forget(key)
+            for fd in (near_in, out_read, err_read):
+                if fd is not None:
+                    os.close(fd)
+            raise
+        finally:
+            for fd in (far_in, out_write, err_write):
+                os.close(fd)
+        return RawProcess(key, near_in, out_read, err_read, ending)
+
+    def start_kernel(self, spec: KernelSpec) -> RawKernel:
+        near, far = socket.socketpair()
+        try:
+            if spec.cold:
+                return self._start_cold_kernel(spec, near, far)
+            return self._fork_kernel(spec, near, far)
+        except BaseException:
+            near.close()
+            raise
+        finally:
+            far.close()
+
+    def _start_cold_kernel(
+        self, spec: KernelSpec, near: socket.socket, far: socket.socket
+    ) -> RawKernel:
+        command = guest_command(self._paths, "zygote.main_cold", isolated_site=False)
+        raw = self._start(ProcessSpec(tuple(command), spec.env), None, os.dup(far.fileno()))
+        return RawKernel(raw.id, near, raw.stdout, raw.stderr, raw.ending, cold=True)
+
+    def _fork_kernel(self, spec: KernelSpec, near: socket.socket, far: socket.socket) -> RawKernel:
+        out_read, out_write = os.pipe()
+        err_read, err_write = os.pipe()
+        key = secrets.token_hex(8)
+        ending = self._connection.watch(key, self._killed_for_memory)
+        try:
+            self._request(
+                "kernel",
+                (far.fileno(), out_write, err_write),
+                machine=self.id,
+                process=key,
+                env=dict(spec.env),
+                workdir=self.spec.workdir,
+                confinement={**self._confinement},
+                own_network=self.spec.network == "blocked",
+                warm=spec.warm,
+            )
+        except BaseException as error:
+            self._connection.forget(key)
+            os.close(out_read)
+            os.close(err_read)
+            if isinstance(error, BackendError) and "zygote" in error.message:
+                raise KernelNotReadyError(
+                    f"the sandbox's Python could not load a kernel: {self._connection.log_tail()}",
+                    hint="install ipykernel in the environment that runs this program",
+                ) from None
+            raise
+        finally:
+            os.close(out_write)
+            os.close(err_write)
+        return RawKernel(key, near, out_read, err_read, ending)
+
+    def open_files(self) -> socket.socket:
+        near, far = socket.socketpair()
+        try:
+            self._request("files", (far.fileno(),), machine=self.id)
+        except BaseException:
+            near.close()
+            raise
+        finally:
+            far.close()
+        return near
+
+    def signal(self, process_id: str, number: int) -> bool:
+        reply = self._request("signal", process=process_id, signal=number)
+        return bool(reply["delivered"])
+
+    def kill(self, process_id: str) -> bool:
+        return bool(self._request("kill", process=process_id)["killed"])
+
+    def _request(self, op: str, fds: tuple[int, ...] = (), **fields: Any) -> dict[str, Any]:
+        if self._end_reason is not None:
+            raise ContainerGoneError(
+                f"the sandbox has ended ({self._end_reason})", backend=self.isolation.backend
+            )
+        return self._connection.request(op, fds, **fields)
+
+    def _killed_for_memory(self) -> bool:
+        if self._memory_ended:
+            self._memory_ended = False
+            return True
+        if self._cgroup is None:
+            return False
+        before, self._oom_seen = self._oom_seen, self._cgroup.oom_kills()
+        return self._oom_seen > before
+
+    # --- life --------------------------------------------------------------------------------------
+
+    def set_deadline(self, seconds: float | None) -> None:
+        self._request("deadline", machine=self.id, deadline_s=seconds)
+
+    @property
+    def end_reason(self) -> str | None:
+        return self._end_reason
+
+    def base_env(self) -> dict[str, str]:
+        return dict(self._environment)
+
+    def python(self) -> str:
+        return self._paths.python
+
+    def ended(self, reason: str) -> None:
+        """Called with the supervisor's news: ``deadline``, ``gone``, or ``memory`` when processes were killed."""
+        if reason == "memory":
+            self._memory_ended = True
+        elif self._end_reason is None:
+            self._end_reason = reason
+            self._clean_up()
+
+    def destroy(self) -> None:
+        if self._end_reason is not None:
+            return
+        self._end_reason = "closed"
+        with contextlib.suppress(ContainerGoneError, BackendError):
+            self._connection.request("destroy", machine=self.id)
+        self._clean_up()
+
+    def _clean_up(self) -> None:
+        self._on_destroyed(self)
+
+
+def _stdin_pair(*, wanted: bool) -> tuple[int | None, int]:
+    if not wanted:
+        return None, os.open(os.devnull, os.O_RDONLY)
+    read, write = os.pipe()
+    return write, read
+
+
+def _launch_error(spec: ProcessSpec, report: Mapping[str, Any]) -> LaunchError:
+    kind = report["kind"]
+    words = _LAUNCH_WORDS.get(kind, report["message"])
+    subject = spec.cwd if kind == "bad_cwd" else spec.argv[0]
+    return LaunchError(f"{subject!r} did not start: {words}", kind=kind, op="exec")
+

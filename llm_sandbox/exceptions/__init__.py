@@ -1,0 +1,146 @@
+"""What the sandbox failed to do. What the program did is a result, never one of these.
+
+::
+
+    SandboxError
+    ├─ ConfigurationError
+    │  ├─ MissingDependencyError          an extra is not installed
+    │  ├─ UnsupportedBackendError
+    │  ├─ LanguageNotSupportedError
+    │  ├─ LanguageNotSupportPlotError
+    │  ├─ LibraryInstallationNotSupportedError
+    │  ├─ ValidationError                 (ValueError)  a parameter's value
+    │  │  └─ CommandEmptyError
+    │  └─ UnsupportedError                (NotImplementedError)  refused, never ignored
+    ├─ SecurityError
+    │  └─ SecurityViolationError          the policy refused the code
+    ├─ ContainerError
+    │  ├─ ImageNotFoundError, ImagePullError, ContainerGoneError
+    │  ├─ NotOpenSessionError             used before open
+    │  │  └─ SessionClosedError           used after close
+    │  ├─ SessionBusyError                used by two threads at once
+    │  ├─ LaunchError                     the command never started
+    │  └─ BackendError
+    │     └─ BackendUnavailableError
+    │        └─ IsolationUnavailableError this machine cannot isolate
+    ├─ FileError
+    │  ├─ PathError                       (ValueError)
+    │  ├─ SandboxFileNotFoundError        (FileNotFoundError)
+    │  ├─ SandboxFileExistsError          (FileExistsError)
+    │  ├─ SandboxIsADirectoryError        (IsADirectoryError)
+    │  ├─ SandboxNotADirectoryError       (NotADirectoryError)
+    │  ├─ SandboxPermissionError          (PermissionError)
+    │  └─ NoSpaceError                    (OSError, ENOSPC)
+    ├─ ResourceError                      OutputLimitError, ArtifactLimitError, OutOfMemoryError
+    ├─ SandboxTimeoutError                (TimeoutError)  carries the partial result
+    ├─ KernelError                        KernelDiedError, KernelNotReadyError, ProtocolError
+    ├─ LibraryInstallationError           CommandFailedError
+    └─ TransportError                     retryable
+
+Messages name the object and the limit; they never hold user code, environment values or secrets.
+Every error pickles and survives JSON (`to_dict`, `from_dict`). The code list is `error_codes`.
+"""
+
+from llm_sandbox.error_codes import ErrorCode
+from llm_sandbox.exceptions.base import (
+    ErrorFacts,
+    SandboxError,
+)
+from llm_sandbox.exceptions.configuration import (
+    CommandEmptyError,
+    ConfigurationError,
+    LanguageNotSupportedError,
+    LanguageNotSupportPlotError,
+    LibraryInstallationNotSupportedError,
+    MissingDependencyError,
+    UnsupportedBackendError,
+    UnsupportedError,
+    ValidationError,
+)
+from llm_sandbox.exceptions.files import (
+    FileError,
+    NoSpaceError,
+    PathError,
+    SandboxFileExistsError,
+    SandboxFileNotFoundError,
+    SandboxIsADirectoryError,
+    SandboxNotADirectoryError,
+    SandboxPermissionError,
+)
+from llm_sandbox.exceptions.machine import (
+    BackendError,
+    BackendUnavailableError,
+    ContainerError,
+    ContainerGoneError,
+    ImageNotFoundError,
+    ImagePullError,
+    IsolationUnavailableError,
+    LaunchError,
+    NotOpenSessionError,
+    SessionBusyError,
+    SessionClosedError,
+)
+from llm_sandbox.exceptions.running import (
+    ArtifactLimitError,
+    CommandFailedError,
+    KernelDiedError,
+    KernelError,
+    KernelNotReadyError,
+    LibraryInstallationError,
+    OutOfMemoryError,
+    OutputLimitError,
+    ProtocolError,
+    ResourceError,
+    SandboxTimeoutError,
+    SecurityError,
+    SecurityViolationError,
+    TransportError,
+)
+
+__all__ = [
+    "ArtifactLimitError",
+    "BackendError",
+    "BackendUnavailableError",
+    "CommandEmptyError",
+    "CommandFailedError",
+    "ConfigurationError",
+    "ContainerError",
+    "ContainerGoneError",
+    "ErrorCode",
+    "ErrorFacts",
+    "FileError",
+    "ImageNotFoundError",
+    "ImagePullError",
+    "IsolationUnavailableError",
+    "KernelDiedError",
+    "KernelError",
+    "KernelNotReadyError",
+    "LanguageNotSupportPlotError",
+    "LanguageNotSupportedError",
+    "LaunchError",
+    "LibraryInstallationError",
+    "LibraryInstallationNotSupportedError",
+    "MissingDependencyError",
+    "NoSpaceError",
+    "NotOpenSessionError",
+    "OutOfMemoryError",
+    "OutputLimitError",
+    "PathError",
+    "ProtocolError",
+    "ResourceError",
+    "SandboxError",
+    "SandboxFileExistsError",
+    "SandboxFileNotFoundError",
+    "SandboxIsADirectoryError",
+    "SandboxNotADirectoryError",
+    "SandboxPermissionError",
+    "SandboxTimeoutError",
+    "SecurityError",
+    "SecurityViolationError",
+    "SessionBusyError",
+    "SessionClosedError",
+    "TransportError",
+    "UnsupportedBackendError",
+    "UnsupportedError",
+    "ValidationError",
+]

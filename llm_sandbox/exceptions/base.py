@@ -1,0 +1,150 @@
+"""The base of every error: its common facts, its pickle and its JSON form."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, TypedDict, TypeVar
+
+from llm_sandbox.error_codes import ErrorCode
+from llm_sandbox.plain import as_mapping, from_plain, to_plain
+
+__all__ = ["CommonFacts", "ErrorFacts", "SandboxError"]
+
+
+class CommonFacts(TypedDict, total=False):
+    """The keyword arguments of an error whose constructor names the backend itself."""
+
+    code: ErrorCode | None
+    op: str | None
+    retryable: bool | None
+    hint: str | None
+    context: Mapping[str, object] | None
+
+
+class ErrorFacts(CommonFacts, total=False):
+    """The keyword arguments that every `SandboxError` takes."""
+
+    backend: str | None
+
+
+class SandboxError(Exception):
+    """Base of every error of the library."""
+
+    default_code: ClassVar[ErrorCode] = ErrorCode.SANDBOX
+    """Code of an instance that was given none."""
+    default_retryable: ClassVar[bool] = False
+    """Whether the same call may succeed later, for an instance that was not told."""
+    details: ClassVar[tuple[str, ...]] = ()
+    """Attributes of this class beyond the common ones; they travel in `to_dict`."""
+
+    message: str
+    """One sentence, without the hint."""
+    code: ErrorCode
+    """Stable code for programs."""
+    op: str | None
+    """What was being done ("open", "run", "copy_to_runtime"); None when unknown."""
+    backend: str | None
+    """Name of the backend concerned; None when none is."""
+    retryable: bool
+    """Whether the same call may succeed later without a change."""
+    hint: str | None
+    """The next thing to type or do; None when there is none."""
+    context: dict[str, object]
+    """Further facts, JSON-like; empty by default."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: ErrorCode | None = None,
+        op: str | None = None,
+        backend: str | None = None,
+        retryable: bool | None = None,
+        hint: str | None = None,
+        context: Mapping[str, object] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = self.default_code if code is None else code
+        self.op = op
+        self.backend = None if backend is None else str(backend)
+        self.retryable = self.default_retryable if retryable is None else retryable
+        self.hint = hint
+        self.context = dict(context or {})
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.hint}" if self.hint else self.message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Subclasses compose their message, so their constructor cannot be called with it again.
+        return _restore, (type(self), self.message, vars(self).copy())
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the error as JSON-able data; `from_dict` brings it back."""
+        lineage = [c.__name__ for c in type(self).__mro__ if issubclass(c, SandboxError)]
+        return {
+            "type": lineage[0],
+            "lineage": lineage,
+            "message": self.message,
+            "code": str(self.code),
+            "op": self.op,
+            "backend": self.backend,
+            "retryable": self.retryable,
+            "hint": self.hint,
+            "context": to_plain(self.context),
+            "details": {name: self._dump(name) for name in self.details},
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
+        """Return the error that `to_dict` described, as the nearest class known here.
+
+        Raises:
+            ValidationError: `data` does not describe an error of this class.
+        """
+        # ValidationError is built on this module.
+        from llm_sandbox.exceptions.configuration import ValidationError
+
+        lineage = data.get("lineage")
+        names = [data.get("type"), *(lineage if isinstance(lineage, list) else [])]
+        known = {c.__name__: c for c in _family(cls)}
+        target = next((known[n] for n in names if isinstance(n, str) and n in known), None)
+        if target is None or not isinstance(data.get("message"), str):
+            raise ValidationError(f"the data does not describe a {cls.__name__}")
+        code = str(data.get("code"))
+        state: dict[str, Any] = {
+            "message": data["message"],
+            "code": ErrorCode(code) if code in list(ErrorCode) else target.default_code,
+            "op": data.get("op"),
+            "backend": data.get("backend"),
+            "retryable": data.get("retryable") is True,
+            "hint": data.get("hint"),
+            "context": as_mapping(data.get("context")),
+        }
+        details = data.get("details")
+        given = details if isinstance(details, Mapping) else {}
+        state.update({name: target._load(name, given.get(name)) for name in target.details})
+        return _restore(target, state["message"], state)
+
+    def _dump(self, name: str) -> object:
+        return to_plain(getattr(self, name))
+
+    @classmethod
+    def _load(cls, name: str, value: object) -> object:
+        restored = from_plain(value)
+        return tuple(restored) if isinstance(restored, list) else restored
+
+
+_E = TypeVar("_E", bound=SandboxError)
+
+
+def _restore(cls: type[_E], message: str, state: dict[str, Any]) -> _E:
+    error = cls.__new__(cls)
+    error.args = (message,)
+    vars(error).update(state)
+    return error
+
+
+def _family(cls: type[_E]) -> list[type[_E]]:
+    members = [cls]
+    for member in members:
+        members.extend(sub for sub in member.__subclasses__() if sub not in members)
+    return members

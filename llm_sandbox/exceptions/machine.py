@@ -1,0 +1,130 @@
+"""The machine under a session, or how it is used, is at fault."""
+
+from typing import Literal, Unpack
+
+from llm_sandbox.error_codes import ErrorCode
+from llm_sandbox.exceptions.base import ErrorFacts, SandboxError
+
+__all__ = [
+    "BackendError",
+    "BackendUnavailableError",
+    "ContainerError",
+    "ContainerGoneError",
+    "ImageNotFoundError",
+    "ImagePullError",
+    "IsolationUnavailableError",
+    "LaunchError",
+    "NotOpenSessionError",
+    "SessionBusyError",
+    "SessionClosedError",
+]
+
+
+class ContainerError(SandboxError):
+    """The machine under the session, or its use, is at fault."""
+
+    default_code = ErrorCode.CONTAINER
+
+
+class _ImageError(ContainerError):
+    details = ("image",)
+
+    image: str
+    """Reference of the image."""
+
+    def __init__(self, image: str, sentence: str, facts: ErrorFacts) -> None:
+        super().__init__(f"image {image!r} {sentence}", **facts)
+        self.image = image
+
+
+class ImageNotFoundError(_ImageError):
+    """The image is neither here nor in the registry."""
+
+    default_code = ErrorCode.IMAGE_NOT_FOUND
+
+    def __init__(self, image: str, **facts: Unpack[ErrorFacts]) -> None:
+        super().__init__(image, "was not found", facts)
+
+
+class ImagePullError(_ImageError):
+    """The image could not be pulled."""
+
+    default_code = ErrorCode.IMAGE_PULL
+    default_retryable = True
+
+    def __init__(self, image: str, error: object = None, **facts: Unpack[ErrorFacts]) -> None:
+        why = f": {error}" if error is not None else ""
+        super().__init__(image, f"could not be pulled{why}", facts)
+
+
+class ContainerGoneError(ContainerError):
+    """The container, pod or sandbox no longer exists."""
+
+    default_code = ErrorCode.CONTAINER_GONE
+
+
+class NotOpenSessionError(ContainerError):
+    """The session was used before it was opened."""
+
+    default_code = ErrorCode.NOT_OPEN
+
+    def __init__(
+        self, message: str = "the session is not open", **facts: Unpack[ErrorFacts]
+    ) -> None:
+        facts.setdefault("hint", "use it in a with block, or call open() first")
+        super().__init__(message, **facts)
+
+
+class SessionClosedError(NotOpenSessionError):
+    """The session was used after it was closed."""
+
+    default_code = ErrorCode.CLOSED
+
+    def __init__(self, message: str = "the session is closed", **facts: Unpack[ErrorFacts]) -> None:
+        facts.setdefault("hint", "create a new session")
+        super().__init__(message, **facts)
+
+
+class SessionBusyError(ContainerError):
+    """Two threads used one session at once."""
+
+    default_code = ErrorCode.BUSY
+    default_retryable = True
+
+
+class LaunchError(ContainerError):
+    """A command never started."""
+
+    default_code = ErrorCode.LAUNCH
+    details = ("kind",)
+
+    kind: Literal["not_found", "not_executable", "bad_cwd", "other"]
+    """What prevented the start."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: Literal["not_found", "not_executable", "bad_cwd", "other"] = "other",
+        **facts: Unpack[ErrorFacts],
+    ) -> None:
+        super().__init__(message, **facts)
+        self.kind = kind
+
+
+class BackendError(ContainerError):
+    """The engine behind the sandbox answered with an error."""
+
+    default_code = ErrorCode.BACKEND
+
+
+class BackendUnavailableError(BackendError):
+    """The engine does not answer or its binary is absent."""
+
+    default_code = ErrorCode.BACKEND_UNAVAILABLE
+
+
+class IsolationUnavailableError(BackendUnavailableError):
+    """This machine cannot isolate; the message says why and the hint how to change it."""
+
+    default_code = ErrorCode.ISOLATION_UNAVAILABLE

@@ -1,0 +1,214 @@
+"""Running code, installing packages or talking to the sandbox failed."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
+
+from llm_sandbox.error_codes import ErrorCode
+from llm_sandbox.exceptions.base import ErrorFacts, SandboxError
+from llm_sandbox.plain import from_plain, to_plain
+
+if TYPE_CHECKING:
+    from llm_sandbox.data import ExecutionResult, ProcessResult
+
+__all__ = [
+    "ArtifactLimitError",
+    "CommandFailedError",
+    "KernelDiedError",
+    "KernelError",
+    "KernelNotReadyError",
+    "LibraryInstallationError",
+    "OutOfMemoryError",
+    "OutputLimitError",
+    "ProtocolError",
+    "ResourceError",
+    "SandboxTimeoutError",
+    "SecurityError",
+    "SecurityViolationError",
+    "TransportError",
+]
+
+
+class SecurityError(SandboxError):
+    """Something was refused for security."""
+
+    default_code = ErrorCode.SECURITY
+
+
+class SecurityViolationError(SecurityError):
+    """The security policy refused the code; nothing ran."""
+
+    default_code = ErrorCode.SECURITY_VIOLATION
+    details = ("violations",)
+
+    violations: tuple[Any, ...]
+    """The `SecurityPattern` objects that matched, in the policy's order; plain mappings once the
+    error has been through JSON."""
+
+    def __init__(
+        self,
+        message: str = "the security policy refused the code",
+        *,
+        violations: Sequence[Any] = (),
+        **facts: Unpack[ErrorFacts],
+    ) -> None:
+        super().__init__(message, **facts)
+        self.violations = tuple(violations)
+
+    def _dump(self, name: str) -> object:
+        return [
+            to_plain(item.model_dump() if hasattr(item, "model_dump") else item)
+            for item in self.violations
+        ]
+
+
+class ResourceError(SandboxError):
+    """A limit of the sandbox stopped the library's own work."""
+
+    default_code = ErrorCode.RESOURCE
+    details = ("limit",)
+
+    limit: int | float | None
+    """The limit that was hit, in the unit of its name; None when unknown."""
+
+    def __init__(
+        self, message: str, *, limit: float | None = None, **facts: Unpack[ErrorFacts]
+    ) -> None:
+        super().__init__(message, **facts)
+        self.limit = limit
+
+
+class OutputLimitError(ResourceError):
+    """More output than the limit, where output may not be cut."""
+
+    default_code = ErrorCode.OUTPUT_LIMIT
+
+
+class ArtifactLimitError(ResourceError):
+    """More artifacts, or larger ones, than the limit."""
+
+    default_code = ErrorCode.ARTIFACT_LIMIT
+
+
+class OutOfMemoryError(ResourceError):
+    """The sandbox itself ran out of memory."""
+
+    default_code = ErrorCode.OUT_OF_MEMORY
+
+
+class SandboxTimeoutError(SandboxError, TimeoutError):
+    """A deadline passed; `result` holds whatever had come back by then."""
+
+    default_code = ErrorCode.TIMEOUT
+    details = ("timeout_duration", "result")
+
+    timeout_duration: float | None
+    """The timeout that passed, in seconds; None when unknown."""
+    result: "ExecutionResult | ProcessResult | None"
+    """The partial result; None when nothing was running."""
+
+    def __init__(
+        self,
+        message: str,
+        timeout_duration: float | None = None,
+        result: "ExecutionResult | ProcessResult | None" = None,
+        **facts: Unpack[ErrorFacts],
+    ) -> None:
+        super().__init__(message, **facts)
+        self.timeout_duration = timeout_duration
+        self.result = result
+
+    def _dump(self, name: str) -> object:
+        if name == "result" and self.result is not None:
+            return self.result.to_dict()
+        return to_plain(getattr(self, name))
+
+    @classmethod
+    def _load(cls, name: str, value: object) -> object:
+        if name != "result" or not isinstance(value, Mapping):
+            return from_plain(value)
+        # The results import this module.
+        from llm_sandbox.data import ExecutionResult, ProcessResult
+
+        kind = ProcessResult if value.get("type") == "process" else ExecutionResult
+        return kind.from_dict(value)
+
+
+class KernelError(SandboxError):
+    """The interpreter behind a session failed."""
+
+    default_code = ErrorCode.KERNEL
+
+
+class KernelDiedError(KernelError):
+    """The interpreter's process is gone."""
+
+    default_code = ErrorCode.KERNEL_DIED
+
+
+class KernelNotReadyError(KernelError):
+    """The interpreter did not become ready in time."""
+
+    default_code = ErrorCode.KERNEL_NOT_READY
+    default_retryable = True
+
+
+class ProtocolError(KernelError):
+    """The inside said something the protocol does not allow."""
+
+    default_code = ErrorCode.PROTOCOL
+
+
+class LibraryInstallationError(SandboxError):
+    """The package manager failed."""
+
+    default_code = ErrorCode.INSTALL_FAILED
+    details = ("packages", "output")
+
+    packages: tuple[str, ...]
+    """What was to be installed."""
+    output: str
+    """The package manager's own output, complete as far as it was captured."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        packages: Sequence[str] = (),
+        output: str = "",
+        **facts: Unpack[ErrorFacts],
+    ) -> None:
+        super().__init__(message, **facts)
+        self.packages = tuple(packages)
+        self.output = output
+
+
+class CommandFailedError(SandboxError):
+    """A command the library itself needed ended with a non-zero status."""
+
+    default_code = ErrorCode.COMMAND_FAILED
+    details = ("command", "exit_code", "output")
+
+    command: str
+    """The command line."""
+    exit_code: int
+    """Its exit status."""
+    output: str
+    """What it wrote."""
+
+    def __init__(
+        self, command: str, exit_code: int, output: str = "", **facts: Unpack[ErrorFacts]
+    ) -> None:
+        # The message goes to logs and models; arguments may hold secrets, the first word does not.
+        words = command.split(maxsplit=1)
+        name = words[0] if words else "command"
+        super().__init__(f"{name!r} ended with exit status {exit_code}", **facts)
+        self.command = command
+        self.exit_code = exit_code
+        self.output = output
+
+
+class TransportError(SandboxError):
+    """The connection to the engine or the sandbox broke."""
+
+    default_code = ErrorCode.TRANSPORT
+    default_retryable = True

@@ -1,0 +1,123 @@
+"""Find and kill a process with everything it started, wherever that went.
+
+A process group is left by `setsid` and a parent by a double fork, so a family is found by four signs: descent, process
+group, session, and a marker in the environment that every descendant inherits. Read from outside the machine, where the
+hunted cannot interfere.
+"""
+
+import contextlib
+import os
+import signal
+from collections.abc import Collection
+from dataclasses import dataclass
+
+MARKER = "LLM_SANDBOX_PROCESS"
+"""Environment variable whose value names the started process; all its descendants carry it."""
+
+_PASSES = 40
+
+
+@dataclass(frozen=True)
+class ProcessRow:
+    """One line of the process table."""
+
+    pid: int
+    state: str
+    parent: int
+    group: int
+    session: int
+
+
+def process_table(pid_namespace: str | None) -> list[ProcessRow]:
+    """Every living process of a pid namespace (given as its ``pid:[...]`` link), or of this one if None."""
+    rows = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            if pid_namespace is not None and os.readlink(f"/proc/{name}/ns/pid") != pid_namespace:
+                continue
+            with open(f"/proc/{name}/stat", "rb") as file:
+                # The name in parentheses may hold spaces and parentheses of its own.
+                state, parent, group, session = file.read().rpartition(b")")[2].split()[:4]
+        except OSError:
+            continue
+        if state not in (b"Z", b"X"):
+            rows.append(
+                ProcessRow(int(name), state.decode(), int(parent), int(group), int(session))
+            )
+    return rows
+
+
+def environment_marker(pid: int) -> str | None:
+    """The marker that `pid` was started with, None without one."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            text = file.read()
+    except OSError:
+        return None
+    prefix = MARKER.encode() + b"="
+    for entry in text.split(b"\0"):
+        if entry.startswith(prefix):
+            return entry[len(prefix) :].decode("utf-8", "replace")
+    return None
+
+
+def family(
+    root: int,
+    marker: str,
+    rows: list[ProcessRow],
+    *,
+    orphanage: int | None = None,
+    spared: Collection[int] = (),
+) -> set[int]:
+    """The pids that belong to `root`.
+
+    Args:
+        root: The first process; it may be gone already.
+        marker: Its marker.
+        rows: The process table.
+        orphanage: If given, processes whose parent is this pid and that carry no other marker are taken as well:
+            what a forked interpreter left behind has no marker.
+        spared: Processes that never belong, and whose descendants do not either.
+    """
+    members = {root}
+    while True:
+        found = {
+            row.pid
+            for row in rows
+            if row.pid not in members
+            and row.pid not in spared
+            and (row.parent in members or row.group in members or row.session in members)
+        }
+        if not found:
+            break
+        members |= found
+    for row in rows:
+        if row.pid in members or row.pid in spared:
+            continue
+        mark = environment_marker(row.pid)
+        if mark == marker or (mark is None and row.parent == orphanage):
+            members.add(row.pid)
+    return members & {row.pid for row in rows}
+
+
+def kill_family(
+    root: int,
+    marker: str,
+    *,
+    pid_namespace: str | None = None,
+    orphanage: int | None = None,
+    spared: Collection[int] = (),
+) -> bool:
+    """Kill until no pass over the process table finds a member; returns False if some are left after many passes."""
+    for _ in range(_PASSES):
+        members = family(
+            root, marker, process_table(pid_namespace), orphanage=orphanage, spared=spared
+        )
+        if not members:
+            return True
+        for pid in members:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    return False

@@ -1,0 +1,401 @@
+"""A Jupyter kernel whose messages travel as frames over one byte stream, so that it can be forked.
+
+It is ipykernel's `IPythonKernel`: IPython semantics, the display protocol, comms, completion. What is left out is
+ZeroMQ: no sockets, no helper threads and no event loop exist before the first message, so that a process holding a
+built kernel can fork as often as it likes.
+"""
+
+import asyncio
+import contextlib
+import io
+import json
+import logging
+import os
+import resource
+import signal
+import sys
+import threading
+import uuid
+from types import FrameType, SimpleNamespace
+from typing import Any
+
+# The in-kernel debugger costs 60 ms at import and is not offered.
+sys.modules.setdefault("debugpy", None)  # type: ignore[arg-type]
+
+from ipykernel.ipkernel import IPythonKernel
+from jupyter_client.session import Session, extract_header
+
+from . import frames
+from .shell import CellCompiler, SessionShell, quiet
+from .wire import CapturedRaw, ForkedRaw, PeriodicFlush, Wire, is_delivering, text_stream
+
+_DISPLAYS = ("display_data", "execute_result", "update_display_data")
+
+
+class _Channel:
+    """Stands where ipykernel expects a socket."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def flush(self, *_: Any) -> None:
+        """There is nothing between this and the wire."""
+
+
+class WireSession(Session):
+    """Builds Jupyter messages as always and sends them as frames; not signed, for the stream is private."""
+
+    wire: Wire | None = None
+    display_bytes = 32 << 20
+
+    def send(  # type: ignore[override]
+        self,
+        stream: _Channel,
+        msg_or_type: Any,
+        content: Any = None,
+        parent: Any = None,
+        ident: Any = None,
+        buffers: Any = None,
+        track: bool = False,
+        header: Any = None,
+        metadata: Any = None,
+    ) -> Any:
+        message = (
+            msg_or_type
+            if isinstance(msg_or_type, dict)
+            else self.msg(msg_or_type, content, parent, header, metadata)
+        )
+        if self.wire is None:
+            return message
+        record = {
+            key: message[key] for key in ("header", "parent_header", "metadata", "content")
+        }
+        lifted: list[bytes] = []
+        if message["header"]["msg_type"] in _DISPLAYS:
+            record = _bounded(record, self.display_bytes)
+            record, lifted = frames.lift_bulk(record)
+        own = [memoryview(piece).cast("B") for piece in buffers or ()]
+        self.wire.send(frames.encode(stream.number, record, [*lifted, *own]))
+        return message
+
+
+def _bounded(record: frames.Message, limit: int) -> frames.Message:
+    """Replace a display over the limit by a word about it."""
+    data = record["content"]["data"]
+    size = sum(len(value) for value in data.values() if isinstance(value, str))
+    if size <= limit:
+        return record
+    note = f"<a display of {size} characters, over the limit of {limit}: left out>"
+    metadata = {"llm_sandbox": {"left_out_bytes": size}}
+    content = {**record["content"], "data": {"text/plain": note}, "metadata": metadata}
+    return {**record, "content": content}
+
+
+class WireKernel(IPythonKernel):
+    """One session's kernel."""
+
+    shell_class = SessionShell
+    compiler_class = CellCompiler
+    _execute_sleep = 0.0
+
+    @property
+    def _supports_kernel_subshells(self) -> bool:
+        return False
+
+    def _abort_queues(self, subshell_id: Any = None) -> None:
+        """There is no queue: a request is sent when the one before is answered."""
+
+    def attach(self, wire: Wire) -> None:
+        """Connect the built kernel to its stream. Called once, in the process that serves it."""
+        self.wire = wire
+        self.session.wire = wire
+        self.session.session = uuid.uuid4().hex
+        self.session.pid = os.getpid()
+        for raw in self.raw_streams.values():
+            raw.wire = wire
+        sys.stdout, sys.stderr = self.text_streams
+        sys.stdin = _InputStream(self)
+        os.register_at_fork(after_in_child=self._forked_by_user)
+        self.flusher = PeriodicFlush(wire, self.text_streams)
+        self.loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(self.loop)
+        self.loop_was_used = False
+        self.executing = False
+        # What ipykernel's handling of interrupts in a running loop asks for.
+        self.io_loop = SimpleNamespace(
+            asyncio_loop=self.loop, add_callback=self.loop.call_soon_threadsafe
+        )
+        signal.signal(signal.SIGINT, self._interrupted)
+
+    def _forked_by_user(self) -> None:
+        self.session.wire = None
+        for index, descriptor in enumerate((1, 2)):
+            list(self.raw_streams.values())[index].wire = None
+            stream = text_stream(ForkedRaw(descriptor))
+            setattr(sys, ("stdout", "stderr")[index], stream)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+        # Dropped while a frame is being written: whoever interrupts repeats it.
+        if self.executing and not is_delivering(frame):
+            raise KeyboardInterrupt
+
+    # --- serving ---------------------------------------------------------------------------------
+
+    def serve(self) -> None:
+        """Answer frames until the host hangs up."""
+        self._publish_status("starting", "shell")
+        while True:
+            try:
+                channel, message, _ = self._next()
+            except (EOFError, ConnectionError, frames.FrameError):
+                return
+            self._handle(channel, message)
+
+    def _next(self) -> tuple[int, frames.Message, list[memoryview]]:
+        if self.loop_was_used and not self.wire.has_frame():
+            # Tasks that an earlier cell started go on between cells.
+            readable = self.loop.create_future()
+            self.loop.add_reader(self.wire.fileno(), lambda: readable.done() or readable.set_result(None))
+            try:
+                self.loop.run_until_complete(readable)
+            finally:
+                self.loop.remove_reader(self.wire.fileno())
+        return self.wire.receive()
+
+    def _handle(self, channel: int, message: frames.Message) -> None:
+        kind = message["header"]["msg_type"]
+        if kind == "llm_sandbox_configure":
+            self._configure(message["content"])
+            return
+        handler = self.shell_handlers.get(kind) or self.control_handlers.get(kind)
+        if handler is None:
+            return
+        self.wire.cork()
+        try:
+            self.set_parent([], message, channel="shell")
+            self._begin_streams(message)
+            self._publish_status("busy", "shell")
+            with self.flusher.during():
+                self._run_handler(handler, channel, message)
+            self._flush_streams()
+            self._publish_status("idle", "shell")
+        finally:
+            self.wire.uncork()
+
+    def _run_handler(self, handler: Any, channel: int, message: frames.Message) -> None:
+        self.executing = message["header"]["msg_type"] == "execute_request"
+        try:
+            result = handler(_Channel(channel), [], message)
+            if not asyncio.iscoroutine(result):
+                return
+            if self.executing and not _needs_loop(message["content"]["code"]):
+                _run_without_loop(result)
+                return
+            self.loop_was_used = True
+            task = self.loop.create_task(result)
+            try:
+                self.loop.run_until_complete(task)
+            except KeyboardInterrupt:
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    self.loop.run_until_complete(task)
+        except KeyboardInterrupt:
+            pass  # it came between the user's code and the reply, or a reply was sent already
+        finally:
+            self.executing = False
+            signal.signal(signal.SIGINT, self._interrupted)
+
+    async def do_execute(  # type: ignore[override]
+        self,
+        code: str,
+        silent: bool,
+        store_history: bool = True,
+        user_expressions: Any = None,
+        allow_stdin: bool = False,
+        *,
+        cell_meta: Any = None,
+        cell_id: Any = None,
+    ) -> dict[str, Any]:
+        """Run a cell; adds to ipykernel's reply what the host wants to know."""
+        self._forward_input(allow_stdin)
+        shell = self.shell
+        before = resource.getrusage(resource.RUSAGE_SELF)
+        children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        error: BaseException | None = None
+        try:
+            result = await self._run_cell(code, silent, store_history)
+            error = result.error_before_exec or result.error_in_exec
+        except KeyboardInterrupt as interrupt:
+            error = interrupt
+            shell.showtraceback()
+        finally:
+            self._restore_input()
+        reply: dict[str, Any] = {
+            "status": "ok" if error is None else "error",
+            "execution_count": shell.execution_count - 1,
+            "user_expressions": shell.user_expressions(user_expressions or {}) if not error else {},
+            "payload": shell.payload_manager.read_payload(),
+        }
+        shell.payload_manager.clear_payload()
+        if error is not None:
+            reply["ename"] = type(error).__name__
+            reply["evalue"] = "" if isinstance(error, SystemExit) else str(error)[:2000]
+            reply["traceback"] = shell._last_traceback or []
+        self._flush_streams()
+        after = resource.getrusage(resource.RUSAGE_SELF)
+        children_after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        reply["llm_sandbox"] = {
+            "dropped": {name: raw.dropped for name, raw in self.raw_streams.items()},
+            "exit": _exit_code(error) if isinstance(error, SystemExit) else None,
+            "cpu_s": _cpu(after) - _cpu(before) + _cpu(children_after) - _cpu(children),
+            "peak_rss": max(after.ru_maxrss, children_after.ru_maxrss) * 1024,
+        }
+        return reply
+
+    async def _run_cell(self, code: str, silent: bool, store_history: bool) -> Any:
+        shell = self.shell
+        preprocessing_error = None
+        try:
+            transformed = shell.transform_cell(code)
+        except Exception:  # noqa: BLE001 - reported by the shell with the cell
+            transformed, preprocessing_error = code, sys.exc_info()
+        result = None
+        try:
+            result = await shell.run_cell_async(
+                code,
+                store_history=store_history,
+                silent=silent,
+                transformed_cell=transformed,
+                preprocessing_exc_tuple=preprocessing_error,
+            )
+        finally:
+            shell.events.trigger("post_execute")
+            if not silent:
+                shell.events.trigger("post_run_cell", result)
+        return result
+
+    def _input_request(self, prompt: str, ident: Any, parent: Any, password: bool = False) -> str:
+        self._flush_streams()
+        content = {"prompt": str(prompt), "password": password}
+        self.session.send(_Channel(frames.STDIN), "input_request", content, parent)
+        self.wire.flush()
+        reply, _ = self.wire.receive_on(frames.STDIN)
+        value = str(reply["content"].get("value", ""))
+        if value == "\x04":
+            raise EOFError("no more input: stdin= was used up")
+        return value
+
+    # --- streams and settings ----------------------------------------------------------------------
+
+    def _begin_streams(self, parent: frames.Message) -> None:
+        for name, raw in self.raw_streams.items():
+            message = {
+                "header": self.session.msg_header("stream"),
+                "parent_header": extract_header(parent),
+                "metadata": {},
+                "content": {"name": name, "text": ""},
+                "bulk": [["text"]],
+            }
+            raw.begin(json.dumps(message, default=str).encode())
+
+    def _flush_streams(self) -> None:
+        for stream in (sys.stdout, sys.stderr, *self.text_streams):
+            with contextlib.suppress(Exception):
+                stream.flush()
+
+    def _configure(self, settings: dict[str, Any]) -> None:
+        if "environment" in settings:
+            os.environ.clear()
+            os.environ.update(settings["environment"])
+        for path in settings.get("library_paths", ()):
+            if path not in sys.path:
+                sys.path.insert(1, path)
+        if "output_bytes" in settings:
+            for raw in self.raw_streams.values():
+                raw.limit = settings["output_bytes"]
+        self.session.display_bytes = settings.get("display_bytes", self.session.display_bytes)
+
+
+class _InputStream(io.TextIOBase):
+    """`sys.stdin` of a cell: lines of the run's ``stdin=``, as `input` gets them."""
+
+    encoding = "utf-8"
+
+    def __init__(self, kernel: WireKernel) -> None:
+        self._kernel = kernel
+
+    def readable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 0
+
+    def readline(self, size: int = -1) -> str:  # type: ignore[override]
+        if not self._kernel._allow_stdin:
+            return ""
+        try:
+            return self._kernel._input_request("", [], self._kernel.get_parent("shell")) + "\n"
+        except EOFError:
+            return ""
+
+    def read(self, size: int | None = -1) -> str:
+        return "".join(iter(self.readline, ""))
+
+
+def _needs_loop(code: str) -> bool:
+    """Whether a cell must run inside a running event loop.
+
+    Others run outside of one, so that `asyncio.run`, which models write by habit, works as in a script.
+    """
+    if "asyncio.run(" in code or "run_until_complete(" in code:
+        return False
+    return any(
+        word in code for word in ("await", "async ", "create_task(", "ensure_future(", "get_running_loop")
+    )
+
+
+def _run_without_loop(coroutine: Any) -> None:
+    try:
+        coroutine.send(None)
+    except StopIteration:
+        return
+    coroutine.close()
+    raise RuntimeError("the cell awaited something outside of an event loop")
+
+
+def _cpu(usage: resource.struct_rusage) -> float:
+    return usage.ru_utime + usage.ru_stime
+
+
+def _exit_code(error: SystemExit) -> int:
+    if error.code is None:
+        return 0
+    if isinstance(error.code, int):
+        return error.code & 0xFF
+    print(error.code, file=sys.stderr)
+    return 1
+
+
+def build() -> WireKernel:
+    """Build a kernel that is connected to nothing: everything that may be done before a fork."""
+    quiet()
+    session = WireSession(key=b"")
+
+    async def construct() -> WireKernel:
+        return WireKernel(
+            log=logging.getLogger("kernel"),
+            session=session,
+            iopub_socket=_Channel(frames.IOPUB),
+            stdin_socket=_Channel(frames.STDIN),
+            shell_channel_thread=SimpleNamespace(parent_thread=threading.main_thread()),
+        )
+
+    loop = asyncio.new_event_loop()
+    kernel = loop.run_until_complete(construct())
+    loop.close()
+    kernel.raw_streams = {"stdout": CapturedRaw("stdout", 1), "stderr": CapturedRaw("stderr", 2)}
+    kernel.text_streams = [text_stream(raw) for raw in kernel.raw_streams.values()]
+    # IPython's own `exit` asks a front end to close; a program means `sys.exit`.
+    kernel.shell.user_ns["exit"] = kernel.shell.user_ns["quit"] = sys.exit
+    return kernel

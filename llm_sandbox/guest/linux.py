@@ -1,0 +1,207 @@
+"""The few Linux calls that the standard library lacks, through ctypes.
+
+Python 3.12 has `os.unshare` and `os.setns`; 3.11 has neither, and mounts, capabilities, Landlock and seccomp are in no
+version.
+"""
+
+import ctypes
+import fcntl
+import os
+import platform
+import socket
+import stat
+import struct
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWUTS = 0x04000000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+
+MS_RDONLY = 1
+MS_NOSUID = 2
+MS_NODEV = 4
+MS_NOEXEC = 8
+MS_REMOUNT = 32
+MS_BIND = 4096
+MS_REC = 16384
+MS_PRIVATE = 1 << 18
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
+_PR_SET_NAME = 15
+_PR_SET_SECCOMP = 22
+_PR_CAPBSET_DROP = 24
+_PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_NO_NEW_PRIVS = 38
+_PR_CAP_AMBIENT = 47
+_PR_CAP_AMBIENT_CLEAR_ALL = 4
+_SECCOMP_MODE_FILTER = 2
+_CAPABILITY_VERSION_3 = 0x20080522
+_HIGHEST_CAPABILITY = 63
+
+_SIOCSIFFLAGS = 0x8914
+_IFF_UP = 1
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _check(result: int, what: str) -> int:
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"{what}: {os.strerror(code)}")
+    return result
+
+
+def unshare(flags: int) -> None:
+    """Move the calling process into new namespaces of the kinds in `flags`."""
+    _check(_libc.unshare(flags), "unshare")
+
+
+def setns(fd: int, flags: int) -> None:
+    """Join the namespaces of kinds `flags` of the process behind pidfd `fd` (Linux 5.8), or one namespace file."""
+    _check(_libc.setns(fd, flags), "setns")
+
+
+def mount(
+    source: str | None, target: str, kind: str | None, flags: int = 0, data: str | None = None
+) -> None:
+    """Mount `source` at `target`; arguments as in mount(2)."""
+    encode = lambda text: None if text is None else os.fsencode(text)  # noqa: E731
+    _check(
+        _libc.mount(
+            encode(source), encode(target), encode(kind), ctypes.c_ulong(flags), encode(data)
+        ),
+        f"mount {target}",
+    )
+
+
+def bind_read_only(source: str, target: str, *, recursive: bool = False) -> None:
+    """Show `source` at `target`, read-only, without set-user-id programs and devices."""
+    mount(source, target, None, MS_BIND | (MS_REC if recursive else 0))
+    mount(None, target, None, MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV)
+
+
+def loopback_up() -> None:
+    """Bring up `lo`, which a new network namespace has but leaves down."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        fcntl.ioctl(probe, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
+
+
+def set_hostname(name: str) -> None:
+    """Set the host name of the calling process's UTS namespace."""
+    encoded = name.encode()
+    _check(_libc.sethostname(encoded, len(encoded)), "sethostname")
+
+
+def set_process_name(name: str) -> None:
+    """Set the name that `ps` shows (15 bytes at most)."""
+    _libc.prctl(_PR_SET_NAME, name.encode()[:15], 0, 0, 0)
+
+
+def set_undumpable() -> None:
+    """Make /proc/PID of this process unreadable, and the process untraceable, for others of its user."""
+    _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def set_parent_death_signal(signal_number: int) -> None:
+    """Have the kernel send `signal_number` to this process when its parent thread ends."""
+    _check(_libc.prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0), "PR_SET_PDEATHSIG")
+
+
+def set_child_subreaper() -> None:
+    """Become the new parent of descendants whose parent ended."""
+    _check(_libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "PR_SET_CHILD_SUBREAPER")
+
+
+def set_no_new_privileges() -> None:
+    """Forbid this process and its children ever to gain privileges through exec."""
+    _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "PR_SET_NO_NEW_PRIVS")
+
+
+def drop_all_capabilities() -> None:
+    """Empty every capability set, the bounding set included."""
+    for capability in range(_HIGHEST_CAPABILITY + 1):
+        if _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
+            break  # past the last capability this kernel knows
+    _libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    header = struct.pack("<Ii", _CAPABILITY_VERSION_3, 0)
+    _check(_libc.capset(header, struct.pack("<6I", *(0,) * 6)), "capset")
+
+
+class _FilterProgram(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
+
+
+def install_seccomp(program: bytes) -> None:
+    """Install a seccomp filter: `program` is an array of 8-byte BPF instructions."""
+    buffer = ctypes.create_string_buffer(program, len(program))
+    record = _FilterProgram(len(program) // 8, ctypes.addressof(buffer))
+    _check(
+        _libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(record), 0, 0),
+        "PR_SET_SECCOMP",
+    )
+
+
+# --- Landlock ---------------------------------------------------------------------------------
+
+# The same numbers on every architecture (asm-generic).
+_LANDLOCK_CREATE_RULESET = 444
+_LANDLOCK_ADD_RULE = 445
+_LANDLOCK_RESTRICT_SELF = 446
+_LANDLOCK_VERSION_FLAG = 1
+_LANDLOCK_PATH_BENEATH = 1
+
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_MAKE_CHAR, _MAKE_BLOCK = 1 << 6, 1 << 11
+_REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
+_FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
+
+
+def landlock_abi() -> int:
+    """The Landlock version of the running kernel, or 0 where there is none."""
+    return max(0, int(_libc.syscall(_LANDLOCK_CREATE_RULESET, None, 0, _LANDLOCK_VERSION_FLAG)))
+
+
+def restrict_paths(read_only: list[str], writable: list[str]) -> int:
+    """Allow only reading and running below `read_only`, and only file work below `writable`.
+
+    Device nodes can be made nowhere. Paths that do not exist are skipped. No new privileges must be set before.
+
+    Returns:
+        The Landlock version that is in force, 0 when the kernel has none.
+    """
+    abi = landlock_abi()
+    if not abi:
+        return 0
+    handled = (1 << 13) - 1
+    for version, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEV)):
+        if abi >= version:
+            handled |= right
+    attribute = struct.pack("<Q", handled)
+    ruleset = _check(
+        _libc.syscall(_LANDLOCK_CREATE_RULESET, attribute, len(attribute), 0), "landlock ruleset"
+    )
+    readable = _EXECUTE | _READ_FILE | _READ_DIR
+    everything = handled & ~(_MAKE_CHAR | _MAKE_BLOCK)
+    rules = [(path, readable) for path in read_only] + [(path, everything) for path in writable]
+    for path, rights in rules:
+        try:
+            fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except OSError:
+            continue
+        if not stat.S_ISDIR(os.fstat(fd).st_mode):
+            rights &= _FILE_RIGHTS
+        rule = struct.pack("<Qi", rights & handled, fd)
+        added = _libc.syscall(_LANDLOCK_ADD_RULE, ruleset, _LANDLOCK_PATH_BENEATH, rule, 0)
+        os.close(fd)
+        _check(added, f"landlock rule for {path}")
+    _check(_libc.syscall(_LANDLOCK_RESTRICT_SELF, ruleset, 0), "landlock")
+    os.close(ruleset)
+    return abi
+
+
+def architecture() -> str:
+    """The machine's architecture as the kernel names it, such as ``x86_64``."""
+    return platform.machine()

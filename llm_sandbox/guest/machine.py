@@ -1,0 +1,250 @@
+"""A machine: the namespaces, file systems and first process that a sandbox's processes share.
+
+`NamespaceMachine` has process, mount, network, IPC and host name spaces of its own, a user namespace that is only there
+to hold limits and lose capabilities, and an init that reaps. `PlainMachine` has none of it: the local backend.
+"""
+
+import os
+import selectors
+import signal
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from . import linux
+from .confine import Confinement, close_all_but, join_cgroups
+
+_NAMESPACES = linux.CLONE_NEWNS | linux.CLONE_NEWIPC | linux.CLONE_NEWUTS
+_KILL_ALL = b"K"
+USER_ID = 65532
+"""The user id that a machine's processes see as theirs."""
+
+
+@dataclass
+class MachineSpec:
+    """What the host asks for."""
+
+    id: str
+    workdir: str
+    hostname: str
+    confinement: Confinement
+    own_network: bool
+    tmpfs: list[dict[str, Any]] = field(default_factory=list)
+    """File systems in memory: ``{"path", "size", "inodes", "mode"}``."""
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "MachineSpec":
+        """Build from the host's description."""
+        return cls(
+            id=data["id"],
+            workdir=data["workdir"],
+            hostname=data.get("hostname", "sandbox"),
+            confinement=Confinement.from_json(data["confinement"]),
+            own_network=data.get("own_network", True),
+            tmpfs=data.get("tmpfs", []),
+        )
+
+
+class PlainMachine:
+    """A directory; its processes are ordinary processes of the host."""
+
+    def __init__(self, spec: MachineSpec, cgroups: list[int]) -> None:
+        self.spec = spec
+        self.cgroups = cgroups
+        self.pid_namespace: str | None = None
+        os.makedirs(spec.workdir, exist_ok=True)
+
+    def fork(self, child: Callable[[], NoReturn]) -> int:
+        """Start a process that runs `child` in the machine, not yet confined; returns its pid as seen from here."""
+        pid = os.fork()
+        if pid == 0:
+            _run_child(child)
+        return pid
+
+    def join(self) -> None:
+        """Called in a forked child: become a process of this machine, unconfined still."""
+        join_cgroups(self.cgroups)
+        os.chdir(self.spec.workdir)
+
+    def pidfd(self) -> int | None:
+        """A descriptor by which another process can join, or None where there is nothing to join."""
+        return None
+
+    def kill_all(self) -> bool:
+        """Kill every process but init at once, where the machine can; returns whether it could."""
+        return False
+
+    def destroy(self) -> None:
+        """End the machine and everything in it."""
+        for fd in self.cgroups:
+            os.close(fd)
+        self.cgroups = []
+
+
+class NamespaceMachine(PlainMachine):
+    """A machine of its own, made with the capabilities of the user namespace that the supervisor lives in.
+
+    The network, mount and process namespaces belong to the supervisor's user namespace, so that no process of the
+    machine could change them even with every capability of its own; those are dropped too.
+    """
+
+    def __init__(self, spec: MachineSpec, cgroups: list[int], own_pid_namespace: int) -> None:
+        self.spec = spec
+        self.cgroups = cgroups
+        self._own = own_pid_namespace
+        self._control, far = socket.socketpair()
+        linux.unshare(linux.CLONE_NEWPID)
+        try:
+            self.init = os.fork()
+            if self.init == 0:
+                _run_child(lambda: self._init(far))
+        finally:
+            linux.setns(own_pid_namespace, linux.CLONE_NEWPID)
+        far.close()
+        report = self._control.recv(1 << 16)
+        if report != b"ready":
+            self._control.close()
+            raise OSError(f"the machine could not be set up: {report.decode() or 'its init died'}")
+        self._pidfd = os.pidfd_open(self.init)
+        self.pid_namespace = os.readlink(f"/proc/{self.init}/ns/pid")
+
+    def fork(self, child: Callable[[], NoReturn]) -> int:
+        linux.setns(self._pidfd, linux.CLONE_NEWPID)
+        try:
+            pid = os.fork()
+            if pid == 0:
+                _run_child(child)
+        finally:
+            linux.setns(self._own, linux.CLONE_NEWPID)
+        return pid
+
+    def join(self) -> None:
+        join_cgroups(self.cgroups)
+        join_namespaces(self._pidfd, own_network=self.spec.own_network)
+        os.chdir(self.spec.workdir)
+
+    def pidfd(self) -> int | None:
+        return self._pidfd
+
+    def kill_all(self) -> bool:
+        self._control.send(_KILL_ALL)
+        return self._control.recv(1) == _KILL_ALL
+
+    def destroy(self) -> None:
+        # The kernel kills every process of a pid namespace whose first process dies.
+        signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        self._control.close()
+        os.close(self._pidfd)
+        super().destroy()
+
+    # --- in the new init -----------------------------------------------------------------------
+
+    def _init(self, control: socket.socket) -> NoReturn:
+        try:
+            self._control.close()
+            self._prepare()
+        except OSError as error:
+            control.send(str(error).encode())
+            os._exit(1)
+        close_all_but([control.fileno()])
+        linux.set_process_name("init")
+        linux.drop_all_capabilities()
+        linux.set_no_new_privileges()
+        # User code runs under the same user id: it must not be able to read or steer this process.
+        linux.set_undumpable()
+        control.send(b"ready")
+        _reap_until_closed(control)
+        os._exit(0)
+
+    def _prepare(self) -> None:
+        spec = self.spec
+        join_cgroups(self.cgroups)
+        linux.unshare(_NAMESPACES | (linux.CLONE_NEWNET if spec.own_network else 0))
+        for entry in spec.tmpfs:
+            options = f"size={entry['size']},nr_inodes={entry['inodes']},mode={entry['mode']}"
+            linux.mount(
+                "tmpfs", entry["path"], "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, options
+            )
+        linux.mount(
+            "devpts",
+            "/dev/pts",
+            "devpts",
+            linux.MS_NOSUID | linux.MS_NOEXEC,
+            "newinstance,ptmxmode=0666,mode=0620",
+        )
+        flags = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC
+        linux.mount("proc", "/proc", "proc", flags)
+        # Kept from before the cover, for the one write below: the cover is read-only.
+        sysctl = os.open("/proc/sys/user", os.O_PATH | os.O_DIRECTORY)
+        linux.mount("/proc/sys", "/proc/sys", None, linux.MS_BIND)
+        linux.mount(
+            None, "/proc/sys", None, linux.MS_BIND | linux.MS_REMOUNT | linux.MS_RDONLY | flags
+        )
+        if spec.own_network:
+            linux.loopback_up()
+        linux.set_hostname(spec.hostname)
+        linux.unshare(linux.CLONE_NEWUSER)
+        _write("/proc/self/setgroups", b"deny")
+        # The supervisor is user 0 of its own namespace, the only user that is mapped there.
+        _write("/proc/self/uid_map", f"{USER_ID} 0 1".encode())
+        _write("/proc/self/gid_map", f"{USER_ID} 0 1".encode())
+        limit = os.open("max_user_namespaces", os.O_WRONLY, dir_fd=sysctl)
+        os.write(limit, b"0")
+
+
+def join_namespaces(pidfd: int, *, own_network: bool) -> None:
+    """Join every namespace but the process one of the machine whose init is behind `pidfd`."""
+    flags = _NAMESPACES | linux.CLONE_NEWUSER | (linux.CLONE_NEWNET if own_network else 0)
+    linux.setns(pidfd, flags)
+
+
+def _write(path: str, data: bytes) -> None:
+    fd = os.open(path, os.O_WRONLY)
+    try:
+        os.write(fd, data)
+    finally:
+        os.close(fd)
+
+
+def _run_child(child: Callable[[], NoReturn]) -> NoReturn:
+    try:
+        child()
+    except BaseException as error:  # noqa: BLE001 - nothing may unwind into the supervisor's loop
+        os.write(2, f"{type(error).__name__}: {error}\n".encode())
+    finally:
+        os._exit(127)
+
+
+def _reap_until_closed(control: socket.socket) -> None:
+    wake_read, wake_write = os.pipe()
+    os.set_blocking(wake_write, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    with selectors.DefaultSelector() as selector:
+        selector.register(wake_read, selectors.EVENT_READ)
+        selector.register(control, selectors.EVENT_READ)
+        while True:
+            for key, _ in selector.select():
+                if key.fileobj is control:
+                    command = control.recv(1)
+                    if not command:
+                        return
+                    try:
+                        os.kill(-1, signal.SIGKILL)
+                    except ProcessLookupError:
+                        pass
+                    control.send(_KILL_ALL)
+                else:
+                    os.read(wake_read, 4096)
+            _reap()
+
+
+def _reap() -> None:
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass

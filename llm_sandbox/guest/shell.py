@@ -1,0 +1,78 @@
+"""The interactive shell of a session: IPython's, with plain errors, cells named by number, and no history on disk."""
+
+import contextlib
+import sys
+import warnings
+from typing import Any
+
+from ipykernel.displayhook import ZMQShellDisplayHook
+from ipykernel.zmqshell import ZMQInteractiveShell
+from IPython.core.compilerop import CachingCompiler
+from IPython.core.history import HistoryManager
+
+from .tracebacks import Report, cell_name
+
+# The history lives in a database in the home directory, with a thread that writes it.
+HistoryManager.enabled = False
+
+
+class CellCompiler(CachingCompiler):
+    """Names each cell's code ``<cell N>``."""
+
+    def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
+        return cell_name(number)
+
+
+class SessionShell(ZMQInteractiveShell):
+    """One session's shell."""
+
+    def _tee(self, channel: str) -> contextlib.AbstractContextManager[None]:
+        # IPython >= 9.1 keeps every chunk written to stdout: unbounded memory and a Python call per write.
+        return contextlib.nullcontext()
+
+    def enable_gui(self, gui: str | None = None) -> None:
+        """There is no display to connect an event loop to."""
+
+    def showtraceback(
+        self,
+        exc_tuple: Any = None,
+        filename: str | None = None,
+        tb_offset: int | None = None,
+        exception_only: bool = False,
+        running_compiled_code: bool = False,
+    ) -> None:
+        """Publish the exception at hand."""
+        _, value, trace = self._get_exc_info(exc_tuple)
+        self._publish_error(value, trace)
+
+    def showsyntaxerror(
+        self, filename: str | None = None, running_compiled_code: bool = False
+    ) -> None:
+        """Publish the syntax error at hand."""
+        _, value, trace = self._get_exc_info()
+        # Without the traceback: all its frames are the compiler's.
+        self._publish_error(value, trace if running_compiled_code else None)
+
+    def _publish_error(self, value: BaseException, trace: Any) -> None:
+        if isinstance(value, SystemExit):
+            self._last_traceback = []
+            return
+        report = Report(value, trace)
+        self._last_traceback = report.lines
+        content = {
+            "ename": type(value).__name__,
+            "evalue": report.value,
+            "traceback": report.lines,
+            "llm_sandbox": report.detail,
+        }
+        sys.stdout.flush()
+        sys.stderr.flush()
+        hook = self.displayhook
+        assert isinstance(hook, ZMQShellDisplayHook)
+        session: Any = hook.session
+        session.send(hook.pub_socket, "error", content, hook.parent_header, ident=None)
+
+
+def quiet() -> None:
+    """Silence what IPython says to a person at a prompt."""
+    warnings.filterwarnings("ignore", message="To exit: use", category=UserWarning)

@@ -1,0 +1,417 @@
+"""Process 1 of a sandbox: makes machines, starts processes in them, reaps, holds deadlines, and ends with its host.
+
+It obeys one control connection and runs no user code. Requests carry an ``op`` and an ``id`` and are answered by a
+record with the same ``id``; what happens by itself is reported as records with an ``event``:
+
+    exit      a process ended: ``process, status (raw wait status), timed_out, cpu_s, peak_rss``
+    ended     a machine ended by itself: ``machine, reason`` ("deadline" or "memory")
+    zygote    the zygote reached a ``stage``, or ended
+
+Started as ``python -I -S -c 'from guest import supervisor; supervisor.main()' FD MODE`` where FD is the control socket
+and MODE is ``namespaces`` or ``plain``.
+"""
+
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from . import family, linux
+from .confine import close_all_but
+from .control import ControlChannel, Message
+from .machine import MachineSpec, NamespaceMachine, PlainMachine
+from .memory import over_limit
+
+_MEMORY_WATCH_S = 0.25
+
+
+@dataclass
+class Running:
+    """A process that the host asked for."""
+
+    key: str
+    pid: int
+    machine: str
+    pidfd: int
+    deadline: float | None = None
+    timed_out: bool = False
+    forked: bool = False
+    """Whether it was forked from the zygote, and so carries no marker in its environment."""
+
+
+@dataclass
+class Housed:
+    """A machine with its bookkeeping."""
+
+    machine: PlainMachine
+    deadline: float | None = None
+    memory_limit: int | None = None
+    """Watched from here, in bytes, where no cgroup holds it."""
+    agent: int | None = None
+
+
+class Supervisor:
+    """The loop of process 1."""
+
+    def __init__(self, control: ControlChannel, *, namespaces: bool) -> None:
+        self._control = control
+        self._namespaces = namespaces
+        self._own_pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY) if namespaces else -1
+        self._machines: dict[str, Housed] = {}
+        self._running: dict[int, Running] = {}
+        self._by_key: dict[str, Running] = {}
+        self._zygote: ControlChannel | None = None
+        self._zygote_pid = 0
+        self._asked: set[int] = set()
+        self._selector = selectors.DefaultSelector()
+        self._next_memory_watch = 0.0
+
+    def run(self) -> None:
+        """Serve until the host's end closes."""
+        wake_read, wake_write = os.pipe()
+        os.set_blocking(wake_read, False)
+        os.set_blocking(wake_write, False)
+        signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        self._selector.register(wake_read, selectors.EVENT_READ)
+        self._selector.register(self._control, selectors.EVENT_READ)
+        while True:
+            for key, _ in self._selector.select(self._next_tick()):
+                if key.fileobj is wake_read or key.fd == wake_read:
+                    os.read(wake_read, 4096)
+                elif key.fileobj is self._control:
+                    if not self._serve():
+                        return
+                else:
+                    self._hear_zygote()
+            self._reap()
+            self._enforce()
+
+    # --- requests --------------------------------------------------------------------------------
+
+    def _serve(self) -> bool:
+        while True:
+            record = self._control.receive()
+            if record is None:
+                return False
+            request, fds = record
+            try:
+                reply = getattr(self, f"_op_{request['op']}")(request, fds)
+            except Exception as error:  # noqa: BLE001 - one bad request must not end every machine
+                errno = error.errno if isinstance(error, OSError) else None
+                reply = {"error": f"{type(error).__name__}: {error}", "errno": errno}
+            finally:
+                for fd in fds:
+                    os.close(fd)
+            if reply is not None:
+                self._control.send({"id": request["id"], **reply})
+            if not self._control.pending():
+                return True
+
+    def _op_machine(self, request: Message, fds: list[int]) -> Message:
+        """Make a machine. Descriptors: the ``cgroup.procs`` files its processes join."""
+        spec = MachineSpec.from_json(request["spec"])
+        kept = [os.dup(fd) for fd in fds]
+        machine = (
+            NamespaceMachine(spec, kept, self._own_pid_namespace)
+            if self._namespaces
+            else PlainMachine(spec, kept)
+        )
+        self._machines[spec.id] = Housed(machine, memory_limit=request.get("watch_memory"))
+        self._set_deadline(spec.id, request.get("deadline_s"))
+        return {}
+
+    def _op_deadline(self, request: Message, fds: list[int]) -> Message:
+        self._set_deadline(request["machine"], request["deadline_s"])
+        return {}
+
+    def _set_deadline(self, machine: str, seconds: float | None) -> None:
+        deadline = None if seconds is None else time.monotonic() + seconds
+        self._machines[machine].deadline = deadline
+
+    def _op_start(self, request: Message, fds: list[int]) -> Message:
+        """Start a program. Descriptors: its stdin, stdout and stderr."""
+        house = self._machines[request["machine"]]
+        environment = {**request["env"], family.MARKER: request["process"]}
+        report_read, report_write = os.pipe()
+
+        def child() -> NoReturn:
+            failure = _become(house.machine, request, environment, fds, report_write)
+            os.write(report_write, json.dumps(failure).encode())
+            os._exit(127)
+
+        pid = house.machine.fork(child)
+        os.close(report_write)
+        report = os.read(report_read, 1 << 16)
+        os.close(report_read)
+        if report:
+            os.waitpid(pid, 0)
+            return {"launch_error": json.loads(report)}
+        timeout = request.get("timeout_s")
+        running = Running(
+            request["process"],
+            pid,
+            request["machine"],
+            os.pidfd_open(pid),
+            None if timeout is None else time.monotonic() + timeout,
+        )
+        self._remember(running)
+        return {"pid": pid}
+
+    def _op_kernel(self, request: Message, fds: list[int]) -> Message | None:
+        """Fork an interpreter into a machine. Descriptors: its stream, stdout and stderr."""
+        if self._zygote is None:
+            return {"error": "the zygote is not running"}
+        pidfd = self._machines[request["machine"]].machine.pidfd()
+        machine = self._machines[request["machine"]].machine
+        joining = [*fds, *([] if pidfd is None else [pidfd]), *machine.cgroups]
+        self._asked.add(request["id"])
+        self._zygote.send({**request, "joins": pidfd is not None}, joining)
+        return None  # answered when the zygote answers
+
+    def _op_zygote(self, request: Message, fds: list[int]) -> Message:
+        """Start the interpreter that kernels are forked from."""
+        if self._zygote is not None:
+            return {}
+        near, far = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                os.set_inheritable(far.fileno(), True)
+                close_all_but([far.fileno()])
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                    signal.signal(number, signal.SIG_DFL)
+                if not self._namespaces:
+                    linux.set_parent_death_signal(signal.SIGKILL)
+                argv = [*request["argv"], str(far.fileno())]
+                os.execve(argv[0], argv, request["env"])
+            finally:
+                os._exit(127)
+        far.close()
+        self._zygote, self._zygote_pid = ControlChannel(near), pid
+        self._selector.register(self._zygote, selectors.EVENT_READ)
+        return {}
+
+    def _op_files(self, request: Message, fds: list[int]) -> Message:
+        """Start the process that reads and writes the machine's files. Descriptor: its connection."""
+        house = self._machines[request["machine"]]
+        connection = fds[0]
+
+        def child() -> NoReturn:
+            from . import files
+
+            house.machine.join()
+            os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+            os.setsid()
+            house.machine.spec.confinement.apply()
+            linux.set_process_name("files")
+            linux.set_undumpable()
+            close_all_but([connection])
+            files.serve(socket.socket(fileno=connection), plain=not self._namespaces)
+            os._exit(0)
+
+        house.agent = house.machine.fork(child)
+        return {"pid": house.agent}
+
+    def _op_signal(self, request: Message, fds: list[int]) -> Message:
+        running = self._by_key.get(request["process"])
+        if running is not None:
+            signal.pidfd_send_signal(running.pidfd, request["signal"])
+        return {"delivered": running is not None}
+
+    def _op_kill(self, request: Message, fds: list[int]) -> Message:
+        running = self._by_key.get(request["process"])
+        return {"killed": running is not None and self._kill(running)}
+
+    def _op_kill_all(self, request: Message, fds: list[int]) -> Message:
+        house = self._machines.get(request["machine"])
+        if house is not None and not house.machine.kill_all():
+            for running in list(self._running.values()):
+                if running.machine == request["machine"]:
+                    self._kill(running)
+        return {}
+
+    def _op_destroy(self, request: Message, fds: list[int]) -> Message:
+        self._destroy(request["machine"])
+        return {}
+
+    # --- ends ------------------------------------------------------------------------------------
+
+    def _remember(self, running: Running) -> None:
+        self._running[running.pid] = running
+        self._by_key[running.key] = running
+
+    def _kill(self, running: Running) -> bool:
+        house = self._machines[running.machine]
+        init = getattr(house.machine, "init", None)
+        others = {r.pid for r in self._running.values() if r.machine == running.machine}
+        spared = (others | {init, house.agent, self._zygote_pid, os.getpid()}) - {running.pid, None}
+        orphanage = (init or os.getpid()) if running.forked else None
+        if family.kill_family(
+            running.pid,
+            running.key,
+            pid_namespace=house.machine.pid_namespace,
+            orphanage=orphanage,
+            spared=spared,
+        ):
+            return True
+        return house.machine.kill_all()
+
+    def _destroy(self, machine: str) -> None:
+        house = self._machines.pop(machine, None)
+        if house is None:
+            return
+        if not self._namespaces:
+            for running in list(self._running.values()):
+                if running.machine == machine:
+                    self._machines[machine] = house
+                    self._kill(running)
+                    del self._machines[machine]
+        house.machine.destroy()
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            self._ended(pid, status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+
+    def _ended(self, pid: int, status: int, cpu_s: float, peak_rss: int) -> None:
+        running = self._running.pop(pid, None)
+        if running is None:
+            return
+        del self._by_key[running.key]
+        os.close(running.pidfd)
+        self._control.send(
+            {
+                "event": "exit",
+                "process": running.key,
+                "status": status,
+                "timed_out": running.timed_out,
+                "cpu_s": cpu_s,
+                "peak_rss": peak_rss,
+            }
+        )
+
+    def _hear_zygote(self) -> None:
+        assert self._zygote is not None
+        while True:
+            record = self._zygote.receive()
+            if record is None:
+                self._selector.unregister(self._zygote)
+                self._zygote.close()
+                self._zygote = None
+                for number in self._asked:
+                    self._control.send({"id": number, "error": "the zygote ended"})
+                self._asked.clear()
+                self._control.send({"event": "zygote", "stage": "ended"})
+                return
+            message, fds = record
+            if "forked" in message:
+                key, pid = message["process"], message["forked"]
+                self._asked.discard(message["id"])
+                self._remember(Running(key, pid, message["machine"], fds[0], forked=True))
+                self._control.send({"id": message["id"], "pid": pid})
+            elif "exited" in message:
+                self._ended(
+                    message["exited"], message["status"], message["cpu_s"], message["peak_rss"]
+                )
+            else:
+                self._control.send(message)
+            if not self._zygote.pending():
+                return
+
+    # --- deadlines and watches -------------------------------------------------------------------
+
+    def _next_tick(self) -> float | None:
+        moments = [r.deadline for r in self._running.values() if r.deadline is not None]
+        moments += [h.deadline for h in self._machines.values() if h.deadline is not None]
+        if any(h.memory_limit is not None for h in self._machines.values()):
+            moments.append(self._next_memory_watch)
+        return max(0.0, min(moments) - time.monotonic()) if moments else None
+
+    def _enforce(self) -> None:
+        now = time.monotonic()
+        for running in list(self._running.values()):
+            if running.deadline is not None and running.deadline <= now:
+                running.deadline, running.timed_out = None, True
+                self._kill(running)
+        for name, house in list(self._machines.items()):
+            if house.deadline is not None and house.deadline <= now:
+                self._end_machine(name, "deadline")
+        if now >= self._next_memory_watch:
+            self._next_memory_watch = now + _MEMORY_WATCH_S
+            for name, house in list(self._machines.items()):
+                limit = house.memory_limit
+                if limit is not None and over_limit(house.machine.pid_namespace, limit):
+                    house.machine.kill_all()
+                    self._control.send({"event": "ended", "machine": name, "reason": "memory"})
+
+    def _end_machine(self, name: str, reason: str) -> None:
+        self._destroy(name)
+        self._control.send({"event": "ended", "machine": name, "reason": reason})
+
+
+def _become(
+    machine: PlainMachine,
+    request: Message,
+    environment: dict[str, str],
+    fds: list[int],
+    report: int,
+) -> dict[str, Any]:
+    """In the child: turn into the requested program; returns only if that failed, with the reason."""
+    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+    machine.join()
+    try:
+        os.chdir(request["cwd"] or machine.spec.workdir)
+    except OSError as error:
+        return {"kind": "bad_cwd", "errno": error.errno, "message": os.strerror(error.errno or 0)}
+    os.setsid()
+    for target, fd in enumerate(fds):
+        os.dup2(fd, target)
+    os.set_inheritable(report, False)
+    close_all_but([report])
+    machine.spec.confinement.apply()
+    argv: list[str] = request["argv"]
+    try:
+        os.execvpe(argv[0], argv, environment)
+    except FileNotFoundError as error:
+        kind, errno = "not_found", error.errno
+    except PermissionError as error:
+        kind, errno = "not_executable", error.errno
+    except OSError as error:
+        kind, errno = ("not_executable" if error.errno == 8 else "other"), error.errno
+    except ValueError as error:
+        return {"kind": "other", "errno": None, "message": str(error)}
+    return {"kind": kind, "errno": errno, "message": os.strerror(errno or 0)}
+
+
+def main() -> None:
+    """Entry point: ``FD MODE`` as arguments."""
+    control = ControlChannel(socket.socket(fileno=int(sys.argv[1])))
+    os.set_inheritable(control.fileno(), False)
+    namespaces = sys.argv[2] == "namespaces"
+    linux.set_process_name("supervisor")
+    if not namespaces:
+        linux.set_child_subreaper()
+    supervisor = Supervisor(control, namespaces=namespaces)
+    control.send({"event": "ready", "landlock": linux.landlock_abi(), "pid": os.getpid()})
+    try:
+        supervisor.run()
+    finally:
+        if not namespaces:
+            for name in list(supervisor._machines):
+                supervisor._destroy(name)
+    os._exit(0)

@@ -1,0 +1,116 @@
+"""Tracebacks as the user of a session should see them: their code, their line numbers, nothing of ours."""
+
+import os
+import sys
+import traceback
+from types import TracebackType
+from typing import Any
+
+_FIRST, _LAST = 20, 80
+_MAX_VALUE = 20_000
+_MAX_TEXT = 200_000
+_MACHINERY = ("IPython", "ipykernel", "traitlets", "guest", "shim")
+
+
+def machinery_folders() -> tuple[str, ...]:
+    """Folders of the packages whose frames are left out."""
+    folders = []
+    for name in _MACHINERY:
+        module = sys.modules.get(name)
+        if module is not None and getattr(module, "__file__", None):
+            folders.append(os.path.dirname(str(module.__file__)) + os.sep)
+    return tuple(folders)
+
+
+def is_cell(filename: str) -> bool:
+    """Whether a code object's file name is that of a cell."""
+    return filename.startswith("<cell ")
+
+
+def cell_name(number: int) -> str:
+    """The file name of cell `number`."""
+    return f"<cell {number}>"
+
+
+class Report:
+    """An exception, described.
+
+    Attributes:
+        lines: The traceback as the interpreter would print it.
+        detail: The same as data: frames, the line in the cell, and what kind of error it is.
+    """
+
+    def __init__(self, value: BaseException, trace: TracebackType | None) -> None:
+        hidden = machinery_folders()
+        described = traceback.TracebackException(
+            type(value), value, trace, limit=None if _depth(trace) < 4000 else 4000, compact=True
+        )
+        _clean(described, hidden, set())
+        text = "".join(described.format(chain=True))
+        if len(text) > _MAX_TEXT:
+            half = _MAX_TEXT // 2
+            cut = len(text) - 2 * half
+            text = f"{text[:half]}\n... {cut} characters left out ...\n{text[-half:]}"
+        self.lines = text.rstrip("\n").split("\n")
+        self.value = safe_text(value)
+        self.detail = self._describe(value, described)
+
+    @staticmethod
+    def _describe(value: BaseException, described: traceback.TracebackException) -> dict[str, Any]:
+        frames = [
+            {
+                "file": frame.filename,
+                "line": frame.lineno or 0,
+                "function": frame.name,
+                "source": frame.line or "",
+            }
+            for frame in described.stack
+        ]
+        lines = [frame["line"] for frame in frames if is_cell(str(frame["file"]))]
+        line = lines[-1] if lines else None
+        kind = "exception"
+        if isinstance(value, SyntaxError):
+            kind = "syntax"
+            if is_cell(value.filename or ""):
+                line = value.lineno
+        elif type(value).__name__ == "StdinNotImplementedError":
+            kind = "input"
+        return {"frames": frames, "line": line, "kind": kind}
+
+
+def safe_text(value: BaseException) -> str:
+    """`str(value)`, bounded, and never raising."""
+    try:
+        text = str(value)
+    except BaseException as error:  # noqa: BLE001 - a user's __str__ may do anything
+        return f"<str() of this {type(value).__name__} raised {type(error).__name__}>"
+    if len(text) > _MAX_VALUE:
+        return f"{text[:_MAX_VALUE]}... ({len(text)} characters)"
+    return text
+
+
+def _depth(trace: TracebackType | None) -> int:
+    depth = 0
+    while trace is not None and depth < 4000:
+        depth, trace = depth + 1, trace.tb_next
+    return depth
+
+
+def _clean(
+    described: traceback.TracebackException, hidden: tuple[str, ...], seen: set[int]
+) -> None:
+    if id(described) in seen:
+        return
+    seen.add(id(described))
+    if described.stack is not None:
+        kept = [frame for frame in described.stack if not frame.filename.startswith(hidden)]
+        if len(kept) > _FIRST + _LAST:
+            kept = kept[:_FIRST] + kept[-_LAST:]
+        described.stack = traceback.StackSummary.from_list(kept)
+    text = getattr(described, "_str", "")
+    if isinstance(text, str) and len(text) > _MAX_VALUE:
+        described._str = f"{text[:_MAX_VALUE]}... ({len(text)} characters)"  # type: ignore[attr-defined]
+    related = [described.__cause__, described.__context__, *(described.exceptions or ())]
+    for other in related:
+        if other is not None:
+            _clean(other, hidden, seen)

@@ -1,0 +1,239 @@
+"""The kernel's end of its stream: whole frames out, frames in, and the text streams that feed it."""
+
+import collections
+import contextlib
+import io
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from types import CodeType, FrameType
+from typing import Any
+
+from . import frames
+
+_CORK_BYTES = 32 << 10
+_MAX_PIECES = 512  # below IOV_MAX, which is 1024
+
+
+class Wire:
+    """Writes frames under a lock from any thread, and reads them in one.
+
+    Writing blocks while the host does not read: that is what bounds memory on both sides.
+    """
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._socket = sock
+        self._lock = threading.RLock()
+        self._corked: list[frames.Buffer] | None = None
+        self._corked_bytes = 0
+        self._reader = frames.FrameReader()
+        self._received: collections.deque[tuple[int, frames.Message, list[memoryview]]] = (
+            collections.deque()
+        )
+
+    def fileno(self) -> int:
+        """The stream's descriptor."""
+        return self._socket.fileno()
+
+    def send(self, pieces: list[frames.Buffer]) -> None:
+        """Send one encoded frame, or keep it while corked and small."""
+        with self._lock:
+            if self._corked is None:
+                self._write(pieces)
+                return
+            self._corked += pieces
+            self._corked_bytes += sum(map(len, pieces))
+            if self._corked_bytes >= _CORK_BYTES or len(self._corked) >= _MAX_PIECES - 16:
+                self.flush()
+
+    def cork(self) -> None:
+        """Gather small frames from now on, so that those of a short cell leave in one write."""
+        with self._lock:
+            if self._corked is None:
+                self._corked, self._corked_bytes = [], 0
+
+    def flush(self) -> None:
+        """Send what is gathered; gathering goes on."""
+        with self._lock:
+            if self._corked:
+                pieces, self._corked, self._corked_bytes = self._corked, [], 0
+                self._write(pieces)
+
+    def uncork(self) -> None:
+        """Send what is gathered and stop gathering."""
+        with self._lock:
+            self.flush()
+            self._corked = None
+
+    def _write(self, pieces: list[frames.Buffer]) -> None:
+        views = [memoryview(piece) for piece in pieces]
+        while views:
+            sent = self._socket.sendmsg(views[:_MAX_PIECES])
+            done = 0
+            while done < len(views) and sent >= len(views[done]):
+                sent -= len(views[done])
+                done += 1
+            del views[:done]
+            if sent:
+                views[0] = views[0][sent:]
+
+    def receive(self) -> tuple[int, frames.Message, list[memoryview]]:
+        """Wait for the next frame.
+
+        Raises:
+            EOFError: The host hung up.
+        """
+        while not self._received:
+            data = self._socket.recv(1 << 18)
+            if not data:
+                raise EOFError
+            self._reader.feed(data)
+            self._received.extend(self._reader)
+        return self._received.popleft()
+
+    def receive_on(self, channel: int) -> tuple[frames.Message, list[memoryview]]:
+        """Wait for the next frame of one channel; those of others stay for `receive`."""
+        set_aside: list[tuple[int, frames.Message, list[memoryview]]] = []
+        try:
+            while True:
+                frame = self.receive()
+                if frame[0] == channel:
+                    return frame[1], frame[2]
+                set_aside.append(frame)
+        finally:
+            self._received.extendleft(reversed(set_aside))
+
+    def has_frame(self) -> bool:
+        """Whether `receive` would return without reading."""
+        return bool(self._received)
+
+
+class CapturedRaw(io.RawIOBase):
+    """The raw end below `sys.stdout` and `sys.stderr`: each write becomes one stream frame.
+
+    What exceeds the limit of a run is counted and dropped here, at the source.
+    """
+
+    def __init__(self, name: str, descriptor: int) -> None:
+        self._name = name
+        self._descriptor = descriptor
+        self.wire: Wire | None = None
+        self.limit = 10 << 20
+        """Bytes of one run that are sent."""
+        self.total = 0
+        """Bytes that the run at hand has written."""
+        self._head: bytes = b""
+
+    def begin(self, head: bytes) -> None:
+        """Start counting a new run; `head` is the JSON of its stream messages."""
+        self._head = head
+        self.total = 0
+
+    @property
+    def dropped(self) -> int:
+        """Bytes of the run at hand that were not sent."""
+        return max(0, self.total - self.limit)
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        """The process's own descriptor of that name, so that child processes can be given this stream."""
+        return self._descriptor
+
+    def isatty(self) -> bool:
+        return False
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data).cast("B")
+        size = len(view)
+        room = self.limit - self.total
+        self.total += size
+        if self.wire is None:
+            return size
+        if room > 0:
+            # The caller reuses its buffer after this call, and the frame may stay corked.
+            kept = bytes(view[:room])
+            self.wire.send(frames.encode_raw(frames.IOPUB, self._head, [kept]))
+        return size
+
+
+class ForkedRaw(io.RawIOBase):
+    """What a child process that was forked by user code writes to: its parent's pipes, never the protocol."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def write(self, data: Any) -> int:
+        return os.write(self._descriptor, data)
+
+
+def text_stream(raw: io.RawIOBase) -> io.TextIOWrapper:
+    """A text stream over `raw`.
+
+    It is exactly a `TextIOWrapper`: a subclass would lose the C implementation's quick path and print several times
+    slower.
+    """
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw, 1 << 16),
+        encoding="utf-8",
+        errors="backslashreplace",
+        newline="\n",
+        write_through=False,
+    )
+
+
+class PeriodicFlush:
+    """Sends what a running cell printed every 20 ms, so that a listener sees it as it happens."""
+
+    _PERIOD_S = 0.02
+
+    def __init__(self, wire: Wire, streams: list[io.TextIOWrapper]) -> None:
+        self._wire = wire
+        self._streams = streams
+        self._running = threading.Event()
+        self._pause = threading.Event()
+        threading.Thread(target=self._loop, name="llm-sandbox-flush", daemon=True).start()
+
+    @contextlib.contextmanager
+    def during(self) -> Iterator[None]:
+        """Flush while the body runs."""
+        self._running.set()
+        try:
+            yield
+        finally:
+            self._running.clear()
+
+    def _loop(self) -> None:
+        while True:
+            self._running.wait()
+            self._pause.wait(self._PERIOD_S)
+            if self._running.is_set():
+                for stream in self._streams:
+                    with contextlib.suppress(ValueError, OSError):
+                        stream.flush()
+                with contextlib.suppress(OSError):
+                    self._wire.flush()
+
+
+_DELIVERY: frozenset[CodeType] = frozenset(
+    {Wire.send.__code__, Wire._write.__code__, Wire.flush.__code__, CapturedRaw.write.__code__}
+)
+
+
+def is_delivering(frame: FrameType | None) -> bool:
+    """Whether a frame is being written: an exception now would tear it, or send its text twice."""
+    for _ in range(8):
+        if frame is None:
+            return False
+        if frame.f_code in _DELIVERY:
+            return True
+        frame = frame.f_back
+    return False

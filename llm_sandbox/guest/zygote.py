@@ -1,0 +1,242 @@
+"""The interpreter that sessions are forked from: loads what they need once, and never runs user code.
+
+It is ready to fork as soon as a bare kernel is built; the science libraries are loaded after that, one by one, and a
+request that arrives in between is served at once by what is there. It has one thread, holds no secrets, and serves one
+host process.
+
+Started as ``python -I -c 'from guest import zygote; zygote.main()' PRELOAD FD``.
+"""
+
+import contextlib
+import gc
+import os
+import random
+import selectors
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from . import linux
+from .confine import Confinement, close_all_but, join_cgroups
+from .control import ControlChannel, Message
+from .machine import join_namespaces
+
+
+def build_bare() -> Any:
+    """Build the kernel, with plot capture installed."""
+    from . import kernel as kernel_module
+
+    kernel = kernel_module.build()
+    with contextlib.suppress(ModuleNotFoundError):
+        import shim
+
+        shim.install(kernel.shell)
+    return kernel
+
+
+def preload_steps(kernel: Any, preload: str) -> list[Callable[[], None]]:
+    """What is loaded after the bare kernel, in order of how soon it is worth having.
+
+    Args:
+        kernel: The bare kernel.
+        preload: ``science`` or ``lean``.
+    """
+
+    def numpy() -> None:
+        import numpy  # noqa: F401
+
+    def matplotlib() -> None:
+        import matplotlib.pyplot  # noqa: F401
+
+    def pandas() -> None:
+        import pandas  # noqa: F401
+
+    def draw() -> None:
+        _warm(kernel, _FIGURE)
+
+    def cells() -> None:
+        _warm(kernel, "print(1)", "1", "1/0")
+
+    def table() -> None:
+        _warm(kernel, "__import__('pandas').DataFrame({'a': [1]})")
+
+    return [cells] if preload == "lean" else [cells, numpy, matplotlib, draw, pandas, table]
+
+
+_FIGURE = """
+import matplotlib.pyplot as plt
+figure, axes = plt.subplots()
+axes.plot([1, 2, 3], label="line")
+axes.set_title("Title 0123456789")
+axes.legend()
+plt.show()
+del figure, axes, plt
+"""
+
+
+def _warm(kernel: Any, *cells: str) -> None:
+    """Run cells whose output goes nowhere, so that what they load and cache is shared by every fork."""
+    shell = kernel.shell
+    streams = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = kernel.text_streams
+    try:
+        for cell in cells:
+            shell.run_cell(cell, store_history=False, silent=False)
+    finally:
+        sys.stdout, sys.stderr = streams
+        shell.execution_count = 1
+        for name in ("_", "__", "___"):
+            shell.user_ns[name] = ""
+        shell.user_ns["Out"].clear()
+
+
+class Zygote:
+    """Forks a kernel per request. One request is answered by one ``forked`` record with a pidfd."""
+
+    def __init__(self, control: ControlChannel, kernel: Any) -> None:
+        self._control = control
+        self._kernel = kernel
+        self._children = 0
+        # Where there are namespaces, forking into one changes which one the next fork goes to; this leads back.
+        self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+
+    def run(self, steps: list[Callable[[], None]]) -> None:
+        """Serve until the supervisor hangs up; do the steps while nothing is asked."""
+        wake_read, wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._control, selectors.EVENT_READ)
+            selector.register(wake_read, selectors.EVENT_READ)
+            self._report("bare")
+            while True:
+                for key, _ in selector.select(0 if steps else None):
+                    if key.fileobj is self._control:
+                        if not self._serve():
+                            return
+                    else:
+                        os.read(wake_read, 4096)
+                self._reap()
+                if steps:
+                    with contextlib.suppress(ImportError):
+                        steps.pop(0)()
+                    gc.collect()
+                    gc.freeze()
+                    if not steps:
+                        self._report("loaded")
+
+    def _report(self, stage: str) -> None:
+        self._control.send({"event": "zygote", "stage": stage})
+
+    def _serve(self) -> bool:
+        while True:
+            record = self._control.receive()
+            if record is None:
+                return False
+            request, fds = record
+            pid = self._fork(request, fds)
+            pidfd = os.pidfd_open(pid)
+            reply = {key: request[key] for key in ("id", "process", "machine")}
+            self._control.send({**reply, "forked": pid}, [pidfd])
+            for fd in (*fds, pidfd):
+                os.close(fd)
+            if not self._control.pending():
+                return True
+
+    def _fork(self, request: Message, fds: list[int]) -> int:
+        pidfd = fds[3] if request["joins"] else None
+        if pidfd is not None:
+            linux.setns(pidfd, linux.CLONE_NEWPID)
+        try:
+            pid = os.fork()
+            if pid == 0:
+                self._become_kernel(request, fds, pidfd)
+        finally:
+            if pidfd is not None:
+                linux.setns(self._own, linux.CLONE_NEWPID)
+        return pid
+
+    def _become_kernel(self, request: Message, fds: list[int], pidfd: int | None) -> NoReturn:
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            os.setsid()
+            join_cgroups(fds[3:] if pidfd is None else fds[4:])
+            if pidfd is not None:
+                join_namespaces(pidfd, own_network=request["own_network"])
+            os.chdir(request["workdir"])
+            stream = fds[0]
+            os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+            os.dup2(fds[1], 1)
+            os.dup2(fds[2], 2)
+            close_all_but([stream])
+            os.environ.clear()
+            os.environ.update(request["env"])
+            Confinement.from_json(request["confinement"]).apply()
+            serve(self._kernel, stream, warm=request.get("warm", False))
+        except BaseException as error:  # noqa: BLE001 - nothing may unwind into the zygote's loop
+            os.write(2, f"the kernel could not start: {type(error).__name__}: {error}\n".encode())
+            os._exit(70)
+        os._exit(0)
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            self._control.send(
+                {
+                    "exited": pid,
+                    "status": status,
+                    "cpu_s": usage.ru_utime + usage.ru_stime,
+                    "peak_rss": usage.ru_maxrss * 1024,
+                }
+            )
+
+
+def serve(kernel: Any, stream: int, *, warm: bool) -> None:
+    """In the kernel's own process: connect it and answer until the host hangs up."""
+    from .wire import Wire
+
+    linux.set_process_name("kernel")
+    _reseed()
+    sys.path.insert(0, "")
+    if warm:
+        # Takes the copy-on-write faults of a first cell now, not when the session is claimed.
+        _warm(kernel, "print(1)", "1")
+    kernel.attach(Wire(socket.socket(fileno=stream)))
+    kernel.serve()
+
+
+def _reseed() -> None:
+    """Give this fork random numbers of its own."""
+    random.seed()
+    tempfile._name_sequence = None  # type: ignore[attr-defined]
+    numpy_random = sys.modules.get("numpy.random")
+    if numpy_random is not None:
+        numpy_random.seed(int.from_bytes(os.urandom(4), "little"))
+
+
+def main() -> None:
+    """Entry point: ``PRELOAD FD`` as arguments."""
+    preload, fd = sys.argv[1], int(sys.argv[2])
+    os.set_inheritable(fd, False)
+    linux.set_process_name("zygote")
+    kernel = build_bare()
+    steps = preload_steps(kernel, preload)
+    Zygote(ControlChannel(socket.socket(fileno=fd)), kernel).run(steps)
+    os._exit(0)
+
+
+def main_cold() -> None:
+    """Entry point of an interpreter that is not forked: its stream is its standard input."""
+    stream = os.dup(0)
+    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+    serve(build_bare(), stream, warm=False)
+    os._exit(0)

@@ -1,0 +1,312 @@
+"""One kernel, from outside: send a cell, gather what comes, end what does not end.
+
+A run's states::
+
+    sent -> running -> replied            (reply and idle have both come)
+                    -> interrupted        (deadline passed; SIGINT answered within the grace)
+                    -> unresponsive       (deadline passed; nothing helped: the caller kills)
+                    -> died               (stream ended, or the process was seen to end)
+                    -> broken             (bytes that are not frames: the caller kills)
+"""
+
+import contextlib
+import itertools
+import os
+import secrets
+import select
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from llm_sandbox.backends.base import Exit, RawKernel
+from llm_sandbox.guest import frames
+from llm_sandbox.kernel.collector import Collector, StreamName
+from llm_sandbox.limits import Deadline
+
+__all__ = ["INTERRUPT_GRACE_S", "KernelClient", "KernelRun", "RunEnd"]
+
+RunEnd = Literal["replied", "interrupted", "unresponsive", "died", "broken"]
+
+INTERRUPT_GRACE_S = 1.0
+"""How long a kernel may take to answer an interrupt."""
+
+_INTERRUPT_EVERY_S = 0.1
+_WATCH_S = 0.1
+_DEATH_REPORT_S = 2.0
+_READ = 1 << 20
+
+
+@dataclass
+class KernelRun:
+    """How a run went, as far as the conversation tells."""
+
+    end: RunEnd
+    reply: dict[str, Any] = field(default_factory=dict)
+    """The content of ``execute_reply``; empty without one."""
+    exit: Exit | None = None
+    """How the kernel's process ended, if it did."""
+    problem: str = ""
+    """What was wrong with the bytes, when the end is ``broken``."""
+
+
+class KernelClient:
+    """Talks to one kernel. Not for several threads at once.
+
+    Args:
+        raw: The started kernel; this object closes its descriptors.
+        interrupt: Sends a signal to the kernel's process.
+    """
+
+    def __init__(self, raw: RawKernel, interrupt: Callable[[int], object]) -> None:
+        self.id = raw.id
+        self.cold = raw.cold
+        self._raw = raw
+        self._interrupt = interrupt
+        self._reader = frames.FrameReader()
+        self._numbers = itertools.count(1)
+        self._session = secrets.token_hex(8)
+        self._late_bytes = 0
+        self._pipes: dict[int, StreamName] = {raw.stdout: "stdout", raw.stderr: "stderr"}
+        self._poll = select.poll()
+        for fd in self._pipes:
+            os.set_blocking(fd, False)
+            self._poll.register(fd, select.POLLIN)
+        self._poll.register(raw.stream, select.POLLIN)
+
+    @property
+    def exit(self) -> Exit | None:
+        """How the kernel's process ended; None while it lives."""
+        return self._raw.ending.get()
+
+    def configure(self, **settings: Any) -> None:
+        """Set environment, library paths or output limits; takes effect before the next cell."""
+        self._send(frames.CONTROL, "llm_sandbox_configure", settings)
+
+    def execute(
+        self,
+        code: str,
+        collector: Collector,
+        *,
+        deadline: Deadline,
+        stdin: Iterator[str] | None = None,
+        silent: bool = False,
+    ) -> KernelRun:
+        """Run a cell to its end, whichever way.
+
+        Args:
+            code: The cell.
+            collector: Gets what the cell puts out.
+            deadline: When the cell is interrupted.
+            stdin: Lines for `input`; None to refuse it.
+            silent: Whether the cell leaves the execution count alone.
+
+        Returns:
+            How it went. For the ends ``unresponsive`` and ``broken`` the kernel must be killed.
+        """
+        try:
+            request = self._send(
+                frames.SHELL,
+                "execute_request",
+                {
+                    "code": code,
+                    "silent": silent,
+                    "store_history": not silent,
+                    "user_expressions": {},
+                    "allow_stdin": stdin is not None,
+                    "stop_on_error": True,
+                },
+            )
+        except OSError:
+            return self._died(collector)
+        conversation = _Conversation(request, collector, stdin)
+        try:
+            return self._converse(conversation, deadline)
+        except frames.FrameError as error:
+            return KernelRun("broken", problem=str(error))
+        except BaseException:
+            # Ctrl-C here means the code there: it must not go on unseen.
+            with contextlib.suppress(frames.FrameError):
+                self._converse(conversation, Deadline.after(0.001))
+            raise
+
+    def _converse(self, conversation: "_Conversation", deadline: Deadline) -> KernelRun:
+        give_up: float | None = None
+        next_interrupt = 0.0
+        while True:
+            now = time.monotonic()
+            if give_up is None and deadline.expired:
+                give_up = now + INTERRUPT_GRACE_S
+            if give_up is not None:
+                if now >= give_up:
+                    return KernelRun("unresponsive")
+                if now >= next_interrupt:
+                    next_interrupt = now + _INTERRUPT_EVERY_S
+                    self._interrupt(signal.SIGINT)
+            alive = self._step(conversation, _pause(deadline, give_up, next_interrupt))
+            if conversation.is_complete:
+                self._drain(conversation.collector)
+                end: RunEnd = "replied" if give_up is None else "interrupted"
+                return KernelRun(end, conversation.reply or {})
+            if not alive:
+                return self._died(conversation.collector)
+
+    def _step(self, conversation: "_Conversation", pause_s: float) -> bool:
+        """Wait for something and take it in; False when the kernel is gone."""
+        ready = self._poll.poll(max(0, int(pause_s * 1000)))
+        if not ready and self._raw.ending.get() is not None:
+            return False
+        alive = True
+        # What came past the interpreter first: it was written before the frames that follow it.
+        for fd, _ in sorted(ready, key=lambda item: item[0] == self._raw.stream.fileno()):
+            if fd in self._pipes:
+                self._read_pipe(fd, conversation.collector)
+            else:
+                alive = self._read_frames(conversation)
+        return alive
+
+    def _read_pipe(self, fd: int, collector: Collector) -> None:
+        try:
+            data = os.read(fd, _READ)
+        except BlockingIOError:
+            return
+        if data:
+            collector.add_bytes(self._pipes[fd], data, raw=True)
+        else:
+            self._poll.unregister(fd)
+            del self._pipes[fd]
+            os.close(fd)
+
+    def _read_frames(self, conversation: "_Conversation") -> bool:
+        try:
+            data = self._raw.stream.recv(max(_READ >> 4, min(_READ, self._reader.wanted())))
+        except ConnectionError:
+            return False
+        if not data:
+            return False
+        self._reader.feed(data)
+        for channel, message, buffers in self._reader:
+            answer = conversation.take(channel, message, buffers)
+            if answer is not None:
+                with contextlib.suppress(OSError):
+                    self._send(frames.STDIN, "input_reply", {"value": answer}, message)
+        return True
+
+    def _drain(self, collector: Collector) -> None:
+        """Take what is in the pipes already; what is written later belongs to a later run."""
+        for fd in list(self._pipes):
+            with contextlib.suppress(BlockingIOError):
+                while data := os.read(fd, _READ):
+                    collector.add_bytes(self._pipes[fd], data, raw=True)
+
+    def _died(self, collector: Collector) -> KernelRun:
+        ended = self._raw.ending.wait(_DEATH_REPORT_S)
+        self._drain(collector)
+        if ended is None:
+            return KernelRun("broken", problem="the kernel closed its connection and goes on")
+        return KernelRun("died", exit=ended)
+
+    def _send(
+        self,
+        channel: int,
+        kind: str,
+        content: dict[str, Any],
+        parent: dict[str, Any] | None = None,
+    ) -> str:
+        number = f"{self._session}-{next(self._numbers)}"
+        header = {
+            "msg_id": number,
+            "msg_type": kind,
+            "session": self._session,
+            "username": "host",
+            "version": "5.3",
+        }
+        parent_header = parent.get("header", {}) if parent else {}
+        message = {
+            "header": header,
+            "parent_header": parent_header,
+            "metadata": {},
+            "content": content,
+        }
+        self._raw.stream.sendall(b"".join(frames.encode(channel, message)))
+        return number
+
+    def close(self) -> None:
+        """Hang up; a forked kernel ends at that by itself, unless it is busy."""
+        self._raw.stream.close()
+        for fd in self._pipes:
+            os.close(fd)
+        self._pipes = {}
+
+
+def _pause(deadline: Deadline, give_up: float | None, next_interrupt: float) -> float:
+    now = time.monotonic()
+    if give_up is not None:
+        return min(give_up, next_interrupt, now + _WATCH_S) - now
+    left = deadline.remaining()
+    return _WATCH_S if left is None else min(_WATCH_S, left + 0.001)
+
+
+class _Conversation:
+    """What one request has brought so far."""
+
+    def __init__(self, request: str, collector: Collector, stdin: Iterator[str] | None) -> None:
+        self._request = request
+        self._stdin = stdin
+        self.collector = collector
+        self.reply: dict[str, Any] | None = None
+        self._idle = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Both ends have come: a forged idle alone ends nothing."""
+        return self._idle and self.reply is not None
+
+    def take(
+        self, channel: int, message: frames.Message, buffers: list[memoryview]
+    ) -> str | None:
+        """Take one frame; returns what to answer, for a request for input.
+
+        Raises:
+            FrameError: It is not a Jupyter message.
+        """
+        # trust: everything in the frame comes from inside.
+        try:
+            kind = message["header"]["msg_type"]
+            if message["parent_header"].get("msg_id") != self._request:
+                return None  # late output of an earlier run
+            content = message["content"]
+            if kind == "stream" and message.get("bulk") and buffers:
+                self.collector.add_bytes(_stream_name(content["name"]), buffers[0])
+                return None
+            frames.restore_bulk(message, buffers)
+            content = message["content"]
+            return self._dispatch(channel, kind, content, message)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise frames.FrameError(f"a message is malformed: {error}") from None
+
+    def _dispatch(
+        self, channel: int, kind: str, content: dict[str, Any], message: frames.Message
+    ) -> str | None:
+        if kind == "execute_reply" and channel == frames.SHELL:
+            self.reply = content
+            counts = content.get("llm_sandbox", {}).get("dropped", {})
+            self.collector.add_dropped({_stream_name(n): int(c) for n, c in counts.items()})
+        elif kind == "status":
+            self._idle = self._idle or content["execution_state"] == "idle"
+        elif kind == "stream":
+            self.collector.add_bytes(_stream_name(content["name"]), content["text"].encode())
+        elif kind == "input_request":
+            return next(self._stdin, "\x04") if self._stdin is not None else "\x04"
+        else:
+            self.collector.add_message(kind, content, message.get("metadata", {}))
+        return None
+
+
+def _stream_name(name: object) -> StreamName:
+    if name == "stdout":
+        return "stdout"
+    if name == "stderr":
+        return "stderr"
+    raise ValueError(f"there is no stream {name!r}")

@@ -1,0 +1,191 @@
+"""What a run puts out, gathered in order and within limits."""
+
+import codecs
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from llm_sandbox.limits import Limits
+from llm_sandbox.outputs import (
+    ClearOutput,
+    DisplayOutput,
+    ErrorOutput,
+    ExecutionError,
+    Output,
+    ResultOutput,
+    StreamOutput,
+    TracebackFrame,
+    UpdateOutput,
+)
+
+__all__ = ["Collector", "OutputCallback", "StreamName"]
+
+StreamName = Literal["stdout", "stderr"]
+OutputCallback = Callable[[Output], None]
+
+_ERROR_KINDS = ("exception", "syntax", "exit", "compile", "input")
+
+
+@dataclass
+class _Stream:
+    """One stream: what is kept, and how much was not."""
+
+    decoder: codecs.IncrementalDecoder
+    room: int
+    dropped: int = 0
+
+
+class Collector:
+    """Turns a run's messages and raw bytes into ordered outputs.
+
+    Args:
+        limits: How much of each stream, and how many displays of which size, are kept.
+        on_output: Called with each output as it arrives, a stream's text in pieces.
+    """
+
+    def __init__(self, limits: Limits, on_output: OutputCallback | None = None) -> None:
+        self._limits = limits
+        self._on_output = on_output
+        self._streams = {name: self._stream() for name in ("stdout", "stderr", "fd1", "fd2")}
+        self._outputs: list[Output] = []
+        self._pieces: list[str] = []
+        self._open: StreamName | None = None
+        self._displays = 0
+        self.dropped_outputs = 0
+        self.error: ExecutionError | None = None
+        self.value: str | None = None
+        self.callback_error: BaseException | None = None
+
+    def _stream(self) -> _Stream:
+        # trust: bytes from inside; whatever does not decode is shown as an escape.
+        decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+        return _Stream(decoder, self._limits.output_bytes)
+
+    # --- in ----------------------------------------------------------------------------------------
+
+    def add_bytes(self, name: StreamName, data: bytes | memoryview, *, raw: bool = False) -> None:
+        """Add stream bytes.
+
+        Args:
+            name: The stream they count for.
+            data: The bytes; a character may be split between two calls.
+            raw: Whether they came past the interpreter, through the process's own descriptor.
+        """
+        key = {"stdout": "fd1", "stderr": "fd2"}[name] if raw else name
+        stream = self._streams[key]
+        shared = self._streams[name]
+        kept = data[: max(0, shared.room)]
+        shared.room -= len(kept)
+        shared.dropped += len(data) - len(kept)
+        if kept:
+            self._add_text(name, stream.decoder.decode(kept))
+
+    def add_message(self, kind: str, content: dict[str, Any], metadata: dict[str, Any]) -> None:
+        """Add a display, result, update, clear or error message; others are ignored.
+
+        Raises:
+            KeyError, TypeError, ValueError: The message is not what its kind promises.
+        """
+        del metadata
+        if kind == "display_data":
+            if self._admit_display(content):
+                display_id = content.get("transient", {}).get("display_id")
+                self._add(DisplayOutput(content["data"], content.get("metadata", {}), display_id))
+        elif kind == "execute_result":
+            text = content["data"].get("text/plain")
+            self.value = text if isinstance(text, str) else None
+            if self._admit_display(content):
+                count = content.get("execution_count")
+                self._add(ResultOutput(content["data"], content.get("metadata", {}), count))
+        elif kind == "update_display_data":
+            display_id = str(content.get("transient", {}).get("display_id", ""))
+            if self._admit_display(content):
+                self._add(UpdateOutput(display_id, content["data"], content.get("metadata", {})))
+        elif kind == "clear_output":
+            self._add(ClearOutput(bool(content.get("wait", False))))
+        elif kind == "error":
+            lines = tuple(str(line) for line in content["traceback"])
+            self._add(ErrorOutput(str(content["ename"]), str(content["evalue"]), lines))
+            self.error = _read_error(content)
+
+    def add_dropped(self, counts: dict[StreamName, int]) -> None:
+        """Count bytes that were dropped before they were sent."""
+        for name, count in counts.items():
+            self._streams[name].dropped += count
+
+    def _admit_display(self, content: dict[str, Any]) -> bool:
+        data = content["data"]
+        # trust: sizes are counted here, whatever was promised inside.
+        size = sum(len(value) for value in data.values() if isinstance(value, str))
+        self._displays += 1
+        if self._displays > self._limits.displays or size > self._limits.display_bytes:
+            self.dropped_outputs += 1
+            return False
+        if "left_out_bytes" in (content.get("metadata", {}).get("llm_sandbox") or {}):
+            self.dropped_outputs += 1
+        return True
+
+    def _add_text(self, name: StreamName, text: str) -> None:
+        if not text:
+            return
+        if self._open != name:
+            self._close_stream()
+            self._open = name
+        self._pieces.append(text)
+        self._tell(StreamOutput(name, text))
+
+    def _add(self, output: Output) -> None:
+        self._close_stream()
+        self._outputs.append(output)
+        self._tell(output)
+
+    def _close_stream(self) -> None:
+        if self._open is not None:
+            self._outputs.append(StreamOutput(self._open, "".join(self._pieces)))
+            self._open, self._pieces = None, []
+
+    def _tell(self, output: Output) -> None:
+        if self._on_output is None or self.callback_error is not None:
+            return
+        try:
+            self._on_output(output)
+        except BaseException as error:  # noqa: BLE001 - kept, and raised when the run is complete
+            self.callback_error = error
+
+    # --- out ---------------------------------------------------------------------------------------
+
+    def finish(self) -> tuple[Output, ...]:
+        """Return everything in order; nothing may be added afterwards."""
+        for name in ("stdout", "stderr"):
+            for key in (name, {"stdout": "fd1", "stderr": "fd2"}[name]):
+                rest = self._streams[key].decoder.decode(b"", final=True)
+                self._add_text(name, rest)
+        self._close_stream()
+        return tuple(self._outputs)
+
+    def dropped(self, name: StreamName) -> int:
+        """Bytes of a stream that are not kept."""
+        return self._streams[name].dropped
+
+
+def _read_error(content: dict[str, Any]) -> ExecutionError:
+    # trust: the kernel's word; types are checked, truth cannot be.
+    detail = content.get("llm_sandbox") or {}
+    frames = tuple(
+        TracebackFrame(
+            str(frame.get("file", "")),
+            frame["line"] if isinstance(frame.get("line"), int) else None,
+            str(frame.get("function", "")),
+            str(frame.get("source", "")),
+        )
+        for frame in detail.get("frames", ())
+    )
+    line = detail.get("line")
+    kind = detail.get("kind")
+    return ExecutionError(
+        str(content["ename"]),
+        str(content["evalue"]),
+        frames,
+        line if isinstance(line, int) else None,
+        kind if kind in _ERROR_KINDS else "exception",
+    )

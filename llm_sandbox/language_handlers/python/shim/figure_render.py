@@ -1,0 +1,181 @@
+"""Turn matplotlib figures into MIME bundles."""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .session import Bundle
+
+READ_LIMIT = 32 * 1024 * 1024
+"""A saved file larger than this is not read back; a PNG is drawn instead."""
+
+_SAVED = {
+    "png": "image/png",
+    "svg": "image/svg+xml",
+    "pdf": "application/pdf",
+    "jpg": "image/jpeg",
+    "jpeg": "image/jpeg",
+}
+_OPTIONS = ("dpi", "facecolor", "edgecolor", "bbox_inches", "pad_inches", "transparent")
+
+
+def is_empty(figure: Any) -> bool:
+    """Tell whether a figure holds nothing but its background.
+
+    Args:
+        figure: The figure.
+
+    Returns:
+        Whether it has neither axes nor artists.
+    """
+    return len(figure.get_children()) <= 1
+
+
+def render(shell: Any, figure: Any) -> Bundle:
+    """Draw a figure in the formats that are configured for IPython.
+
+    Args:
+        shell: The IPython shell.
+        figure: The figure.
+
+    Returns:
+        The bundle; it always holds a picture.
+
+    Raises:
+        Exception: Whatever a broken artist raises.
+    """
+    data: dict[str, Any] = {}
+    metadata: dict[str, Any] = dict(_background(figure) or {})
+    # Not shell.display_formatter.format(): that answers a broken artist with a traceback.
+    for mime, formatter in shell.display_formatter.formatters.items():
+        if mime == "text/plain" or not formatter.enabled:
+            continue
+        try:
+            printer = formatter.lookup(figure)
+        except KeyError:
+            continue
+        output = printer(figure)
+        if isinstance(output, tuple):
+            output, metadata[mime] = output
+        if output is not None:
+            data[mime] = output
+    if not data:
+        data["image/png"] = encode("image/png", draw_png(figure))
+    data["text/plain"] = repr(figure)
+    return data, metadata
+
+
+def draw_png(figure: Any) -> bytes:
+    """Draw a figure the way the inline backend does, even when it has no axes.
+
+    Args:
+        figure: The figure.
+
+    Returns:
+        A PNG file.
+    """
+    buffer = io.BytesIO()
+    figure.canvas.print_figure(
+        buffer,
+        format="png",
+        dpi=figure.dpi,
+        facecolor=figure.get_facecolor(),
+        edgecolor=figure.get_edgecolor(),
+        bbox_inches=None if is_empty(figure) else "tight",
+    )
+    return buffer.getvalue()
+
+
+def saved_format(figure: Any, target: Any, options: dict[str, Any]) -> str:
+    """Find the format matplotlib saves in.
+
+    Args:
+        figure: The figure.
+        target: What the user saves to.
+        options: What the user passed to ``savefig``.
+
+    Returns:
+        The format in lower case.
+    """
+    name = options.get("format")
+    if name is None and isinstance(target, (str, os.PathLike)):
+        name = Path(os.fsdecode(target)).suffix[1:]
+    return str(name or figure.canvas.get_default_filetype()).lower()
+
+
+def mime_of(name: str) -> str | None:
+    """Give the MIME type of a format that leaves as it was saved.
+
+    Args:
+        name: A matplotlib format.
+
+    Returns:
+        The type, or ``None`` for a format that is replaced by a PNG.
+    """
+    return _SAVED.get(name)
+
+
+def encode(mime: str, content: bytes) -> str:
+    """Put a file into a MIME bundle.
+
+    Args:
+        mime: Its type.
+        content: Its bytes.
+
+    Returns:
+        Text for SVG, base64 for the rest.
+    """
+    if mime == "image/svg+xml":
+        return content.decode("utf-8", "replace")
+    return base64.b64encode(content).decode("ascii")
+
+
+def read_back(target: Any, suffix: str) -> bytes | None:
+    """Read a file that matplotlib has just written.
+
+    Args:
+        target: Path the user gave.
+        suffix: Format matplotlib appends to a path without one; empty if it appends nothing.
+
+    Returns:
+        Its content; ``None`` if it is no regular file or too large.
+    """
+    name = os.fsdecode(target)
+    if suffix and not Path(name).suffix[1:]:
+        name = f"{name.rstrip('.')}.{suffix}"
+    path = Path(name)
+    try:
+        status = path.stat()
+        # A pipe or a device would block or give nothing.
+        if not stat.S_ISREG(status.st_mode) or status.st_size > READ_LIMIT:
+            return None
+        with path.open("rb") as file:
+            return file.read(READ_LIMIT)
+    except OSError:
+        return None
+
+
+def png_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Keep those ``savefig`` options that mean something for every format.
+
+    Args:
+        options: What the user passed.
+
+    Returns:
+        Options to draw a PNG with.
+    """
+    return {name: options[name] for name in _OPTIONS if name in options}
+
+
+def _background(figure: Any) -> dict[str, Any] | None:
+    module = sys.modules.get("matplotlib_inline.backend_inline")
+    fetch = getattr(module, "_fetch_figure_metadata", None)
+    found: dict[str, Any] | None = fetch(figure) if fetch is not None else None
+    return found

@@ -1,0 +1,147 @@
+"""What a sandbox may use, and until when."""
+
+import math
+import re
+import threading
+import time
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+from llm_sandbox.exceptions import ValidationError
+
+__all__ = ["Deadline", "Limits", "validate_timeout"]
+
+_KIB = 1024
+_MIB = 1024**2
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([kmgt]?)(?:i?b)?", re.ASCII | re.IGNORECASE)
+_LARGEST = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of one sandbox; every one is enforced or named as not enforced by the backend.
+
+    Raises:
+        ValidationError: a value is not a number of its kind; `parameter` names the field.
+    """
+
+    memory_bytes: int = 1024 * _MIB
+    """Memory of all processes together, in bytes; 1 GiB."""
+    processes: int = 128
+    """Processes and threads alive at once; 128."""
+    cpus: float | None = None
+    """CPUs that may be busy at once, fractions allowed; None (default) for no limit."""
+    cpu_seconds: float | None = None
+    """CPU time of one process, in seconds; None (default) for no limit."""
+    workdir_bytes: int = 256 * _MIB
+    """Size of the working directory, in bytes; 256 MiB."""
+    tmp_bytes: int = 64 * _MIB
+    """Size of `/tmp`, in bytes; 64 MiB."""
+    shm_bytes: int = 64 * _MIB
+    """Size of `/dev/shm`, in bytes; 64 MiB."""
+    inodes: int = 65536
+    """Files and directories in each writable place; 65536."""
+    open_files: int = 1024
+    """Open file descriptors of one process; 1024."""
+    file_size_bytes: int = 256 * _MIB
+    """Size of one file, in bytes; 256 MiB."""
+    output_bytes: int = 10 * _MIB
+    """What is kept of each stream of one run, in bytes; 10 MiB, 0 keeps nothing."""
+    display_bytes: int = 32 * _MIB
+    """Size of one display (a plot, a table), in bytes; 32 MiB, 0 keeps none."""
+    displays: int = 200
+    """Displays kept of one run; 200, 0 keeps none."""
+
+    _fractions: ClassVar[frozenset[str]] = frozenset({"cpus", "cpu_seconds"})
+    # A size of 0 means "no limit" to a tmpfs, so only what the host itself cuts may be 0.
+    _may_be_zero: ClassVar[frozenset[str]] = frozenset(
+        {"output_bytes", "display_bytes", "displays"}
+    )
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if item.name in self._fractions:
+                if value is not None:
+                    _check_fraction(item.name, value)
+            else:
+                _check_count(item.name, value, 0 if item.name in self._may_be_zero else 1)
+
+    @staticmethod
+    def parse_size(text: str | int, name: str = "size") -> int:
+        """Return a size in bytes from text like `"512m"`, `"1.5 GiB"` or `"4096"`.
+
+        Units are powers of 1024, with or without `b` and `ib`, in any letter case.
+
+        Args:
+            text: The size; an int is bytes already.
+            name: The parameter to name in an error.
+
+        Raises:
+            ValidationError: `text` is not a positive size.
+        """
+        size: object = text
+        if isinstance(text, str):
+            match = _SIZE.fullmatch(text.strip()) if len(text) <= 40 else None
+            if match is None:
+                raise ValidationError(f"{name} must be a size such as 512m or 1GiB", parameter=name)
+            size = int(float(match[1]) * _KIB ** " kmgt".index(match[2].lower() or " "))
+        return _check_count(name, size, 1)
+
+
+def _check_count(name: str, value: object, smallest: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not smallest <= value <= _LARGEST:
+        raise ValidationError(
+            f"{name} must be a whole number from {smallest} to {_LARGEST}", parameter=name
+        )
+    return value
+
+
+def _check_fraction(name: str, value: object) -> None:
+    number = not isinstance(value, bool) and isinstance(value, (int, float))
+    if not number or not 0 < value < math.inf:  # type: ignore[operator]
+        raise ValidationError(f"{name} must be a number above 0, or None", parameter=name)
+
+
+def validate_timeout(value: object, name: str = "timeout") -> float | None:
+    """Return a timeout in seconds, or None for no limit.
+
+    Args:
+        value: A number above 0, or None. Infinity counts as None.
+        name: The parameter to name in an error.
+
+    Raises:
+        ValidationError: `value` is zero, negative, NaN, a bool, no number, or more than the
+            operating system can wait for.
+    """
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise ValidationError(f"{name} must be seconds above 0, or None", parameter=name)
+    if value == math.inf:
+        return None
+    if value > threading.TIMEOUT_MAX:
+        raise ValidationError(f"{name} is too long; None means no limit", parameter=name)
+    return float(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A moment on the monotonic clock by which something must be done."""
+
+    at: float | None = None
+    """`time.monotonic()` of the moment; None (default) for never."""
+
+    @classmethod
+    def after(cls, seconds: float | None) -> "Deadline":
+        """Return the deadline `seconds` from now; None for no deadline."""
+        return cls(None if seconds is None else time.monotonic() + seconds)
+
+    def remaining(self) -> float | None:
+        """Return the seconds left, never below 0; None when there is no deadline."""
+        return None if self.at is None else max(0.0, self.at - time.monotonic())
+
+    @property
+    def expired(self) -> bool:
+        """Whether the moment has passed."""
+        return self.at is not None and time.monotonic() >= self.at

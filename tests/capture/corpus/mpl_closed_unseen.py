@@ -1,0 +1,4 @@
+# expect:
+import matplotlib.pyplot as plt
+plt.plot([1, 2])
+plt.close()

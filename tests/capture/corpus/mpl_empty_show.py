@@ -1,0 +1,4 @@
+# expect: png@show
+import matplotlib.pyplot as plt
+plt.figure()
+plt.show()

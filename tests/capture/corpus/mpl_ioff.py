@@ -1,0 +1,5 @@
+# expect: png@cell_end
+import matplotlib.pyplot as plt
+plt.ioff()
+plt.plot([1, 2])
+None

@@ -1,0 +1,4 @@
+# expect: pdf@savefig
+import matplotlib.pyplot as plt
+plt.plot([1, 2])
+plt.savefig('a.pdf')

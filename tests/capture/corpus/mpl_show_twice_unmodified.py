@@ -1,0 +1,5 @@
+# expect: png@show
+import matplotlib.pyplot as plt
+plt.plot([1, 2])
+plt.show()
+plt.show()

@@ -1,0 +1,3 @@
+# expect:
+import pandas as pd
+pd.DataFrame({'a': [1]})

@@ -1,0 +1,4 @@
+# expect: png@show
+from PIL import Image
+im = Image.new('RGB', (4, 3), 'red')
+im.resize((8, 8))

@@ -1,0 +1,3 @@
+# expect:
+# stdout: hello
+print('hello')

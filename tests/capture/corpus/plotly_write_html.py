@@ -1,0 +1,4 @@
+# expect: html@savefig
+import plotly.graph_objects as go
+fig = go.Figure(go.Bar(y=[1, 2]))
+fig.write_html('a.html')

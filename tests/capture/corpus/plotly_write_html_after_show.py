@@ -1,0 +1,5 @@
+# expect: html@show
+import plotly.graph_objects as go
+fig = go.Figure(go.Bar(y=[1, 2]))
+fig.show()
+fig.write_html('a.html')

@@ -1,0 +1,114 @@
+"""Limits, deadlines and timeouts."""
+
+import dataclasses
+import math
+import time
+
+import pytest
+
+from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.limits import Deadline, Limits, validate_timeout
+
+FIELDS = [item.name for item in dataclasses.fields(Limits)]
+
+
+def test_defaults_are_what_the_documentation_says():
+    assert Limits() == Limits(
+        memory_bytes=2**30,
+        processes=128,
+        cpus=None,
+        cpu_seconds=None,
+        workdir_bytes=256 * 2**20,
+        tmp_bytes=64 * 2**20,
+        shm_bytes=64 * 2**20,
+        inodes=65536,
+        open_files=1024,
+        file_size_bytes=256 * 2**20,
+        output_bytes=10 * 2**20,
+        display_bytes=32 * 2**20,
+        displays=200,
+    )
+
+
+@pytest.mark.parametrize("name", FIELDS)
+@pytest.mark.parametrize("value", [-1, True, "1", math.nan, math.inf, [], 2**70 + 0.5j])
+def test_every_field_refuses_what_is_no_limit_and_names_itself(name, value):
+    with pytest.raises(ValidationError, match=name) as caught:
+        Limits(**{name: value})
+    assert caught.value.parameter == name
+
+
+@pytest.mark.parametrize("name", sorted(set(FIELDS) - {"cpus", "cpu_seconds"}))
+@pytest.mark.parametrize("value", [2**63, 1.5, None])
+def test_counts_are_whole_and_fit_the_kernel(name, value):
+    with pytest.raises(ValidationError, match=name):
+        Limits(**{name: value})
+
+
+def test_zero_is_allowed_only_where_the_host_cuts():
+    allowed = {"output_bytes", "display_bytes", "displays"}
+    for name in FIELDS:
+        if name in allowed:
+            assert getattr(Limits(**{name: 0}), name) == 0
+        else:
+            with pytest.raises(ValidationError):
+                Limits(**{name: 0})
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("512m", 512 * 2**20),
+        ("512MB", 512 * 2**20),
+        ("1 GiB", 2**30),
+        ("1.5g", 3 * 2**29),
+        ("4096", 4096),
+        ("64kib", 65536),
+        ("2T", 2**41),
+        ("7b", 7),
+        (4096, 4096),
+    ],
+)
+def test_sizes_are_read_in_powers_of_1024(text, size):
+    assert Limits.parse_size(text) == size
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "m", "-1m", "0", "1e3", "nan", "1 0", "1mm", "٣m", "9" * 30, 0, -5, True, None, 1.5],
+)
+def test_what_is_no_size_is_refused_with_the_parameters_name(text):
+    with pytest.raises(ValidationError, match="memory") as caught:
+        Limits.parse_size(text, "memory")
+    assert caught.value.parameter == "memory"
+
+
+@pytest.mark.parametrize(
+    "value", [0, 0.0, -1, -0.5, math.nan, -math.inf, True, False, "3", [], 1e300]
+)
+def test_a_timeout_that_is_none_is_refused_by_name(value):
+    with pytest.raises(ValidationError, match="execution_timeout") as caught:
+        validate_timeout(value, "execution_timeout")
+    assert caught.value.parameter == "execution_timeout"
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"), [(None, None), (math.inf, None), (3, 3.0), (0.25, 0.25)]
+)
+def test_a_timeout_is_seconds_or_no_limit(value, seconds):
+    assert validate_timeout(value, "timeout") == seconds
+
+
+def test_a_deadline_counts_down_and_never_below_zero():
+    soon = Deadline.after(0.02)
+    assert 0 < soon.remaining() <= 0.02
+    assert not soon.expired
+    time.sleep(0.03)
+    assert soon.expired
+    assert soon.remaining() == 0.0
+
+
+def test_no_deadline_never_expires():
+    never = Deadline.after(None)
+    assert never.remaining() is None
+    assert not never.expired
