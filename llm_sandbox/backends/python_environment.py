@@ -1,4 +1,5 @@
-"""The host's Python environment, as a sandbox can be given it: read-only, and at paths that name no host folder."""
+"""The host's Python environment, as a sandbox can be given it: read-only, and at paths that name no
+host folder."""
 
 import os
 import site
@@ -45,9 +46,9 @@ class PythonEnvironment:
 def current() -> PythonEnvironment:
     """Describe the environment of this process.
 
-    An interpreter below /usr stays where it is; any other appears at /opt/python. Packages of a virtual environment, or
-    of the user's own site directory, appear as a virtual environment at /opt/env. Editable installs, which are links to
-    other folders, are not part of it.
+    An interpreter below /usr stays where it is; any other appears at /opt/python. Packages of a
+    virtual environment, or of the user's own site directory, appear as a virtual environment at
+    /opt/env. Editable installs, which are links to other folders, are not part of it.
     """
     base = os.path.realpath(sys.base_prefix)
     real = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
@@ -82,7 +83,8 @@ def current() -> PythonEnvironment:
 
 
 def _extra_packages() -> tuple[str | None, bool]:
-    """The folder of packages outside the base interpreter, and whether the base's are visible too."""
+    """The folder of packages outside the base interpreter, and whether the base's are visible
+    too."""
     if sys.prefix != sys.base_prefix:
         text = (Path(sys.prefix) / "pyvenv.cfg").read_text(encoding="utf-8")
         pairs = dict(line.partition("=")[::2] for line in text.lower().splitlines())

@@ -72,7 +72,8 @@ def resource_limits(limits: Limits, *, processes: bool) -> dict[str, int]:
     wanted = {
         "NOFILE": limits.open_files,
         "FSIZE": limits.file_size_bytes,
-        # Private writable memory: an allocation beyond it fails in the program, before a group limit has to kill.
+        # Private writable memory: an allocation beyond it fails in the program, before a group
+        # limit has to kill.
         "DATA": limits.memory_bytes,
         "CORE": 0,
     }
@@ -151,7 +152,8 @@ class SupervisedMachine(Machine):
             for fd in fds:
                 os.close(fd)
 
-    # --- processes ---------------------------------------------------------------------------------
+    # --- processes
+    # ---------------------------------------------------------------------------------
 
     def start(self, spec: ProcessSpec) -> RawProcess:
         near_in, far_in = _stdin_pair(wanted=spec.stdin)

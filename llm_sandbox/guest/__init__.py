@@ -1,6 +1,6 @@
 """Code that runs inside the sandbox.
 
-Stdlib only (the kernel modules also use ipykernel) and nothing of ours outside this package: the folder is bound
-read-only into every sandbox and started there as the package ``guest``.
+Stdlib only (the kernel modules also use ipykernel) and nothing of ours outside this package: the
+folder is bound read-only into every sandbox and started there as the package ``guest``.
 Start reading at `supervisor`.
 """

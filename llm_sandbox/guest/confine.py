@@ -1,4 +1,5 @@
-"""The last steps of every process that runs a user's code: limits, then walls, then nothing left to give up."""
+"""The last steps of every process that runs a user's code: limits, then walls, then nothing left to
+give up."""
 
 import base64
 import contextlib
@@ -22,13 +23,15 @@ class Confinement:
     """The filter program; empty for none."""
 
     read_only: tuple[str, ...] = ()
-    """Paths that Landlock lets be read and executed; empty together with `writable` for no Landlock."""
+    """Paths that Landlock lets be read and executed; empty together with `writable` for no
+    Landlock."""
 
     writable: tuple[str, ...] = ()
     """Paths below which Landlock lets files be changed."""
 
     privileges: bool = False
-    """Whether capabilities are kept and privileges may be gained: only where there is no isolation at all."""
+    """Whether capabilities are kept and privileges may be gained: only where there is no isolation
+    at all."""
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Confinement":
@@ -56,7 +59,8 @@ class Confinement:
 
 
 def set_limit(which: int, value: int) -> None:
-    """Lower the soft and hard limit to `value`, or to the hard limit where that is lower already."""
+    """Lower the soft and hard limit to `value`, or to the hard limit where that is lower
+    already."""
     _, hard = resource.getrlimit(which)
     if hard != resource.RLIM_INFINITY:
         value = min(value, hard)
@@ -66,7 +70,8 @@ def set_limit(which: int, value: int) -> None:
 def join_cgroups(fds: Iterable[int]) -> None:
     """Move the calling process into the cgroups whose ``cgroup.procs`` files are open at `fds`.
 
-    The files were opened by the host's root, whose rights count for the write; ``0`` means the writer itself.
+    The files were opened by the host's root, whose rights count for the write; ``0`` means the
+    writer itself.
     """
     for fd in fds:
         os.write(fd, b"0")

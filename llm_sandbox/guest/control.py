@@ -1,7 +1,7 @@
 """Control messages: JSON objects with file descriptors over a stream socket.
 
-A record is ``u32 length | u8 number of descriptors | JSON``, little endian. Descriptors ride on the record's first byte.
-The host and the supervisor speak it, and the supervisor and the zygote.
+A record is ``u32 length | u8 number of descriptors | JSON``, little endian. Descriptors ride on the
+record's first byte. The host and the supervisor speak it, and the supervisor and the zygote.
 """
 
 import array
@@ -21,7 +21,8 @@ Message = dict[str, Any]
 
 
 class ControlChannel:
-    """One end of a control connection. Sending and receiving may happen in different threads, each in one."""
+    """One end of a control connection. Sending and receiving may happen in different threads, each
+    in one."""
 
     def __init__(self, sock: socket.socket) -> None:
         self.socket = sock

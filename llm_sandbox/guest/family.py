@@ -1,8 +1,8 @@
 """Find and kill a process with everything it started, wherever that went.
 
-A process group is left by `setsid` and a parent by a double fork, so a family is found by four signs: descent, process
-group, session, and a marker in the environment that every descendant inherits. Read from outside the machine, where the
-hunted cannot interfere.
+A process group is left by `setsid` and a parent by a double fork, so a family is found by four
+signs: descent, process group, session, and a marker in the environment that every descendant
+inherits. Read from outside the machine, where the hunted cannot interfere.
 """
 
 import contextlib
@@ -29,7 +29,8 @@ class ProcessRow:
 
 
 def process_table(pid_namespace: str | None) -> list[ProcessRow]:
-    """Every living process of a pid namespace (given as its ``pid:[...]`` link), or of this one if None."""
+    """Every living process of a pid namespace (given as its ``pid:[...]`` link), or of this one if
+    None."""
     rows = []
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -77,8 +78,8 @@ def family(
         root: The first process; it may be gone already.
         marker: Its marker.
         rows: The process table.
-        orphanage: If given, processes whose parent is this pid and that carry no other marker are taken as well:
-            what a forked interpreter left behind has no marker.
+        orphanage: If given, processes whose parent is this pid and that carry no other marker are
+            taken as well: what a forked interpreter left behind has no marker.
         spared: Processes that never belong, and whose descendants do not either.
     """
     members = {root}
@@ -110,7 +111,8 @@ def kill_family(
     orphanage: int | None = None,
     spared: Collection[int] = (),
 ) -> bool:
-    """Kill until no pass over the process table finds a member; returns False if some are left after many passes."""
+    """Kill until no pass over the process table finds a member; returns False if some are left
+    after many passes."""
     for _ in range(_PASSES):
         members = family(
             root, marker, process_table(pid_namespace), orphanage=orphanage, spared=spared

@@ -1,8 +1,8 @@
 """The process that reads and writes a machine's files on the host's behalf, as the machine's user.
 
-It runs inside the machine, confined like user code, so that a link or a race can lead it only where user code could go
-anyway. A request is a JSON record; bulk follows as chunks: ``u32 length | bytes``, ended by a zero length, or by
-``0xFFFFFFFF`` when the sender failed halfway.
+It runs inside the machine, confined like user code, so that a link or a race can lead it only where
+user code could go anyway. A request is a JSON record; bulk follows as chunks: ``u32 length |
+bytes``, ended by a zero length, or by ``0xFFFFFFFF`` when the sender failed halfway.
 """
 
 import contextlib
@@ -84,7 +84,8 @@ class Connection:
 
 
 class ChunkWriter(io.RawIOBase):
-    """A file object that sends what is written as chunks, and refuses to send more than `limit` bytes."""
+    """A file object that sends what is written as chunks, and refuses to send more than `limit`
+    bytes."""
 
     def __init__(self, connection: Connection, limit: int) -> None:
         self._connection = connection
@@ -247,7 +248,8 @@ def _remove(connection: Connection, path: str, recursive: bool) -> None:
 
 
 def _pack(connection: Connection, path: str, limit: int) -> None:
-    """Send a file or directory as a tar archive whose members are named from the last part of `path`."""
+    """Send a file or directory as a tar archive whose members are named from the last part of
+    `path`."""
     import tarfile
 
     os.lstat(path)
@@ -267,7 +269,8 @@ def _pack(connection: Connection, path: str, limit: int) -> None:
 
 
 def _packable(member: Any) -> Any:
-    """Leave out what could block the reader or means nothing outside: devices, pipes and sockets."""
+    """Leave out what could block the reader or means nothing outside: devices, pipes and
+    sockets."""
     return member if member.isreg() or member.isdir() or member.issym() else None
 
 

@@ -1,9 +1,9 @@
 """Frames: Jupyter messages as length-prefixed records on one byte stream.
 
-``u32 size | u8 channel | u8 buffers`` then `size` bytes: ``u32 JSON length | JSON | (u32 length | bytes) * buffers``,
-little endian. Bulk text and images travel as buffers and never inside the JSON: the JSON's ``bulk`` key lists, for each
-of the first buffers, the path in the message's content where its text belongs; the rest are the message's own buffers.
-Both ends use this module.
+``u32 size | u8 channel | u8 buffers`` then `size` bytes: ``u32 JSON length | JSON | (u32 length |
+bytes) * buffers``, little endian. Bulk text and images travel as buffers and never inside the JSON:
+the JSON's ``bulk`` key lists, for each of the first buffers, the path in the message's content
+where its text belongs; the rest are the message's own buffers. Both ends use this module.
 """
 
 import json
@@ -40,7 +40,10 @@ def encode(channel: int, message: Message, buffers: Sequence[Buffer] = ()) -> li
 def encode_raw(channel: int, body: bytes, buffers: Sequence[Buffer] = ()) -> list[Buffer]:
     """As `encode`, for a message that is JSON already."""
     size = 4 + len(body) + sum(4 + len(piece) for piece in buffers)
-    pieces: list[Buffer] = [HEADER.pack(size, channel, len(buffers)) + _LENGTH.pack(len(body)), body]
+    pieces: list[Buffer] = [
+        HEADER.pack(size, channel, len(buffers)) + _LENGTH.pack(len(body)),
+        body,
+    ]
     for piece in buffers:
         pieces += (_LENGTH.pack(len(piece)), piece)
     return pieces
@@ -80,7 +83,8 @@ class FrameReader:
     """Cuts a byte stream into frames. Bytes go in by `feed`, frames come out by iterating.
 
     Args:
-        max_size: Largest body accepted, in bytes; a larger one is a `FrameError` before anything is stored.
+        max_size: Largest body accepted, in bytes; a larger one is a `FrameError` before anything is
+            stored.
     """
 
     def __init__(self, max_size: int = 128 << 20) -> None:

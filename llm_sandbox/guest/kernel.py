@@ -1,8 +1,8 @@
 """A Jupyter kernel whose messages travel as frames over one byte stream, so that it can be forked.
 
-It is ipykernel's `IPythonKernel`: IPython semantics, the display protocol, comms, completion. What is left out is
-ZeroMQ: no sockets, no helper threads and no event loop exist before the first message, so that a process holding a
-built kernel can fork as often as it likes.
+It is ipykernel's `IPythonKernel`: IPython semantics, the display protocol, comms, completion. What
+is left out is ZeroMQ: no sockets, no helper threads and no event loop exist before the first
+message, so that a process holding a built kernel can fork as often as it likes.
 """
 
 import asyncio
@@ -21,6 +21,10 @@ from typing import Any
 
 # The in-kernel debugger costs 60 ms at import and is not offered.
 sys.modules.setdefault("debugpy", None)  # type: ignore[arg-type]
+
+from .lazy_client import defer_jupyter_client
+
+defer_jupyter_client()
 
 from ipykernel.ipkernel import IPythonKernel
 from jupyter_client.session import Session, extract_header
@@ -43,7 +47,8 @@ class _Channel:
 
 
 class WireSession(Session):
-    """Builds Jupyter messages as always and sends them as frames; not signed, for the stream is private."""
+    """Builds Jupyter messages as always and sends them as frames; not signed, for the stream is
+    private."""
 
     wire: Wire | None = None
     display_bytes = 32 << 20
@@ -67,9 +72,7 @@ class WireSession(Session):
         )
         if self.wire is None:
             return message
-        record = {
-            key: message[key] for key in ("header", "parent_header", "metadata", "content")
-        }
+        record = {key: message[key] for key in ("header", "parent_header", "metadata", "content")}
         lifted: list[bytes] = []
         if message["header"]["msg_type"] in _DISPLAYS:
             record = _bounded(record, self.display_bytes)
@@ -156,7 +159,9 @@ class WireKernel(IPythonKernel):
         if self.loop_was_used and not self.wire.has_frame():
             # Tasks that an earlier cell started go on between cells.
             readable = self.loop.create_future()
-            self.loop.add_reader(self.wire.fileno(), lambda: readable.done() or readable.set_result(None))
+            self.loop.add_reader(
+                self.wire.fileno(), lambda: readable.done() or readable.set_result(None)
+            )
             try:
                 self.loop.run_until_complete(readable)
             finally:
@@ -286,7 +291,8 @@ class WireKernel(IPythonKernel):
             raise EOFError("no more input: stdin= was used up")
         return value
 
-    # --- streams and settings ----------------------------------------------------------------------
+    # --- streams and settings
+    # ----------------------------------------------------------------------
 
     def _begin_streams(self, parent: frames.Message) -> None:
         for name, raw in self.raw_streams.items():
@@ -346,12 +352,14 @@ class _InputStream(io.TextIOBase):
 def _needs_loop(code: str) -> bool:
     """Whether a cell must run inside a running event loop.
 
-    Others run outside of one, so that `asyncio.run`, which models write by habit, works as in a script.
+    Others run outside of one, so that `asyncio.run`, which models write by habit, works as in a
+    script.
     """
     if "asyncio.run(" in code or "run_until_complete(" in code:
         return False
     return any(
-        word in code for word in ("await", "async ", "create_task(", "ensure_future(", "get_running_loop")
+        word in code
+        for word in ("await", "async ", "create_task(", "ensure_future(", "get_running_loop")
     )
 
 

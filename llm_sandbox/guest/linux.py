@@ -1,7 +1,7 @@
 """The few Linux calls that the standard library lacks, through ctypes.
 
-Python 3.12 has `os.unshare` and `os.setns`; 3.11 has neither, and mounts, capabilities, Landlock and seccomp are in no
-version.
+Python 3.12 has `os.unshare` and `os.setns`; 3.11 has neither, and mounts, capabilities, Landlock
+and seccomp are in no version.
 """
 
 import ctypes
@@ -60,7 +60,8 @@ def unshare(flags: int) -> None:
 
 
 def setns(fd: int, flags: int) -> None:
-    """Join the namespaces of kinds `flags` of the process behind pidfd `fd` (Linux 5.8), or one namespace file."""
+    """Join the namespaces of kinds `flags` of the process behind pidfd `fd` (Linux 5.8), or one
+    namespace file."""
     _check(_libc.setns(fd, flags), "setns")
 
 
@@ -101,7 +102,8 @@ def set_process_name(name: str) -> None:
 
 
 def set_undumpable() -> None:
-    """Make /proc/PID of this process unreadable, and the process untraceable, for others of its user."""
+    """Make /proc/PID of this process unreadable, and the process untraceable, for others of its
+    user."""
     _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
@@ -167,7 +169,8 @@ def landlock_abi() -> int:
 def restrict_paths(read_only: list[str], writable: list[str]) -> int:
     """Allow only reading and running below `read_only`, and only file work below `writable`.
 
-    Device nodes can be made nowhere. Paths that do not exist are skipped. No new privileges must be set before.
+    Device nodes can be made nowhere. Paths that do not exist are skipped. No new privileges must be
+    set before.
 
     Returns:
         The Landlock version that is in force, 0 when the kernel has none.

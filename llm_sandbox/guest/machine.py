@@ -1,7 +1,8 @@
 """A machine: the namespaces, file systems and first process that a sandbox's processes share.
 
-`NamespaceMachine` has process, mount, network, IPC and host name spaces of its own, a user namespace that is only there
-to hold limits and lose capabilities, and an init that reaps. `PlainMachine` has none of it: the local backend.
+`NamespaceMachine` has process, mount, network, IPC and host name spaces of its own, a user
+namespace that is only there to hold limits and lose capabilities, and an init that reaps.
+`PlainMachine` has none of it: the local backend.
 """
 
 import os
@@ -56,7 +57,8 @@ class PlainMachine:
         os.makedirs(spec.workdir, exist_ok=True)
 
     def fork(self, child: Callable[[], NoReturn]) -> int:
-        """Start a process that runs `child` in the machine, not yet confined; returns its pid as seen from here."""
+        """Start a process that runs `child` in the machine, not yet confined; returns its pid as
+        seen from here."""
         pid = os.fork()
         if pid == 0:
             _run_child(child)
@@ -68,7 +70,8 @@ class PlainMachine:
         os.chdir(self.spec.workdir)
 
     def pidfd(self) -> int | None:
-        """A descriptor by which another process can join, or None where there is nothing to join."""
+        """A descriptor by which another process can join, or None where there is nothing to
+        join."""
         return None
 
     def kill_all(self) -> bool:
@@ -83,10 +86,12 @@ class PlainMachine:
 
 
 class NamespaceMachine(PlainMachine):
-    """A machine of its own, made with the capabilities of the user namespace that the supervisor lives in.
+    """A machine of its own, made with the capabilities of the user namespace that the supervisor
+    lives in.
 
-    The network, mount and process namespaces belong to the supervisor's user namespace, so that no process of the
-    machine could change them even with every capability of its own; those are dropped too.
+    The network, mount and process namespaces belong to the supervisor's user namespace, so that no
+    process of the machine could change them even with every capability of its own; those are
+    dropped too.
     """
 
     def __init__(self, spec: MachineSpec, cgroups: list[int], own_pid_namespace: int) -> None:

@@ -10,8 +10,8 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 def over_limit(pid_namespace: str | None, limit: int) -> bool:
     """Whether a machine's processes together use more than `limit` bytes.
 
-    The quick sum of resident sizes counts shared pages once a process; only when it is over is the proportional size
-    read, which is exact but slow.
+    The quick sum of resident sizes counts shared pages once a process; only when it is over is the
+    proportional size read, which is exact but slow.
     """
     pids = [row.pid for row in process_table(pid_namespace)]
     return sum(map(_resident, pids)) > limit and sum(map(_proportional, pids)) > limit

@@ -1,4 +1,5 @@
-"""The interactive shell of a session: IPython's, with plain errors, cells named by number, and no history on disk."""
+"""The interactive shell of a session: IPython's, with plain errors, cells named by number, and no
+history on disk."""
 
 import contextlib
 import sys
@@ -27,7 +28,8 @@ class SessionShell(ZMQInteractiveShell):
     """One session's shell."""
 
     def _tee(self, channel: str) -> contextlib.AbstractContextManager[None]:
-        # IPython >= 9.1 keeps every chunk written to stdout: unbounded memory and a Python call per write.
+        # IPython >= 9.1 keeps every chunk written to stdout: unbounded memory and a Python call per
+        # write.
         return contextlib.nullcontext()
 
     def enable_gui(self, gui: str | None = None) -> None:

@@ -1,14 +1,16 @@
-"""Process 1 of a sandbox: makes machines, starts processes in them, reaps, holds deadlines, and ends with its host.
+"""Process 1 of a sandbox: makes machines, starts processes in them, reaps, holds deadlines, and
+ends with its host.
 
-It obeys one control connection and runs no user code. Requests carry an ``op`` and an ``id`` and are answered by a
-record with the same ``id``; what happens by itself is reported as records with an ``event``:
+It obeys one control connection and runs no user code. Requests carry an ``op`` and an ``id`` and
+are answered by a record with the same ``id``; what happens by itself is reported as records with an
+``event``:
 
     exit      a process ended: ``process, status (raw wait status), timed_out, cpu_s, peak_rss``
     ended     a machine ended by itself: ``machine, reason`` ("deadline" or "memory")
     zygote    the zygote reached a ``stage``, or ended
 
-Started as ``python -I -S -c 'from guest import supervisor; supervisor.main()' FD MODE`` where FD is the control socket
-and MODE is ``namespaces`` or ``plain``.
+Started as ``python -I -S -c 'from guest import supervisor; supervisor.main()' FD MODE`` where FD is
+the control socket and MODE is ``namespaces`` or ``plain``.
 """
 
 import json
@@ -201,7 +203,8 @@ class Supervisor:
         return {}
 
     def _op_files(self, request: Message, fds: list[int]) -> Message:
-        """Start the process that reads and writes the machine's files. Descriptor: its connection."""
+        """Start the process that reads and writes the machine's files. Descriptor: its
+        connection."""
         house = self._machines[request["machine"]]
         connection = fds[0]
 
@@ -370,7 +373,8 @@ def _become(
     fds: list[int],
     report: int,
 ) -> dict[str, Any]:
-    """In the child: turn into the requested program; returns only if that failed, with the reason."""
+    """In the child: turn into the requested program; returns only if that failed, with the
+    reason."""
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
     machine.join()

@@ -1,4 +1,5 @@
-"""Tracebacks as the user of a session should see them: their code, their line numbers, nothing of ours."""
+"""Tracebacks as the user of a session should see them: their code, their line numbers, nothing of
+ours."""
 
 import os
 import sys

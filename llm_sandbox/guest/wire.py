@@ -1,4 +1,5 @@
-"""The kernel's end of its stream: whole frames out, frames in, and the text streams that feed it."""
+"""The kernel's end of its stream: whole frames out, frames in, and the text streams that feed
+it."""
 
 import collections
 import contextlib
@@ -139,7 +140,8 @@ class CapturedRaw(io.RawIOBase):
         return True
 
     def fileno(self) -> int:
-        """The process's own descriptor of that name, so that child processes can be given this stream."""
+        """The process's own descriptor of that name, so that child processes can be given this
+        stream."""
         return self._descriptor
 
     def isatty(self) -> bool:
@@ -160,7 +162,8 @@ class CapturedRaw(io.RawIOBase):
 
 
 class ForkedRaw(io.RawIOBase):
-    """What a child process that was forked by user code writes to: its parent's pipes, never the protocol."""
+    """What a child process that was forked by user code writes to: its parent's pipes, never the
+    protocol."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -178,7 +181,8 @@ class ForkedRaw(io.RawIOBase):
 def text_stream(raw: io.RawIOBase) -> io.TextIOWrapper:
     """A text stream over `raw`.
 
-    It is exactly a `TextIOWrapper`: a subclass would lose the C implementation's quick path and print several times
+    It is exactly a `TextIOWrapper`: a subclass would lose the C implementation's quick path and
+        print several times
     slower.
     """
     return io.TextIOWrapper(

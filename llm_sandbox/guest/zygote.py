@@ -1,8 +1,9 @@
-"""The interpreter that sessions are forked from: loads what they need once, and never runs user code.
+"""The interpreter that sessions are forked from: loads what they need once, and never runs user
+code.
 
-It is ready to fork as soon as a bare kernel is built; the science libraries are loaded after that, one by one, and a
-request that arrives in between is served at once by what is there. It has one thread, holds no secrets, and serves one
-host process.
+It is ready to fork as soon as a bare kernel is built; the science libraries are loaded after that,
+one by one, and a request that arrives in between is served at once by what is there. It has one
+thread, holds no secrets, and serves one host process.
 
 Started as ``python -I -c 'from guest import zygote; zygote.main()' PRELOAD FD``.
 """
@@ -78,7 +79,8 @@ del figure, axes, plt
 
 
 def _warm(kernel: Any, *cells: str) -> None:
-    """Run cells whose output goes nowhere, so that what they load and cache is shared by every fork."""
+    """Run cells whose output goes nowhere, so that what they load and cache is shared by every
+    fork."""
     shell = kernel.shell
     streams = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = kernel.text_streams
@@ -100,7 +102,8 @@ class Zygote:
         self._control = control
         self._kernel = kernel
         self._children = 0
-        # Where there are namespaces, forking into one changes which one the next fork goes to; this leads back.
+        # Where there are namespaces, forking into one changes which one the next fork goes to; this
+        # leads back.
         self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
 
     def run(self, steps: list[Callable[[], None]]) -> None:

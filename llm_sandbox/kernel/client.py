@@ -263,9 +263,7 @@ class _Conversation:
         """Both ends have come: a forged idle alone ends nothing."""
         return self._idle and self.reply is not None
 
-    def take(
-        self, channel: int, message: frames.Message, buffers: list[memoryview]
-    ) -> str | None:
+    def take(self, channel: int, message: frames.Message, buffers: list[memoryview]) -> str | None:
         """Take one frame; returns what to answer, for a request for input.
 
         Raises:

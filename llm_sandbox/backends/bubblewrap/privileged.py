@@ -1,9 +1,10 @@
 """What root does before bubblewrap and after it, in a process of its own.
 
-bubblewrap must not run as root: a sandbox started by root could write /proc/sys, whatever capabilities it dropped. So
-this process binds what the sandbox needs to a place that an unprivileged user can reach, in a mount namespace of its
-own, becomes that user in a child, and starts bubblewrap there. It stays, so that the control groups are removed when
-everything has ended, even if the host process was killed.
+bubblewrap must not run as root: a sandbox started by root could write /proc/sys, whatever
+capabilities it dropped. So this process binds what the sandbox needs to a place that an
+unprivileged user can reach, in a mount namespace of its own, becomes that user in a child, and
+starts bubblewrap there. It stays, so that the control groups are removed when everything has ended,
+even if the host process was killed.
 
 Reads a JSON plan from the descriptor given as its argument.
 """
@@ -15,10 +16,9 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from llm_sandbox.backends.hardening.cgroups import remove_group
+from llm_sandbox.backends.hardening.removal import remove_group
 from llm_sandbox.guest import linux
 
 _STAGES = ("/mnt", "/srv", "/media", "/opt")
@@ -120,5 +120,5 @@ def _outlive(child: int, cgroups: Sequence[str]) -> None:
     _, status = os.waitpid(child, 0)
     deadline = time.monotonic() + 4.0
     for group in cgroups:
-        remove_group(Path(group), max(0.0, deadline - time.monotonic()))
+        remove_group(group, max(0.0, deadline - time.monotonic()))
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)

@@ -1,8 +1,8 @@
 """The private root: what of the host a sandbox sees, and where.
 
-Only what an interpreter needs is there, read-only: the system's programs and libraries, a few files of /etc, the Python
-environment, our guest code, and the installed layers. Home directories, the caller's working directory, /var, /run and
-/sys are not.
+Only what an interpreter needs is there, read-only: the system's programs and libraries, a few files
+of /etc, the Python environment, our guest code, and the installed layers. Home directories, the
+caller's working directory, /var, /run and /sys are not.
 """
 
 import os
@@ -12,6 +12,8 @@ from pathlib import Path
 from llm_sandbox.backends import python_environment as environment
 
 WORKDIR = "/sandbox"
+BUILD_ROOT = "/build"
+"""Where a machine that builds layers writes them."""
 
 _CAPABILITIES = (
     "SYS_ADMIN",  # namespaces and mounts
@@ -103,8 +105,8 @@ def describe_root(*, network: bool, layers: Path | None) -> Layout:
 def arguments(layout: Layout, *, network: bool, file_fds: dict[str, int]) -> list[str]:
     """The bwrap arguments that make the root and the namespaces around it.
 
-    The process inside is user 0 of a namespace in which that is an unprivileged user of the host, with the capabilities
-    that making machines takes and no others.
+    The process inside is user 0 of a namespace in which that is an unprivileged user of the host,
+    with the capabilities that making machines takes and no others.
 
     Args:
         layout: The root.

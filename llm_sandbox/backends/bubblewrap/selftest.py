@@ -1,6 +1,8 @@
-"""Prove, before the first use, that what the isolation report promises is true on this machine; fail closed."""
+"""Prove, before the first use, that what the isolation report promises holds here; fail closed."""
 
+import hashlib
 import os
+import platform
 from pathlib import Path
 
 from llm_sandbox.backends.base import Machine, ProcessSpec
@@ -11,7 +13,8 @@ _PROBE = """
 import ctypes, os, socket
 libc = ctypes.CDLL(None, use_errno=True)
 found = []
-status = dict(l.split(':\\t', 1) for l in open('/proc/self/status').read().splitlines() if ':\\t' in l)
+lines = open('/proc/self/status').read().splitlines()
+status = dict(line.split(':\\t', 1) for line in lines if ':\\t' in line)
 for name in ('CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb'):
     if int(status[name], 16): found.append(name)
 if status['NoNewPrivs'] != '1': found.append('new privileges')
@@ -55,6 +58,28 @@ def verify(machine: Machine, bwrap: Bwrap) -> None:
         backend="bubblewrap",
         hint="report this with the output of: llm-sandbox doctor",
     )
+
+
+def proof_file(folder: Path, bwrap: Bwrap) -> Path:
+    """Where it is noted that the probe passed: named by everything its outcome depends on.
+
+    Args:
+        folder: The cache folder.
+        bwrap: The program that was probed.
+    """
+    program = bwrap.path.stat()
+    facts = (
+        _PROBE,
+        str(bwrap.path),
+        program.st_mtime_ns,
+        program.st_size,
+        platform.release(),
+        platform.machine(),
+        os.geteuid(),
+        _read("/proc/sys/kernel/random/boot_id"),
+    )
+    digest = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
+    return folder / "proofs" / f"bubblewrap-{digest}"
 
 
 def explain_failure(error: BackendUnavailableError) -> IsolationUnavailableError:

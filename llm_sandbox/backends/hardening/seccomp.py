@@ -1,12 +1,14 @@
 """Turn the system call table into a seccomp filter, without a C library.
 
-A filter is an array of classic BPF instructions over `struct seccomp_data`: the call's number at offset 0, the
-architecture at 4, and 64-bit arguments from 16 on. Only the low words of arguments are compared: every argument judged
-here (socket family, ioctl command, clone flags, personality, mode) is a 32-bit value in the kernel.
+A filter is an array of classic BPF instructions over `struct seccomp_data`: the call's number at
+offset 0, the architecture at 4, and 64-bit arguments from 16 on. Only the low words of arguments
+are compared: every argument judged here (socket family, ioctl command, clone flags, personality,
+mode) is a 32-bit value in the kernel.
 """
 
 import errno
 import struct
+from functools import cache
 from typing import Final
 
 from llm_sandbox.backends.hardening.syscalls import (
@@ -112,6 +114,7 @@ def _allow_values(argument: int, values: tuple[int, ...], code: int) -> _Program
     return block
 
 
+@cache
 def build_filter(architecture: str) -> bytes:
     """Build the filter program for a machine.
 

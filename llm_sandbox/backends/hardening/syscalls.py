@@ -1,8 +1,10 @@
-"""Which system calls a sandbox's processes may not make: the one table that every backend's filter is made from.
+"""Which system calls a sandbox's processes may not make: the one table that every backend's filter
+is made from.
 
-Numbers are from the kernel's own headers (x86_64, then the generic table that aarch64 uses); None where an architecture
-lacks the call. A call is refused with the error that a program expects of a kernel without it: EPERM, or ENOSYS where
-the C library has a fallback only for that (``clone3``: threads could not be started otherwise).
+Numbers are from the kernel's own headers (x86_64, then the generic table that aarch64 uses); None
+where an architecture lacks the call. A call is refused with the error that a program expects of a
+kernel without it: EPERM, or ENOSYS where the C library has a fallback only for that (``clone3``:
+threads could not be started otherwise).
 """
 
 from typing import Final
@@ -13,7 +15,8 @@ ARCHITECTURES: Final = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """Architecture name to its column here and its number in a seccomp filter (``AUDIT_ARCH_*``)."""
 
 NEWEST: Final = 470
-"""The highest system call number that was looked at; newer ones answer ENOSYS until they have been."""
+"""The highest system call number that was looked at; newer ones answer ENOSYS until they have
+been."""
 
 X32_BIT: Final = 0x40000000
 """Set in the numbers of x86_64's second, rarely used, call table."""
@@ -80,7 +83,8 @@ REFUSED_EPERM: Final[dict[str, Numbers]] = {
     "ustat": (136, None),
     "vhangup": (153, 58),
 }
-"""Tracing and reading other processes, kernel keys, mounting, namespaces, modules, clocks, NUMA placement."""
+"""Tracing and reading other processes, kernel keys, mounting, namespaces, modules, clocks, NUMA
+placement."""
 
 REFUSED_ENOSYS: Final[dict[str, Numbers]] = {
     "clone3": (435, 435),

@@ -1,0 +1,81 @@
+"""Our side: sessions of the embedded default, with and without kernels kept ready."""
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from benchmarks.race import CorrectnessError
+from llm_sandbox import ExecutionResult, create_session
+from llm_sandbox.backends.registry import get_backend
+from llm_sandbox.session.pool import shared_pool
+from llm_sandbox.session.session import BaseSession
+from llm_sandbox.settings import get_settings
+
+__all__ = ["BACKEND", "checked_run", "end_everything", "new_session", "prefork", "settle", "warm"]
+
+BACKEND = "bubblewrap"
+PREFORK = 2
+_WAIT_S = 60.0
+_QUIET_S = 0.05
+
+
+def new_session(**options: Any) -> BaseSession:
+    """Return a session, not yet open."""
+    return create_session(backend=BACKEND, lang="python", **options)
+
+
+def checked_run(session: BaseSession, code: str, expected: str | None = None) -> ExecutionResult:
+    """Run code, and raise `CorrectnessError` unless it went well and printed `expected`."""
+    result = session.run(code)
+    if result.exit_code != 0:
+        raise CorrectnessError(f"{code!r} ended with {result.exit_code}: {result.stderr[-500:]}")
+    if expected is not None and result.stdout != expected:
+        raise CorrectnessError(f"{code!r} printed {result.stdout[:80]!r}, not {expected[:80]!r}")
+    return result
+
+
+def prefork(count: int) -> None:
+    """Say how many kernels are kept forked ahead from now on."""
+    os.environ["LLM_SANDBOX_PREFORK"] = str(count)
+    get_settings.cache_clear()
+
+
+def warm() -> None:
+    """Have the science stack loaded and the pool filled."""
+    if not get_backend(BACKEND).wait_until_warm(timeout_s=_WAIT_S):
+        raise CorrectnessError("the zygote did not load")
+    prefork(PREFORK)
+    with new_session():
+        settle()
+
+
+def settle() -> None:
+    """Wait until the pool is full again, so that its work is not timed as someone else's."""
+    limit = time.monotonic() + _WAIT_S
+    while get_settings().prefork and shared_pool().ready_count() < get_settings().prefork:
+        if time.monotonic() > limit:
+            raise CorrectnessError("the pool did not fill")
+        time.sleep(0.005)
+    time.sleep(_QUIET_S)
+
+
+@contextlib.contextmanager
+def without_pool() -> Iterator[None]:
+    """No kernels are kept ready while the body runs, nor left over."""
+    prefork(0)
+    shared_pool().clear()
+    try:
+        yield
+    finally:
+        prefork(PREFORK)
+
+
+def end_everything() -> None:
+    """End every sandbox of this process."""
+    prefork(0)
+    shared_pool().clear()
+    close = getattr(get_backend(BACKEND), "close", None)
+    if close is not None:
+        close()

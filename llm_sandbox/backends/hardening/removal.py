@@ -1,0 +1,23 @@
+"""Remove control groups. Apart from making them, because the process that outlives a killed host
+loads only this."""
+
+import os
+import time
+
+
+def remove_group(path: str, wait_s: float) -> bool:
+    """Remove a group and the groups below it, waiting up to `wait_s` seconds for their processes to
+    be gone."""
+    deadline = time.monotonic() + wait_s
+    while True:
+        try:
+            for folder, _, _ in os.walk(path, topdown=False):
+                os.rmdir(folder)
+        except FileNotFoundError:
+            return True
+        except OSError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(0.01)
+        else:
+            return True

@@ -1,0 +1,5 @@
+"""A machine for programs: processes with streams, files, a lifetime.
+
+May import backends and what is below them; sessions and everything above are built on it.
+Start reading at `sandbox`, then `process`.
+"""

@@ -1,0 +1,253 @@
+"""The one thread that moves bytes between this process and the programs it started.
+
+Pipes are emptied as they fill, whoever reads the result and whenever, so that a program never waits
+for its reader and the order in which streams are read does not matter.
+"""
+
+import collections
+import contextlib
+import os
+import selectors
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from llm_sandbox.backends.base import Ending
+from llm_sandbox.sandbox.spool import Spool
+
+__all__ = ["Feed", "Pump", "get_pump"]
+
+_TICK_S = 0.1
+_GRACE_S = 0.2
+_PIECE = 1 << 18
+_LAST_WORDS = 1 << 22
+
+
+class Feed:
+    """Bytes on their way to a program's standard input. Safe between threads."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._pieces: collections.deque[memoryview] = collections.deque()
+        self._last = False
+        self._closed = False
+
+    def put(self, data: bytes) -> None:
+        """Add bytes to be sent."""
+        with self._changed:
+            if data and not self._closed:
+                self._pieces.append(memoryview(data))
+
+    def finish(self) -> None:
+        """Say that the stream ends after what was put."""
+        with self._changed:
+            self._last = True
+
+    @property
+    def finished(self) -> bool:
+        """Whether `finish` was called."""
+        return self._last
+
+    def wait_empty(self, timeout_s: float | None) -> bool | None:
+        """Wait until everything was taken: True, or None if the program stopped reading, or False
+        if time ran out."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._closed or not self._pieces, timeout_s):
+                return False
+            return None if self._pieces else True
+
+    def move(self, fd: int) -> bool:
+        """Called by the pump: send what the pipe takes; False when the descriptor is to be
+        closed."""
+        with self._changed:
+            try:
+                while self._pieces:
+                    sent = os.write(fd, self._pieces[0][:_PIECE])
+                    rest = self._pieces[0][sent:]
+                    if rest:
+                        self._pieces[0] = rest
+                    else:
+                        self._pieces.popleft()
+            except BlockingIOError:
+                return True
+            except OSError:
+                self._closed = True
+            self._changed.notify_all()
+            return not (self._closed or self._last)
+
+    def abandon(self) -> None:
+        """Called by the pump: the descriptor is closed, whatever is left."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether there is something to do for the pump."""
+        with self._changed:
+            return bool(self._pieces) or self._last
+
+
+@dataclass
+class _Pipe:
+    end: Spool | Feed
+    ending: Ending
+    ended_at: float | None = None
+    """When the program's end was noticed."""
+    watched: bool = True
+
+
+class Pump:
+    """Moves bytes in a thread of its own, started when first needed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pipes: dict[int, _Pipe] = {}
+        self._todo: collections.deque[Callable[[], None]] = collections.deque()
+        self._selector = selectors.DefaultSelector()
+        self._wake_read, self._wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._selector.register(self._wake_read, selectors.EVENT_READ)
+        self._thread: threading.Thread | None = None
+
+    def drain(self, fd: int, spool: Spool, ending: Ending) -> None:
+        """Take a pipe's read end over: its bytes go to `spool`, which ends with the pipe or soon
+        after the program.
+
+        A program may leave a child behind that holds the pipe open; `ending` says when to stop
+        waiting for it.
+        """
+        os.set_blocking(fd, False)
+        self._post(lambda: self._add(fd, _Pipe(spool, ending), selectors.EVENT_READ))
+
+    def feed(self, fd: int, feed: Feed, ending: Ending) -> None:
+        """Take a pipe's write end over; call `nudge` whenever `feed` has changed."""
+        os.set_blocking(fd, False)
+        self._post(lambda: self._add(fd, _Pipe(feed, ending), selectors.EVENT_WRITE))
+
+    def nudge(self, feed: Feed) -> None:
+        """Have the pump look at a feed again."""
+        self._post(lambda: self._rearm(feed))
+
+    def _post(self, job: Callable[[], None]) -> None:
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._run, name="llm-sandbox-pump", daemon=True
+                )
+                self._thread.start()
+        self._todo.append(job)
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._wake_write, b"\0")
+
+    # --- in the pump's thread --------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while True:
+            # A program's end is noticed by looking, because its last pipe may be held open by a
+            # child it left.
+            for key, _ in self._selector.select(_TICK_S if self._pipes else None):
+                if key.fd == self._wake_read:
+                    with contextlib.suppress(BlockingIOError):
+                        os.read(self._wake_read, 4096)
+                else:
+                    self._move(key.fd)
+            while self._todo:
+                self._todo.popleft()()
+            self._look_for_ends()
+
+    def _add(self, fd: int, pipe: _Pipe, events: int) -> None:
+        self._pipes[fd] = pipe
+        self._selector.register(fd, events)
+
+    def _rearm(self, feed: Feed) -> None:
+        for fd, pipe in self._pipes.items():
+            if pipe.end is feed and not pipe.watched:
+                pipe.watched = True
+                self._selector.register(fd, selectors.EVENT_WRITE)
+
+    def _move(self, fd: int) -> None:
+        pipe = self._pipes[fd]
+        if isinstance(pipe.end, Spool):
+            data = _read(fd)
+            if data:
+                pipe.end.write(data)
+            elif data is not None:
+                self._drop(fd)
+        elif not pipe.end.move(fd):
+            self._drop(fd)
+        elif not pipe.end.is_waiting:
+            pipe.watched = False
+            self._selector.unregister(fd)
+
+    def _look_for_ends(self) -> None:
+        now = time.monotonic()
+        for fd, pipe in list(self._pipes.items()):
+            if pipe.ended_at is None and pipe.ending.get() is not None:
+                pipe.ended_at = now
+            if pipe.ended_at is None:
+                continue
+            if isinstance(pipe.end, Feed):
+                self._drop(fd)
+            elif now - pipe.ended_at >= _GRACE_S:
+                self._take_last_words(fd, pipe.end)
+                self._drop(fd)
+
+    def _take_last_words(self, fd: int, spool: Spool) -> None:
+        # Bounded: a child that was left behind may write for ever.
+        left = _LAST_WORDS
+        while left > 0 and (data := _read(fd)):
+            spool.write(data)
+            left -= len(data)
+
+    def _drop(self, fd: int) -> None:
+        pipe = self._pipes.pop(fd)
+        if pipe.watched:
+            self._selector.unregister(fd)
+        os.close(fd)
+        if isinstance(pipe.end, Spool):
+            pipe.end.end()
+        else:
+            pipe.end.abandon()
+
+    def forget(self) -> None:
+        """Called in a forked child: the pipes are the parent's, and open here they would never end
+        there."""
+        self._selector.close()
+        for fd in (*self._pipes, self._wake_read, self._wake_write):
+            with contextlib.suppress(OSError):
+                os.close(fd)
+
+
+def _read(fd: int) -> bytes | None:
+    """What the pipe holds; empty at its end, None when it has nothing now."""
+    try:
+        return os.read(fd, _PIECE)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""
+
+
+_pump: Pump | None = None
+_making = threading.Lock()
+
+
+def get_pump() -> Pump:
+    """The pump of this process."""
+    global _pump
+    with _making:
+        if _pump is None:
+            _pump = Pump()
+        return _pump
+
+
+def _after_fork() -> None:
+    global _pump, _making
+    _making = threading.Lock()
+    if _pump is not None:
+        _pump.forget()
+        _pump = None
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,127 @@
+"""Where a stream's bytes are kept until they are read: memory, then a file, then only a count."""
+
+import tempfile
+import threading
+import time
+from typing import BinaryIO
+
+__all__ = ["Spool"]
+
+_IN_MEMORY = 1 << 20
+_TAIL = 1 << 16
+
+
+class Spool:
+    """The bytes of one stream, written once and read any number of times. Safe between threads.
+
+    The first `cap` bytes are kept, and of a longer stream the last 64 KiB besides; what lies
+    between is counted and dropped, so that whoever writes is never held up.
+
+    Args:
+        cap: How many bytes are kept from the start.
+    """
+
+    def __init__(self, cap: int) -> None:
+        self._cap = cap
+        self._changed = threading.Condition()
+        self._memory = bytearray()
+        self._file: BinaryIO | None = None
+        self._kept = 0
+        self._total = 0
+        self._tail = bytearray()
+        self._tail_size = min(_TAIL, cap)
+        self._ended_at: float | None = None
+
+    def write(self, data: bytes) -> None:
+        """Add bytes; never blocks for readers and never fails."""
+        with self._changed:
+            self._total += len(data)
+            room = self._cap - self._kept
+            if room > 0:
+                self._keep(data[:room])
+            if len(data) > room:
+                self._tail += data[max(0, room) :]
+                if len(self._tail) > 2 * self._tail_size:
+                    del self._tail[: len(self._tail) - self._tail_size]
+            self._changed.notify_all()
+
+    def _keep(self, data: bytes) -> None:
+        if self._file is None and self._kept + len(data) <= _IN_MEMORY:
+            self._memory += data
+            self._kept += len(data)
+            return
+        try:
+            if self._file is None:
+                # Unlinked from the start: it is gone with the process, however that ends.
+                self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+                _write_all(self._file, self._memory)
+                self._memory = bytearray()
+            self._file.seek(self._kept)
+            _write_all(self._file, data)
+            self._kept += len(data)
+        except OSError:
+            # The host's disk is full: from here on only count.
+            self._cap = self._kept
+
+    def end(self) -> None:
+        """Say that nothing more will come; later calls change nothing."""
+        with self._changed:
+            if self._ended_at is None:
+                self._ended_at = time.monotonic()
+                self._changed.notify_all()
+
+    @property
+    def ended_at(self) -> float | None:
+        """When it ended, by `time.monotonic`; None while more may come."""
+        return self._ended_at
+
+    @property
+    def total(self) -> int:
+        """Bytes that came in so far."""
+        return self._total
+
+    @property
+    def kept(self) -> int:
+        """Bytes kept from the start so far."""
+        return self._kept
+
+    def read(self, offset: int, size: int = 1 << 18) -> bytes:
+        """Wait for bytes after `offset` among those kept from the start.
+
+        Returns:
+            At most `size` bytes; empty when the stream has ended there.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._kept > offset or self._ended_at is not None)
+            return self._at(offset, size)
+
+    def peek(self) -> tuple[bytes, bytes, int]:
+        """What is there now: the start, the end of what came after that, and how many bytes came
+        in."""
+        with self._changed:
+            tail = bytes(self._tail[-self._tail_size :]) if self._tail_size else b""
+            return self._at(0, self._kept), tail, self._total
+
+    def wait_end(self, timeout_s: float | None = None) -> bool:
+        """Wait until nothing more will come; False if that took longer."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._ended_at is not None, timeout_s)
+
+    def close(self) -> None:
+        """Give the file back; nothing can be read after."""
+        with self._changed:
+            if self._file is not None:
+                self._file.close()
+
+    def _at(self, offset: int, size: int) -> bytes:
+        size = min(size, self._kept - offset)
+        if self._file is None:
+            return bytes(self._memory[offset : offset + size])
+        self._file.seek(offset)
+        return self._file.read(size)
+
+
+def _write_all(file: BinaryIO, data: bytes | bytearray) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[file.write(view) :]

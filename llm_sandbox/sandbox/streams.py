@@ -1,0 +1,128 @@
+"""A program's streams, as its caller sees them."""
+
+import codecs
+from collections.abc import Iterator
+
+from llm_sandbox.backends.base import Ending
+from llm_sandbox.exceptions import SandboxTimeoutError, ValidationError
+from llm_sandbox.limits import validate_timeout
+from llm_sandbox.sandbox.pump import Feed, get_pump
+from llm_sandbox.sandbox.spool import Spool
+
+__all__ = ["InputStream", "OutputStream", "decode"]
+
+
+def decode(data: bytes) -> str:
+    """Text of what a program wrote: UTF-8, with other bytes shown as ``\\xff`` escapes."""
+    # trust: bytes from inside; no input makes this fail.
+    return data.decode("utf-8", "backslashreplace")
+
+
+class OutputStream:
+    r"""What a program writes to one of its streams. Every way of reading starts at the beginning,
+    each time.
+
+    Text is UTF-8; bytes that are not appear as ``\xff`` escapes.
+    """
+
+    def __init__(self, spool: Spool) -> None:
+        self._spool = spool
+
+    def read(self) -> str:
+        """Wait for the stream's end and return all that was kept of it."""
+        return decode(self.bytes())
+
+    def bytes(self) -> bytes:
+        """As `read`, undecoded."""
+        self._spool.wait_end()
+        return self._spool.peek()[0]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield pieces of text as they come, never empty and never with half a character."""
+        # trust: bytes from inside; the decoder keeps the start of a split character for the next
+        # piece.
+        decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+        offset = 0
+        while data := self._spool.read(offset):
+            offset += len(data)
+            if text := decoder.decode(data):
+                yield text
+        if text := decoder.decode(b"", final=True):
+            yield text
+
+    def lines(self) -> Iterator[str]:
+        r"""Yield lines as they come, without the ``\n`` that ends them; nothing else ends a
+        line."""
+        parts: list[str] = []
+        for piece in self:
+            *whole, rest = piece.split("\n")
+            for line in whole:
+                yield "".join((*parts, line))
+                parts.clear()
+            if rest:
+                parts.append(rest)
+        if parts:
+            yield "".join(parts)
+
+    @property
+    def dropped_bytes(self) -> int:
+        """How many bytes so far came after `limits.output_bytes`, and are in none of the
+        readings."""
+        return self._spool.total - self._spool.kept
+
+    @property
+    def truncated(self) -> bool:
+        """Whether any were dropped."""
+        return self.dropped_bytes > 0
+
+
+class InputStream:
+    """A program's standard input."""
+
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+
+    def write(self, data: str | bytes) -> None:
+        """Send text, as UTF-8, or bytes; returns at once, and `drain` waits until they were taken.
+
+        Raises:
+            ValidationError: `write_eof` was called before, or `data` is neither.
+        """
+        if not isinstance(data, (str, bytes, bytearray, memoryview)):
+            raise ValidationError("data must be text or bytes", parameter="data")
+        if self._feed.finished:
+            raise ValidationError("nothing can be written after write_eof", parameter="data")
+        raw = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else bytes(data)
+        self._feed.put(raw)
+        get_pump().nudge(self._feed)
+
+    def drain(self, timeout: float | None = None) -> None:
+        """Wait until the program, or the pipe to it, has taken everything.
+
+        Args:
+            timeout: Seconds to wait at most; None for no limit.
+
+        Raises:
+            BrokenPipeError: The program no longer reads.
+            SandboxTimeoutError: It took longer.
+        """
+        timeout = validate_timeout(timeout)
+        outcome = self._feed.wait_empty(timeout)
+        if outcome is None:
+            raise BrokenPipeError("the program no longer reads its standard input")
+        if outcome is False:
+            raise SandboxTimeoutError(
+                f"the program did not read its standard input in {timeout} s", timeout, op="drain"
+            )
+
+    def write_eof(self) -> None:
+        """End the stream after what was written; may be called twice."""
+        self._feed.finish()
+        get_pump().nudge(self._feed)
+
+
+def open_input(fd: int, ending: Ending) -> InputStream:
+    """Take over the write end of a program's standard input."""
+    feed = Feed()
+    get_pump().feed(fd, feed, ending)
+    return InputStream(feed)

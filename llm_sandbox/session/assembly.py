@@ -1,0 +1,152 @@
+"""Make a result of what a run brought: the last step, where nothing is lost."""
+
+from collections.abc import Mapping
+
+from llm_sandbox.artifacts.plots import plot_from_display
+from llm_sandbox.backends.base import Isolation, MachineSpec
+from llm_sandbox.const import RunStatus, StateOutcome
+from llm_sandbox.data import ConsoleOutput, ExecutionResult, Usage
+from llm_sandbox.kernel.client import KernelRun
+from llm_sandbox.kernel.collector import Collector
+from llm_sandbox.limits import Limits
+from llm_sandbox.outputs import (
+    DisplayOutput,
+    ErrorOutput,
+    ExecutionError,
+    Output,
+    ResultOutput,
+    StreamOutput,
+    UpdateOutput,
+)
+from llm_sandbox.plots import PlotOutput
+from llm_sandbox.session.doors import explain
+
+__all__ = ["assemble"]
+
+_TIMEOUT_EXIT = 124
+
+
+def assemble(
+    run: KernelRun,
+    collector: Collector,
+    *,
+    state: StateOutcome,
+    spec: MachineSpec,
+    isolation: Isolation,
+    phases: Mapping[str, float],
+    wall_s: float,
+    plotting: bool,
+    notes: tuple[str, ...] = (),
+) -> ExecutionResult:
+    """Build the result of one run.
+
+    Args:
+        run: How the conversation went.
+        collector: What it brought.
+        state: What became of the interpreter's variables.
+        spec: The machine's specification.
+        isolation: What holds the machine.
+        phases: Seconds by phase.
+        wall_s: Seconds from request to end.
+        plotting: Whether displays that are plots are listed as such.
+        notes: What the session has to add.
+    """
+    outputs = collector.finish()
+    status, exit_code, error = _judge(run, collector)
+    stdout = _stream_text(outputs, "stdout")
+    stderr = _stream_text(outputs, "stderr")
+    if run.problem:
+        notes = (*notes, f"The interpreter broke the protocol and was ended: {run.problem}.")
+    ended = run.exit
+    claimed = run.reply.get("llm_sandbox") or {}
+    result_notes = [
+        *notes,
+        *explain(error, ConsoleOutput(exit_code, stderr, stdout), spec, isolation),
+    ]
+    return ExecutionResult(
+        exit_code=exit_code,
+        stderr=stderr,
+        stdout=stdout,
+        plots=_plots(outputs, spec.limits) if plotting else [],
+        status=status,
+        outputs=outputs,
+        error=error,
+        value=collector.value,
+        usage=Usage(
+            wall_s=wall_s,
+            cpu_s=_number(claimed.get("cpu_s")),
+            peak_memory_bytes=_whole(claimed.get("peak_rss")),
+            phases=dict(phases),
+        ),
+        state=state,
+        execution_count=_whole(run.reply.get("execution_count")),
+        stdout_truncated=collector.dropped("stdout") > 0,
+        stderr_truncated=collector.dropped("stderr") > 0,
+        dropped_bytes=collector.dropped("stdout") + collector.dropped("stderr"),
+        dropped_outputs=collector.dropped_outputs,
+        timed_out=status is RunStatus.TIMEOUT,
+        oom_killed=status is RunStatus.OOM,
+        signal=ended.signal if ended is not None else None,
+        notes=tuple(result_notes),
+    )
+
+
+def _judge(run: KernelRun, collector: Collector) -> tuple[RunStatus, int, ExecutionError | None]:
+    """The ending, the exit code, and the error, from what was measured before what was claimed."""
+    error = collector.error
+    if run.end in ("interrupted", "unresponsive"):
+        return RunStatus.TIMEOUT, _TIMEOUT_EXIT, error
+    if run.end == "broken":
+        return RunStatus.CRASHED, 1, error
+    if run.exit is not None:
+        if run.exit.oom_killed:
+            return RunStatus.OOM, run.exit.exit_code, error
+        if run.exit.signal is not None:
+            return RunStatus.KILLED, run.exit.exit_code, error
+        return RunStatus.EXITED, run.exit.exit_code, error
+    # trust: from here on it is the interpreter's own word.
+    code = (run.reply.get("llm_sandbox") or {}).get("exit")
+    if isinstance(code, int):
+        exited = ExecutionError("SystemExit", str(code), kind="exit") if code else None
+        return RunStatus.EXITED, code & 0xFF, exited
+    if run.reply.get("status") == "ok":
+        return RunStatus.OK, 0, None
+    if error is None:
+        error = ExecutionError(str(run.reply.get("ename")), str(run.reply.get("evalue")))
+    return RunStatus.ERROR, 1, error
+
+
+def _stream_text(outputs: tuple[Output, ...], name: str) -> str:
+    pieces = []
+    for output in outputs:
+        if isinstance(output, StreamOutput) and output.name == name:
+            pieces.append(output.text)
+        elif isinstance(output, ErrorOutput) and name == "stderr" and output.traceback:
+            pieces.append("\n".join(output.traceback) + "\n")
+    return "".join(pieces)
+
+
+def _plots(outputs: tuple[Output, ...], limits: Limits) -> list[PlotOutput]:
+    """The plots in order; an update replaces what it updates."""
+    plots: list[PlotOutput | None] = []
+    places: dict[str, int] = {}
+    for output in outputs:
+        if not isinstance(output, DisplayOutput | ResultOutput | UpdateOutput):
+            continue
+        plot = plot_from_display(output.data, output.metadata, limit=limits.display_bytes)
+        if isinstance(output, UpdateOutput):
+            if output.display_id in places:
+                plots[places[output.display_id]] = plot
+            continue
+        if isinstance(output, DisplayOutput) and output.display_id is not None:
+            places[output.display_id] = len(plots)
+        plots.append(plot)
+    return [plot for plot in plots if plot is not None]
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) else None

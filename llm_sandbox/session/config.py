@@ -1,0 +1,168 @@
+"""What a session was asked for, checked once."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import Any, Literal
+
+from llm_sandbox.backends.base import Network
+from llm_sandbox.const import SupportedLanguage
+from llm_sandbox.exceptions import UnsupportedError, ValidationError
+from llm_sandbox.limits import Limits, validate_timeout
+from llm_sandbox.security import SecurityPolicy
+
+__all__ = ["SessionConfig", "Start", "apply_runtime_configs", "refuse_container_options"]
+
+Start = Literal["warm", "cold"]
+
+_NOT_A_WORKDIR = (
+    "/",
+    "/bin",
+    "/dev",
+    "/etc",
+    "/lib",
+    "/lib64",
+    "/opt",
+    "/proc",
+    "/sbin",
+    "/sys",
+    "/usr",
+)
+
+
+@dataclass(frozen=True)
+class SessionConfig:
+    """The settings of one session.
+
+    Raises:
+        ValidationError: A value is not acceptable; `parameter` names it.
+    """
+
+    lang: SupportedLanguage = SupportedLanguage.PYTHON
+    """Language of the code."""
+    workdir: str = "/sandbox"
+    """Working directory in the sandbox, absolute."""
+    limits: Limits = field(default_factory=Limits)
+    """What the sandbox may use."""
+    network: Network = "blocked"
+    """Whether the sandbox has the host's network."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables of everything that runs in the sandbox."""
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """More of them, which no representation and no error shows."""
+    libraries: Sequence[str] = ()
+    """Libraries to install at open."""
+    persistent: bool = True
+    """Whether variables are kept from run to run."""
+    start: Start = "warm"
+    """``warm``: the interpreter is a fork of a shared, preloaded one. ``cold``: it shares no memory
+    layout."""
+    enable_plotting: bool = True
+    """Whether displays that are plots are listed in `ExecutionResult.plots`."""
+    security_policy: SecurityPolicy | None = None
+    """What code is refused before it is run."""
+    default_timeout: float | None = None
+    """Seconds for commands, and for runs without a timeout of their own."""
+    execution_timeout: float | None = None
+    """Seconds for runs."""
+    session_timeout: float | None = None
+    """Seconds until the sandbox ends, counted from when it is open."""
+    verbose: bool = False
+    """Whether what happens is logged at level INFO."""
+
+    def __post_init__(self) -> None:
+        for name in ("default_timeout", "execution_timeout", "session_timeout"):
+            object.__setattr__(self, name, validate_timeout(getattr(self, name), name))
+        object.__setattr__(self, "workdir", _checked_workdir(self.workdir))
+        if self.network not in ("blocked", "open"):
+            raise ValidationError(
+                f"network is 'blocked' or 'open', not {self.network!r}", parameter="network"
+            )
+        if self.start not in ("warm", "cold"):
+            raise ValidationError(
+                f"start is 'warm' or 'cold', not {self.start!r}", parameter="start"
+            )
+
+    def run_timeout(self, asked: float | None) -> float | None:
+        """Seconds that a run may take: what was asked, else the session's own."""
+        for value in (asked, self.execution_timeout, self.default_timeout):
+            if value is not None:
+                return value
+        return None
+
+    def program_environment(self) -> dict[str, str]:
+        """The caller's variables, secrets included."""
+        return {**self.env, **self.secrets}
+
+
+def _checked_workdir(workdir: str) -> str:
+    path = PurePosixPath(workdir) if isinstance(workdir, str) and "\0" not in workdir else None
+    if path is None or not path.is_absolute() or ".." in path.parts:
+        raise ValidationError(
+            f"workdir must be an absolute path without '..', not {workdir!r}", parameter="workdir"
+        )
+    top = "/" + path.parts[1] if len(path.parts) > 1 else "/"
+    if top in _NOT_A_WORKDIR:
+        raise ValidationError(f"workdir cannot be below {top}", parameter="workdir")
+    return os.path.normpath(str(path))
+
+
+def apply_runtime_configs(config: SessionConfig, given: Mapping[str, Any] | None) -> SessionConfig:
+    """Take over the engine options that a sandbox without an engine can honour.
+
+    Args:
+        config: The settings so far.
+        given: Options by docker-py's names: ``mem_limit, pids_limit, cpu_count, nano_cpus,
+            environment, network_mode="none", timeout``.
+
+    Raises:
+        UnsupportedError: Another option was given.
+    """
+    limits, env, timeout = config.limits, dict(config.env), config.execution_timeout
+    for name, value in (given or {}).items():
+        if value is None:
+            continue
+        if name == "mem_limit":
+            limits = replace(limits, memory_bytes=Limits.parse_size(value, name))
+        elif name == "pids_limit":
+            limits = replace(limits, processes=value)
+        elif name in ("cpu_count", "cpus"):
+            limits = replace(limits, cpus=float(value))
+        elif name == "nano_cpus":
+            limits = replace(limits, cpus=value / 1e9)
+        elif name == "environment":
+            env.update(_environment(value))
+        elif name == "timeout":
+            timeout = validate_timeout(value, "runtime_configs['timeout']")
+        elif not (name == "network_mode" and value == "none"):
+            raise UnsupportedError(
+                f"runtime_configs[{name!r}]",
+                reason="only container engines have it",
+                hint="name a container backend: backend='docker'",
+            )
+    return replace(config, limits=limits, env=env, execution_timeout=timeout)
+
+
+def _environment(value: object) -> dict[str, str]:
+    if isinstance(value, Mapping):
+        return {str(key): str(text) for key, text in value.items()}
+    if isinstance(value, list | tuple):
+        return dict(str(entry).partition("=")[::2] for entry in value)
+    raise ValidationError("environment must be a mapping or a list", parameter="runtime_configs")
+
+
+def refuse_container_options(backend: str, options: Mapping[str, object]) -> None:
+    """Refuse what only a container engine has, rather than ignore it.
+
+    Raises:
+        UnsupportedError: An option has a value that asks for something.
+    """
+    for name, value in options.items():
+        if value not in (None, False):
+            raise UnsupportedError(
+                f"{name}=",
+                backend,
+                "it has no images and no containers",
+                hint="name a container backend: backend='docker'",
+            )

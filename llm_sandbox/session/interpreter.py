@@ -1,0 +1,202 @@
+"""The interpreter of a session: claimed or started, run, ended when it must be, and replaced."""
+
+import time
+from collections.abc import Iterator
+
+from llm_sandbox.backends.base import Backend, KernelSpec, Machine, MachineSpec
+from llm_sandbox.const import StateOutcome
+from llm_sandbox.data import ExecutionResult
+from llm_sandbox.exceptions import ContainerGoneError, SandboxError
+from llm_sandbox.kernel.client import KernelClient, KernelRun
+from llm_sandbox.kernel.collector import Collector, OutputCallback
+from llm_sandbox.limits import Deadline
+from llm_sandbox.session.assembly import assemble
+from llm_sandbox.session.config import SessionConfig
+from llm_sandbox.session.layers import Layer
+from llm_sandbox.session.pool import shared_pool, start_kernel
+from llm_sandbox.settings import get_settings
+
+__all__ = ["KERNEL_ENVIRONMENT", "Interpreter"]
+
+KERNEL_ENVIRONMENT = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+
+
+class Interpreter:
+    """Keeps one machine with one kernel in it.
+
+    Args:
+        backend: Where.
+        spec: What kind of machine.
+        config: The session's settings.
+    """
+
+    def __init__(self, backend: Backend, spec: MachineSpec, config: SessionConfig) -> None:
+        self._backend = backend
+        self._spec = spec
+        self._config = config
+        self._cold = config.start == "cold"
+        self._library_paths: list[str] = []
+        self._machine: Machine | None = None
+        self._client: KernelClient | None = None
+        self._fresh = True
+
+    def open(self) -> Machine:
+        """Claim a ready kernel or start one, and return its machine."""
+        ready = None
+        if not self._cold:
+            self._backend.warm_up(self._spec.network)
+            ready = shared_pool().claim(self._backend, self._spec, get_settings().prefork)
+        if ready is not None:
+            self._machine, self._client = ready
+        else:
+            self._machine = self._backend.create(self._spec)
+            try:
+                self._client = self._start()
+            except BaseException:
+                self._machine.destroy()
+                raise
+        self._configure()
+        return self._machine
+
+    @property
+    def machine(self) -> Machine:
+        """The machine; only while open."""
+        assert self._machine is not None
+        return self._machine
+
+    @property
+    def expired(self) -> bool:
+        """Whether the session's own deadline has ended the machine."""
+        return self.machine.end_reason == "deadline"
+
+    def _environment(self) -> dict[str, str]:
+        variables = {**self.machine.base_env(), **KERNEL_ENVIRONMENT}
+        variables.update(self._config.program_environment())
+        if self._library_paths:
+            variables["PYTHONPATH"] = ":".join(reversed(self._library_paths))
+        return variables
+
+    def _start(self) -> KernelClient:
+        return start_kernel(self.machine, KernelSpec(self.machine.base_env(), cold=self._cold))
+
+    def _configure(self) -> None:
+        assert self._client is not None
+        limits = self._config.limits
+        self._client.configure(
+            environment=self._environment(),
+            library_paths=self._library_paths,
+            output_bytes=limits.output_bytes,
+            display_bytes=limits.display_bytes,
+        )
+        self._fresh = True
+
+    # --- running
+    # -----------------------------------------------------------------------------------
+
+    def run(
+        self,
+        code: str,
+        deadline: Deadline,
+        stdin: Iterator[str] | None,
+        on_output: OutputCallback | None,
+    ) -> ExecutionResult:
+        """Run code to whatever end; see `BaseSession.run`.
+
+        Raises:
+            ContainerGoneError: The machine had ended before.
+        """
+        started = time.perf_counter()
+        self._check_alive()
+        if self._client is None or (not self._config.persistent and not self._fresh):
+            self.restart()
+        assert self._client is not None
+        prepared = time.perf_counter()
+        collector = Collector(self._config.limits, on_output)
+        self._fresh = False
+        run = self._client.execute(code, collector, deadline=deadline, stdin=stdin)
+        executed = time.perf_counter()
+        state, notes = self._recover(run)
+        result = assemble(
+            run,
+            collector,
+            state=state,
+            spec=self._spec,
+            isolation=self.machine.isolation,
+            phases={"prepare": prepared - started, "execute": executed - prepared},
+            wall_s=time.perf_counter() - started,
+            plotting=self._config.enable_plotting,
+            notes=notes,
+        )
+        if collector.callback_error is not None:
+            error = collector.callback_error
+            error.add_note(f"raised by a callback of run(); the code itself ended as {result!r}")
+            raise error
+        return result
+
+    def _recover(self, run: KernelRun) -> tuple[StateOutcome, tuple[str, ...]]:
+        """After a run: replace the interpreter if it did not survive, and say what that means."""
+        if run.end in ("replied", "interrupted"):
+            kept = StateOutcome.KEPT if self._config.persistent else StateOutcome.RESET
+            return kept, ()
+        try:
+            self._end_client(kill=run.end != "died")
+            if self.machine.end_reason is not None:
+                raise ContainerGoneError("the sandbox has ended")
+            self._client = self._start()
+            self._configure()
+        except SandboxError:
+            why = "its time was up" if self.expired else "it could not be kept"
+            return StateOutcome.LOST, (f"The sandbox has ended: {why}.",)
+        return StateOutcome.RESET, (
+            "The interpreter was restarted: variables are gone, files are still there.",
+        )
+
+    def _check_alive(self) -> None:
+        reason = self.machine.end_reason
+        if reason is not None:
+            words = {"deadline": "its session_timeout is over"}.get(reason, f"it is {reason}")
+            raise ContainerGoneError(
+                f"the sandbox of this session has ended: {words}",
+                backend=self._backend.name,
+                hint="open a new session",
+            )
+
+    def restart(self) -> None:
+        """Replace the kernel by a fresh one in the same machine."""
+        self._check_alive()
+        self._end_client(kill=True)
+        self._client = self._start()
+        self._configure()
+
+    def add_libraries(self, layer: Layer) -> None:
+        """Make a layer importable; an interpreter that may have loaded what it replaces is replaced
+        itself."""
+        self._library_paths.append(layer.guest_path)
+        if layer.shadows:
+            self._cold = True
+            self.restart()
+        else:
+            self._configure_libraries()
+
+    def _configure_libraries(self) -> None:
+        assert self._client is not None
+        self._client.configure(environment=self._environment(), library_paths=self._library_paths)
+
+    def _end_client(self, *, kill: bool) -> None:
+        client, self._client = self._client, None
+        if client is None:
+            return
+        if kill:
+            try:
+                self.machine.kill(client.id)
+            except SandboxError:
+                pass  # the machine has ended, and the kernel with it
+        client.close()
+
+    def close(self) -> None:
+        """End the kernel and the machine."""
+        client, self._client = self._client, None
+        if client is not None:
+            client.close()
+        if self._machine is not None:
+            self._machine.destroy()

@@ -1,0 +1,362 @@
+"""Installed libraries as read-only folders that later sessions share, named by their content.
+
+Beside the folder of layers, which every sandbox sees, lies one that none sees:
+
+    layers/DIGEST/                 what `sys.path` gets
+    layers-index/requests/KEY.json which layer answers a request
+    layers-index/locks/KEY         held while a request is being installed
+    layers-index/staging/KEY-*/    an installation in progress, or what one left that was interrupted
+
+A key stands for the requirements together with all that pip's answer depends on but the package index: the interpreter,
+the platform and the distributions of the environment. So an answer is found without pip and without a network.
+"""
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import secrets
+import shutil
+import site
+import stat
+import sys
+import sysconfig
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from llm_sandbox.backends.base import Backend
+from llm_sandbox.backends.python_environment import LAYERS_ROOT
+from llm_sandbox.exceptions import LibraryInstallationError, SandboxTimeoutError, ValidationError
+from llm_sandbox.language_handlers.python.handler import PythonHandler
+from llm_sandbox.limits import Deadline
+from llm_sandbox.session.layer_builder import Builder, Progress, builder_for, canonical_name
+
+__all__ = ["Layer", "LayerStore", "open_store"]
+
+_FORMAT = "llm-sandbox layer 1"
+_WAIT_S = 600.0
+_POLL_S = 0.05
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_METADATA = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(?:-py[\d.]+)?\.(?:dist|egg)-info")
+_CACHES = "__pycache__"
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A folder of installed libraries."""
+
+    digest: str
+    """SHA-256 over its files, which is also its name."""
+    path: Path
+    """Where it is on the host."""
+    guest_path: str
+    """Where it is in a sandbox: for `sys.path`. Its programs are in the folder `bin` below."""
+    distributions: Mapping[str, str] = field(default_factory=dict)
+    """Version of each distribution in it; empty when the environment had everything already."""
+    shadows: tuple[str, ...] = ()
+    """Those that stand in for another version that the environment has."""
+
+
+class LayerStore:
+    """The layers on this machine. Safe to use from several threads and processes.
+
+    Args:
+        root: Their folder.
+        guest_root: Where sandboxes see it.
+    """
+
+    def __init__(self, root: Path, *, guest_root: str = LAYERS_ROOT) -> None:
+        self._root = root
+        self._guest_root = guest_root
+        index = root.with_name(f"{root.name}-index")
+        self._requests = index / "requests"
+        self._locks = index / "locks"
+        self._staging = index / "staging"
+
+    def find(self, specs: Sequence[str]) -> Layer | None:
+        """Return the layer that holds `specs`, None when they have not been installed yet.
+
+        Reads a few names from the disk; starts no process and uses no network.
+
+        Raises:
+            ValidationError: One is not a plain requirement.
+        """
+        return self._recall(_request_key(_normalise(specs)))
+
+    def install(
+        self,
+        specs: Sequence[str],
+        *,
+        builder: Builder,
+        timeout_s: float | None = _WAIT_S,
+        progress: Progress | None = None,
+    ) -> Layer:
+        """Return the layer that holds `specs`, installing it when there is none.
+
+        Args:
+            specs: Requirements such as ``pandas[excel]>=2,<3``.
+            builder: What installs; not asked when another process did in the meantime.
+            timeout_s: Seconds that it may take, another's installation of the same included; 600.
+            progress: Called with a few words at each step; they go to stderr, too, where that is a terminal.
+
+        Raises:
+            ValidationError: One is not a plain requirement; nothing was started.
+            LibraryInstallationError: It could not be done; the error has pip's own words.
+            SandboxTimeoutError: It took longer than `timeout_s`.
+        """
+        wanted = _normalise(specs)
+        key = _request_key(wanted)
+        deadline = Deadline.after(timeout_s)
+        say = _announce(progress)
+        self._make_folders()
+        with self._locked(key, deadline, say):
+            layer = self._recall(key)
+            if layer is not None:
+                return layer
+            self._remove_leftovers(key)
+            staging = self._staging / f"{key}-{secrets.token_hex(4)}"
+            staging.mkdir(mode=0o700)
+            try:
+                builder.build(staging, wanted, deadline, say)
+                return self._keep(key, wanted, staging)
+            except SandboxTimeoutError as error:
+                error.timeout_duration = timeout_s
+                raise
+            finally:
+                shutil.rmtree(staging, ignore_errors=True)
+
+    # --- what is remembered ----------------------------------------------------------------------
+
+    def _recall(self, key: str) -> Layer | None:
+        try:
+            record = json.loads((self._requests / f"{key}.json").read_bytes())
+            digest, found, shadows = record["digest"], record["distributions"], record["shadows"]
+            if not _DIGEST.fullmatch(digest) or not _are_strings([*found, *found.values()]):
+                return None
+            if not _are_strings(shadows) or not (self._root / digest).is_dir():
+                return None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return None
+        return self._layer(digest, found, shadows)
+
+    def _layer(
+        self, digest: str, distributions: Mapping[str, str], shadows: Iterable[str]
+    ) -> Layer:
+        inside = f"{self._guest_root}/{digest}"
+        return Layer(digest, self._root / digest, inside, dict(distributions), tuple(shadows))
+
+    def _remember(self, key: str, specs: Sequence[str], layer: Layer) -> None:
+        record = {
+            "requirements": list(specs),
+            "digest": layer.digest,
+            "distributions": dict(layer.distributions),
+            "shadows": list(layer.shadows),
+        }
+        draft = self._requests / f"{key}.{secrets.token_hex(4)}"
+        draft.write_text(json.dumps(record, indent=1), encoding="utf-8")
+        draft.replace(self._requests / f"{key}.json")
+
+    # --- installing ------------------------------------------------------------------------------
+
+    def _make_folders(self) -> None:
+        self._root.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(PermissionError):
+            self._root.chmod(0o755)  # sandboxes of root run as another user
+        for folder in (self._requests, self._locks, self._staging):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    @contextlib.contextmanager
+    def _locked(self, key: str, deadline: Deadline, say: Progress) -> Iterator[None]:
+        fd = os.open(self._locks / key, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            told = False
+            while not _try_lock(fd):
+                if deadline.expired:
+                    raise SandboxTimeoutError(
+                        "another process is still installing the same libraries", op="install"
+                    )
+                if not told:
+                    say("waiting for another installation of the same libraries")
+                    told = True
+                time.sleep(_POLL_S)
+            yield
+        finally:
+            os.close(fd)
+
+    def _remove_leftovers(self, held: str) -> None:
+        for entry in os.scandir(self._staging):
+            key = entry.name.partition("-")[0]
+            with contextlib.ExitStack() as stack:
+                if key != held:
+                    try:
+                        fd = os.open(self._locks / key, os.O_RDWR | os.O_CLOEXEC)
+                    except OSError:
+                        continue
+                    stack.callback(os.close, fd)
+                    if not _try_lock(fd):
+                        continue
+                shutil.rmtree(entry.path, ignore_errors=True)
+
+    def _keep(self, key: str, specs: Sequence[str], staging: Path) -> Layer:
+        built = staging / "site"
+        built.mkdir(exist_ok=True)
+        digest = _seal(built)
+        found = _distributions([built])
+        base = _distributions(_environment_folders())
+        shadows = sorted(name for name in found if base.get(name, found[name]) != found[name])
+        try:
+            built.rename(self._root / digest)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+            # Other requirements led to the same files.
+        layer = self._layer(digest, found, shadows)
+        self._remember(key, specs, layer)
+        return layer
+
+
+def open_store(backend: Backend) -> tuple[LayerStore, Builder]:
+    """Return the store whose layers the sandboxes of `backend` see, and what builds them.
+
+    Raises:
+        UnsupportedError: Its sandboxes do not use layers.
+    """
+    from llm_sandbox.settings import get_settings
+
+    builder = builder_for(backend)
+    root = get_settings().cache_dir / "layers"
+    if backend.name == "local":
+        return LayerStore(root, guest_root=str(root)), builder
+    return LayerStore(root), builder
+
+
+def _normalise(specs: Sequence[str]) -> list[str]:
+    handler = PythonHandler()
+    wanted = set()
+    for spec in specs:
+        valid = handler.validate_library(spec)
+        subject, clauses = re.fullmatch(r"([^=!~<>]+)(.*)", valid, re.DOTALL).groups()  # type: ignore[union-attr]
+        name, *extras = (canonical_name(word) for word in re.split(r"[][,]+", subject) if word)
+        chosen = f"[{','.join(sorted(set(extras)))}]" if extras else ""
+        wanted.add(f"{name}{chosen}{','.join(sorted(set(clauses.split(','))))}")
+    if not wanted:
+        raise ValidationError("there is nothing to install", parameter="libraries")
+    return sorted(wanted)
+
+
+def _request_key(specs: Sequence[str]) -> str:
+    facts = [
+        _FORMAT,
+        list(specs),
+        sys.implementation.cache_tag,
+        sysconfig.get_config_var("SOABI"),
+        sysconfig.get_platform(),
+        _libc_version(),
+        sorted(_distributions(_environment_folders()).items()),
+    ]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+def _libc_version() -> str:
+    try:
+        return os.confstr("CS_GNU_LIBC_VERSION") or ""
+    except (ValueError, OSError):
+        return ""
+
+
+def _environment_folders() -> list[Path]:
+    folders = site.getsitepackages()
+    if site.ENABLE_USER_SITE:
+        folders = [site.getusersitepackages(), *folders]
+    return [Path(folder) for folder in folders]
+
+
+def _distributions(folders: Iterable[Path]) -> dict[str, str]:
+    """Version by name, from the names of metadata folders: importlib.metadata would read each of them."""
+    found: dict[str, str] = {}
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            for name in sorted(os.listdir(folder)):
+                match = _METADATA.fullmatch(name)
+                if match is not None:
+                    found.setdefault(canonical_name(match["name"]), match["version"])
+    return found
+
+
+def _seal(folder: Path) -> str:
+    """Make every file world-readable and ours, refuse what is no file, and return the digest of the content."""
+    if not stat.S_ISDIR(folder.lstat().st_mode):
+        raise _hostile(folder.name)
+    lines = []
+    # trust: the tree was written inside; it is walked by descriptors, and no link is followed.
+    for path, folders, names, fd in os.fwalk(folder):
+        relative = os.path.relpath(path, folder)
+        for name in folders:
+            if not stat.S_ISDIR(os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode):
+                raise _hostile(name)
+        _own(fd, 0o755)
+        # Compiled by us from the sources, which are counted.
+        counted = _CACHES not in Path(relative).parts
+        for name in names:
+            executable, content = _seal_file(name, fd)
+            if counted:
+                lines.append(f"{os.path.join(relative, name)}\0{executable}\0{content}\0")
+    header = f"{_FORMAT}\0{importlib.util.MAGIC_NUMBER.hex()}\0"
+    text = header + "".join(sorted(lines))
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _seal_file(name: str, folder: int) -> tuple[bool, str]:
+    try:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        fd = os.open(name, flags, dir_fd=folder)
+    except OSError as error:
+        raise _hostile(name) from error
+    with open(fd, "rb") as file:
+        mode = os.fstat(fd).st_mode
+        if not stat.S_ISREG(mode):
+            raise _hostile(name)
+        executable = bool(mode & 0o100)
+        _own(fd, 0o755 if executable else 0o644)
+        return executable, hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _own(fd: int, mode: int) -> None:
+    if os.geteuid() == 0:
+        os.fchown(fd, 0, 0)
+    os.fchmod(fd, mode)  # after the owner: a change of owner drops bits, and this sets them all
+
+
+def _hostile(name: str) -> LibraryInstallationError:
+    return LibraryInstallationError(
+        f"the installed files hold {name!r}, which is neither a file nor a folder", op="install"
+    )
+
+
+def _try_lock(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _are_strings(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+def _announce(progress: Progress | None) -> Progress:
+    def say(words: str) -> None:
+        if progress is not None:
+            progress(words)
+        if sys.stderr is not None and sys.stderr.isatty():
+            sys.stderr.write(f"llm-sandbox: {words}\n")
+
+    return say

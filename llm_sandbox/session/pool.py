@@ -1,0 +1,145 @@
+"""Kernels kept ready ahead of need: forked, confined, warmed by a first cell, and used once."""
+
+import collections
+import os
+import threading
+
+from llm_sandbox.backends.base import Backend, KernelSpec, Machine, MachineSpec
+from llm_sandbox.exceptions import SandboxError
+from llm_sandbox.kernel.client import KernelClient
+
+__all__ = ["Ready", "WarmPool", "shared_pool", "start_kernel"]
+
+_WARM_UP_S = 60.0
+
+Ready = tuple[Machine, KernelClient]
+"""A machine with a kernel in it that has run nothing of a user's."""
+
+
+def start_kernel(machine: Machine, spec: KernelSpec) -> KernelClient:
+    """Start a kernel and connect to it.
+
+    Raises:
+        KernelNotReadyError: The machine's Python cannot run one.
+        ContainerGoneError: The machine has ended.
+    """
+    raw = machine.start_kernel(spec)
+    return KernelClient(raw, lambda number: machine.signal(raw.id, number))
+
+
+class WarmPool:
+    """Ready kernels by backend and machine specification.
+
+    What was asked for last is what is kept: a pool of another specification is let go when a new
+        one is wanted.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._ready: dict[tuple[str, MachineSpec], collections.deque[Ready]] = {}
+        self._filling: set[tuple[str, MachineSpec]] = set()
+        os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        self._lock = threading.Lock()
+        self._ready, self._filling = {}, set()
+
+    def claim(self, backend: Backend, spec: MachineSpec, size: int) -> Ready | None:
+        """Take a ready kernel, and have the pool filled again in the background.
+
+        Args:
+            backend: Where.
+            spec: What kind of machine.
+            size: How many are to be kept ready; 0 for none.
+
+        Returns:
+            A ready kernel, or None when none is ready yet.
+        """
+        if size == 0:
+            return None
+        key = (backend.name, spec)
+        with self._lock:
+            ready = self._ready.setdefault(key, collections.deque())
+            claimed = None
+            while ready and claimed is None:
+                machine, client = ready.popleft()
+                if machine.end_reason is None and client.exit is None:
+                    claimed = machine, client
+            surplus = [
+                pair
+                for other in list(self._ready)
+                if other != key
+                for pair in self._ready.pop(other)
+            ]
+            fill = key not in self._filling
+            self._filling.add(key)
+        if fill or surplus:
+            threading.Thread(
+                target=self._fill,
+                args=(key, backend, spec, size, surplus),
+                name="llm-sandbox-pool",
+                daemon=True,
+            ).start()
+        return claimed
+
+    def _fill(
+        self,
+        key: tuple[str, MachineSpec],
+        backend: Backend,
+        spec: MachineSpec,
+        size: int,
+        surplus: list[Ready],
+    ) -> None:
+        try:
+            for pair in surplus:
+                _end(pair)
+            if not backend.wait_until_warm(spec.network, _WARM_UP_S):
+                return
+            while self._lacks(key, size):
+                machine = backend.create(spec)
+                client = start_kernel(machine, KernelSpec(machine.base_env(), warm=True))
+                if not self._keep(key, (machine, client)):
+                    _end((machine, client))
+        except SandboxError:
+            pass  # a session that finds nothing ready makes its own, and reports what is wrong
+        finally:
+            with self._lock:
+                self._filling.discard(key)
+
+    def _lacks(self, key: tuple[str, MachineSpec], size: int) -> bool:
+        with self._lock:
+            return key in self._ready and len(self._ready[key]) < size
+
+    def _keep(self, key: tuple[str, MachineSpec], pair: Ready) -> bool:
+        with self._lock:
+            if key not in self._ready:
+                return False
+            self._ready[key].append(pair)
+            return True
+
+    def ready_count(self) -> int:
+        """How many kernels are ready, of every kind."""
+        with self._lock:
+            return sum(map(len, self._ready.values()))
+
+    def clear(self) -> None:
+        """End every ready kernel."""
+        with self._lock:
+            pairs = [pair for ready in self._ready.values() for pair in ready]
+            self._ready = {}
+        for pair in pairs:
+            _end(pair)
+
+
+def _end(pair: Ready) -> None:
+    machine, client = pair
+    client.close()
+    machine.destroy()
+
+
+_pool = WarmPool()
+
+
+def shared_pool() -> WarmPool:
+    """The pool of this process."""
+    return _pool

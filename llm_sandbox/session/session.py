@@ -1,0 +1,393 @@
+"""The session: code in, results out, with everything a caller may want to do around it.
+
+States::
+
+    new --open()--> open --close()--> closed        (a with block does both)
+"""
+
+import logging
+import sys
+import threading
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from llm_sandbox.backends.base import Backend, Isolation, MachineSpec
+from llm_sandbox.data import ConsoleOutput, ExecutionResult, ProcessResult, StreamCallback
+from llm_sandbox.exceptions import (
+    CommandEmptyError,
+    NotOpenSessionError,
+    SandboxTimeoutError,
+    SecurityViolationError,
+    SessionBusyError,
+    SessionClosedError,
+    ValidationError,
+)
+from llm_sandbox.kernel.collector import OutputCallback
+from llm_sandbox.language_handlers.base import AbstractLanguageHandler
+from llm_sandbox.limits import Deadline, validate_timeout
+from llm_sandbox.sandbox import Process, Sandbox
+from llm_sandbox.security import SecurityPattern, is_safe
+from llm_sandbox.session.callbacks import follow, listener, stdin_lines
+from llm_sandbox.session.config import SessionConfig
+from llm_sandbox.session.interpreter import Interpreter
+from llm_sandbox.session.libraries import Libraries
+
+__all__ = ["BaseSession"]
+
+logger = logging.getLogger("llm_sandbox")
+
+
+class BaseSession:
+    """A session with an interpreter in a sandbox of its own.
+
+    Variables, files and installed libraries are kept from run to run until `close`. A session is
+    for one thread at a time; a second one gets `SessionBusyError`.
+
+    Args:
+        config: What was asked for.
+        backend: Where the sandbox is made.
+        reason: Why this backend, for `verbose` and for people.
+        handler: The language.
+    """
+
+    def __init__(
+        self, config: SessionConfig, backend: Backend, reason: str, handler: AbstractLanguageHandler
+    ) -> None:
+        self.config = config
+        self.language_handler = handler
+        self.backend_reason = reason
+        self._backend = backend
+        self._busy = threading.Lock()
+        self._sandbox: Sandbox | None = None
+        self._interpreter: Interpreter | None = None
+        self._libraries: Libraries | None = None
+        self._closed = False
+        if config.verbose and not logging.getLogger().handlers and not logger.handlers:
+            logger.addHandler(logging.StreamHandler(sys.stderr))
+            logger.setLevel(logging.INFO)
+
+    # --- life --------------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Make the sandbox and its interpreter. Opening an open session does nothing.
+
+        Raises:
+            SessionClosedError: It was closed; make a new one.
+            BackendUnavailableError: The backend does not work on this machine.
+        """
+        if self._closed:
+            raise SessionClosedError(op="open")
+        if self._sandbox is not None:
+            return
+        self._log("opening a %s sandbox: %s", self._backend.name, self.backend_reason)
+        config = self.config
+        spec = MachineSpec(workdir=config.workdir, limits=config.limits, network=config.network)
+        interpreter = Interpreter(self._backend, spec, config)
+        machine = interpreter.open()
+        try:
+            if config.session_timeout is not None:
+                machine.set_deadline(config.session_timeout)
+            self._sandbox = Sandbox.from_machine(machine, env=config.program_environment())
+            self._interpreter = interpreter
+            self._libraries = Libraries(self._backend, self.language_handler)
+            if config.libraries:
+                self.install(list(config.libraries))
+        except BaseException:
+            self._sandbox = self._interpreter = None
+            interpreter.close()
+            raise
+
+    def close(self) -> None:
+        """End the sandbox and everything in it. Closing twice does nothing."""
+        self._closed = True
+        interpreter, self._interpreter = self._interpreter, None
+        sandbox, self._sandbox = self._sandbox, None
+        if interpreter is not None:
+            interpreter.close()
+        if sandbox is not None:
+            sandbox.destroy()
+            self._log("closed")
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether code can be run."""
+        return self._sandbox is not None
+
+    @property
+    def backend(self) -> str:
+        """Name of the backend."""
+        return self._backend.name
+
+    @property
+    def isolation(self) -> Isolation:
+        """What holds the sandbox, resource by resource.
+
+        Raises:
+            NotOpenSessionError: The session is not open.
+        """
+        return self.sandbox.isolation
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The machine that the interpreter is in.
+
+        Raises:
+            NotOpenSessionError: The session is not open.
+            SessionClosedError: It was closed.
+        """
+        if self._sandbox is None:
+            raise SessionClosedError() if self._closed else NotOpenSessionError()
+        return self._sandbox
+
+    # --- code --------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        code: str,
+        libraries: list[str] | None = None,
+        timeout: float | None = None,
+        on_stdout: StreamCallback | None = None,
+        on_stderr: StreamCallback | None = None,
+        *,
+        stdin: str | Iterable[str] | None = None,
+        on_output: OutputCallback | None = None,
+    ) -> ExecutionResult:
+        """Run code and return all that came of it.
+
+        What the code did (an exception, `sys.exit`, a crash, too much memory) is in the result.
+
+        Args:
+            code: Source text in the session's language.
+            libraries: Libraries to install first.
+            timeout: Seconds until the code is interrupted; default: the session's `execution_timeout`, else its
+                `default_timeout`, else none.
+            on_stdout: Called with each piece of standard output as it arrives.
+            on_stderr: Called with each piece of standard error as it arrives.
+            stdin: What `input` reads: text, or an iterable of lines. None refuses input with an error at its line.
+            on_output: Called with every output as it arrives: streams, displays, errors.
+
+        Returns:
+            The result.
+
+        Raises:
+            SandboxTimeoutError: The time was up; its `result` holds everything until then.
+            SecurityViolationError: The security policy refuses the code; nothing was run.
+            LibraryInstallationError: A library could not be installed; nothing was run.
+            ValidationError: An argument is not acceptable.
+            NotOpenSessionError: The session is not open.
+            SessionBusyError: Another thread is running code in it.
+        """
+        if not isinstance(code, str):
+            kind = type(code).__name__
+            raise ValidationError(f"code must be text, not {kind}", parameter="code")
+        timeout = validate_timeout(timeout, "timeout")
+        lines = stdin_lines(stdin)
+        effective = self.config.run_timeout(timeout)
+        heard = listener(on_stdout, on_stderr, on_output)
+        with _held(self._busy):
+            interpreter = self._open_interpreter()
+            self._refuse_unsafe(code)
+            if libraries:
+                self._install(libraries)
+            result = interpreter.run(code, Deadline.after(effective), lines, heard)
+        self._log("ran %d characters: %r", len(code), result)
+        if result.timed_out:
+            raise SandboxTimeoutError(
+                f"the code did not end in {effective} s; what it put out until then is in .result",
+                timeout_duration=effective,
+                result=result,
+                op="run",
+                backend=self.backend,
+            )
+        return result
+
+    def is_safe(self, code: str) -> tuple[bool, list[SecurityPattern]]:
+        """Judge code by the session's policy without running it; works before `open`, too.
+
+        Returns:
+            Whether it would be run, and everything the policy found.
+        """
+        return is_safe(code, self.config.security_policy, self.language_handler)
+
+    def restart(self) -> None:
+        """Give the session a fresh interpreter; files and installed libraries stay."""
+        with _held(self._busy):
+            self._open_interpreter().restart()
+
+    def install(self, libraries: list[str] | None = None) -> None:
+        """Install libraries for this session, now.
+
+        Raises:
+            LibraryInstallationError: One could not be installed; it has the installer's words.
+            ValidationError: A name is not a plain requirement.
+        """
+        if libraries:
+            with _held(self._busy):
+                self._open_interpreter()
+                self._install(libraries)
+
+    def _install(self, libraries: Sequence[str]) -> None:
+        assert self._libraries is not None
+        assert self._interpreter is not None
+        added = self._libraries.add(libraries)
+        if added:
+            self._interpreter.add_libraries(added)
+            self.sandbox.env["PYTHONPATH"] = ":".join(self._libraries.guest_paths)
+
+    def _open_interpreter(self) -> Interpreter:
+        _ = self.sandbox
+        assert self._interpreter is not None
+        return self._interpreter
+
+    def _refuse_unsafe(self, code: str) -> None:
+        safe, violations = self.is_safe(code)
+        if not safe:
+            raise SecurityViolationError(
+                f"the security policy refuses this code: {violations[0].description}",
+                violations=violations,
+                op="run",
+            )
+
+    # --- commands ----------------------------------------------------------------------------------
+
+    def execute_command(
+        self,
+        command: str | Sequence[str],
+        workdir: str | None = None,
+        on_stdout: StreamCallback | None = None,
+        on_stderr: StreamCallback | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> ProcessResult:
+        """Run a command in the sandbox.
+
+        Args:
+            command: A line for the shell, or a program and its arguments.
+            workdir: Directory to run it in; default: the session's.
+            on_stdout: Called with each piece of standard output as it arrives.
+            on_stderr: Called with each piece of standard error as it arrives.
+            timeout: Seconds until it is killed; default: the session's `default_timeout`.
+
+        Returns:
+            Its exit code and streams.
+
+        Raises:
+            CommandEmptyError: There is no command.
+            LaunchError: The program or directory does not exist.
+            SandboxTimeoutError: The time was up; its `result` holds the output until then.
+        """
+        timeout = validate_timeout(timeout, "timeout")
+        limit = timeout if timeout is not None else self.config.default_timeout
+        process = self._start_command(command, workdir, limit)
+        follow(process, on_stdout, on_stderr)
+        result = process.collect()
+        if result.timed_out:
+            raise SandboxTimeoutError(
+                f"the command did not end in {limit} s",
+                timeout_duration=limit,
+                result=result,
+                op="execute_command",
+                backend=self.backend,
+            )
+        return result
+
+    def _start_command(
+        self, command: str | Sequence[str], workdir: str | None, limit: float | None
+    ) -> Process:
+        sandbox = self.sandbox
+        if isinstance(command, str):
+            if not command.strip():
+                raise CommandEmptyError()
+            return sandbox.sh(command, cwd=workdir, timeout=limit)
+        return sandbox.exec(*command, cwd=workdir, timeout=limit)
+
+    def execute_commands(
+        self,
+        commands: Sequence[str | tuple[str, str | None]],
+        workdir: str | None = None,
+        on_stdout: StreamCallback | None = None,
+        on_stderr: StreamCallback | None = None,
+    ) -> ProcessResult:
+        """Run commands one after another until one fails.
+
+        Args:
+            commands: Lines for the shell, each alone or with a directory of its own.
+            workdir: Directory for those without one.
+            on_stdout: As in `execute_command`.
+            on_stderr: As in `execute_command`.
+
+        Returns:
+            The result of the first that failed, or of the last.
+        """
+        if not commands:
+            raise CommandEmptyError()
+        for entry in commands:
+            line, folder = (entry, workdir) if isinstance(entry, str) else entry
+            result = self.execute_command(line, folder or workdir, on_stdout, on_stderr)
+            if result.exit_code != 0:
+                break
+        return result
+
+    # --- files -------------------------------------------------------------------------------------
+
+    def copy_to_runtime(self, src: str | Path, dest: str) -> None:
+        """Copy a file or directory of the host into the sandbox.
+
+        Args:
+            src: Path on the host.
+            dest: Path in the sandbox; a relative one is below the working directory.
+        """
+        self.sandbox.files.upload(src, dest)
+
+    def copy_from_runtime(self, src: str, dest: str | Path) -> None:
+        """Copy a file or directory of the sandbox to the host, without following links.
+
+        Args:
+            src: Path in the sandbox; a relative one is below the working directory.
+            dest: Path on the host.
+        """
+        self.sandbox.files.download(src, dest)
+
+    def get_archive(self, path: str) -> tuple[bytes, dict[str, object]]:
+        """Return a file or directory of the sandbox as a tar archive, with a description of it."""
+        entry = self.sandbox.files.stat(path)
+        facts: dict[str, object] = {"name": entry.name, "size": entry.size, "mode": entry.mode}
+        return self.sandbox.files.archive(path), facts
+
+    def _log(self, message: str, *values: object) -> None:
+        logger.log(logging.INFO if self.config.verbose else logging.DEBUG, message, *values)
+
+    def __repr__(self) -> str:
+        state = "open" if self.is_open else "closed" if self._closed else "new"
+        return f"<{type(self).__name__} {self.config.lang} on {self.backend}, {state}>"
+
+
+class _held:
+    """Holds a session for one thread; refuses a second one instead of making it wait."""
+
+    def __init__(self, lock: threading.Lock) -> None:
+        self._lock = lock
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            raise SessionBusyError(
+                "another thread is running code in this session",
+                hint="use a session for each thread",
+            )
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
