@@ -1,1 +1,1 @@
-"""Measures the library against stock alternatives, side by side in one run: ``python -m benchmarks``."""
+"""Measures the library against stock alternatives in one run: ``python -m benchmarks``."""

@@ -22,9 +22,7 @@ def private_bytes(pid: int) -> int:
     """Memory that would be free if the process ended: its private pages, in bytes."""
     text = (_PROC / str(pid) / "smaps_rollup").read_text()
     fields = dict(line.split(":", 1) for line in text.splitlines()[1:])
-    return sum(
-        int(fields[name].split()[0]) * 1024 for name in ("Private_Clean", "Private_Dirty")
-    )
+    return sum(int(fields[name].split()[0]) * 1024 for name in ("Private_Clean", "Private_Dirty"))
 
 
 def namespace_members(link: str) -> dict[int, str]:
@@ -37,7 +35,7 @@ def namespace_members(link: str) -> dict[int, str]:
     for pid in _pids():
         folder = _PROC / str(pid)
         try:
-            if os.readlink(folder / "ns/pid") == link:
+            if str((folder / "ns/pid").readlink()) == link:
                 members[pid] = (folder / "comm").read_text().strip()
         except OSError:
             continue  # it has ended, or belongs to someone else

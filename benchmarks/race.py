@@ -1,4 +1,4 @@
-"""What is measured: races between ways to do the same thing, and the rows that are read off them."""
+"""What is measured: races between ways to do the same thing, and rows read off them."""
 
 import statistics
 from collections.abc import Callable, Mapping
@@ -8,7 +8,8 @@ from typing import Literal
 __all__ = ["CorrectnessError", "Lane", "Race", "Row", "Samples", "Target"]
 
 Lane = Callable[[], Mapping[str, float]]
-"""Does something once and returns what it measured, by name; raises `CorrectnessError` when the output was wrong."""
+"""Does something once and returns what it measured, by name; raises `CorrectnessError` when the output
+was wrong."""
 
 
 class CorrectnessError(AssertionError):
@@ -19,8 +20,8 @@ class CorrectnessError(AssertionError):
 class Target:
     """What a row is held against.
 
-    ``times``: the stock takes at least `value` times ours. ``share``: ours takes at most `value` times the other's.
-    ``below``: ours is at most `value`, whatever the other does.
+    ``times``: the other takes at least `value` times ours. ``share``: ours takes at most `value`
+    times the other's. ``below``: ours is at most `value`, whatever the other does.
     """
 
     kind: Literal["times", "share", "below"]

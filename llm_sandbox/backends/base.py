@@ -221,7 +221,8 @@ class Machine(abc.ABC):
     @abc.abstractmethod
     def destroy(self) -> None:
         """End the machine and everything in it; returns at once, and is sure. May be called
-        twice."""
+        twice.
+        """
 
 
 class Backend(abc.ABC):
@@ -256,4 +257,5 @@ class Backend(abc.ABC):
     @abc.abstractmethod
     def wait_until_warm(self, network: Network = "blocked", timeout_s: float = 60.0) -> bool:
         """Wait until kernels start as quickly as they ever will; False if that did not come
-        about."""
+        about.
+        """

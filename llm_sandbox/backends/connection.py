@@ -1,5 +1,6 @@
 """The host's end of a supervisor: requests, answers, and news of what ended."""
 
+import contextlib
 import itertools
 import os
 import signal
@@ -55,7 +56,7 @@ class SupervisorConnection:
         self._oom_of: dict[str, Callable[[], bool]] = {}
         self._closed = False
         self.owner = os.getpid()
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as this is
         self._ready: Future[Message] = Future()
         near, far = socket.socketpair()
         self._channel = ControlChannel(near)
@@ -202,14 +203,13 @@ class SupervisorConnection:
 
     def close(self, wait_s: float | None = None) -> None:
         """Hang up, at which everything inside ends; with `wait_s`, wait that long for it to be
-        gone."""
+        gone.
+        """
         if self.owner != os.getpid():
             return
         self._closed = True
-        try:
+        with contextlib.suppress(OSError):
             self._channel.socket.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
         if wait_s is not None and threading.current_thread() is not self._thread:
             self._thread.join(wait_s)
 

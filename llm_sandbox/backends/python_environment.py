@@ -1,5 +1,6 @@
 """The host's Python environment, as a sandbox can be given it: read-only, and at paths that name no
-host folder."""
+host folder.
+"""
 
 import os
 import site
@@ -84,7 +85,8 @@ def current() -> PythonEnvironment:
 
 def _extra_packages() -> tuple[str | None, bool]:
     """The folder of packages outside the base interpreter, and whether the base's are visible
-    too."""
+    too.
+    """
     if sys.prefix != sys.base_prefix:
         text = (Path(sys.prefix) / "pyvenv.cfg").read_text(encoding="utf-8")
         pairs = dict(line.partition("=")[::2] for line in text.lower().splitlines())

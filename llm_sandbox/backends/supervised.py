@@ -56,9 +56,7 @@ def guest_command(paths: GuestPaths, call: str, *, isolated_site: bool) -> list[
         isolated_site: Whether site packages stay unknown, for a start in half the time.
     """
     module = call.partition(".")[0]
-    code = (
-        f"import sys; sys.path.insert(0, {paths.guest!r}); from guest import {module}; {call}()"
-    )
+    code = f"import sys; sys.path.insert(0, {paths.guest!r}); from guest import {module}; {call}()"
     return [paths.python, "-I", *(["-S"] if isolated_site else []), "-c", code]
 
 
@@ -273,7 +271,7 @@ class SupervisedMachine(Machine):
         before, self._oom_seen = self._oom_seen, self._cgroup.oom_kills()
         return self._oom_seen > before
 
-    # --- life --------------------------------------------------------------------------------------
+    # --- life ------------------------------------------------------------------------------------
 
     def set_deadline(self, seconds: float | None) -> None:
         self._request("deadline", machine=self.id, deadline_s=seconds)
@@ -289,7 +287,7 @@ class SupervisedMachine(Machine):
         return self._paths.python
 
     def ended(self, reason: str) -> None:
-        """Called with the supervisor's news: ``deadline``, ``gone``, or ``memory`` when processes were killed."""
+        """Take the supervisor's news: ``deadline``, ``gone``, or ``memory`` when all were killed."""
         if reason == "memory":
             self._memory_ended = True
         elif self._end_reason is None:
@@ -320,4 +318,3 @@ def _launch_error(spec: ProcessSpec, report: Mapping[str, Any]) -> LaunchError:
     words = _LAUNCH_WORDS.get(kind, report["message"])
     subject = spec.cwd if kind == "bad_cwd" else spec.argv[0]
     return LaunchError(f"{subject!r} did not start: {words}", kind=kind, op="exec")
-

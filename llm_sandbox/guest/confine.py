@@ -1,5 +1,6 @@
 """The last steps of every process that runs a user's code: limits, then walls, then nothing left to
-give up."""
+give up.
+"""
 
 import base64
 import contextlib
@@ -60,7 +61,8 @@ class Confinement:
 
 def set_limit(which: int, value: int) -> None:
     """Lower the soft and hard limit to `value`, or to the hard limit where that is lower
-    already."""
+    already.
+    """
     _, hard = resource.getrlimit(which)
     if hard != resource.RLIM_INFINITY:
         value = min(value, hard)

@@ -22,7 +22,8 @@ Message = dict[str, Any]
 
 class ControlChannel:
     """One end of a control connection. Sending and receiving may happen in different threads, each
-    in one."""
+    in one.
+    """
 
     def __init__(self, sock: socket.socket) -> None:
         self.socket = sock

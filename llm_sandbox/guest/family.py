@@ -30,7 +30,8 @@ class ProcessRow:
 
 def process_table(pid_namespace: str | None) -> list[ProcessRow]:
     """Every living process of a pid namespace (given as its ``pid:[...]`` link), or of this one if
-    None."""
+    None.
+    """
     rows = []
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -112,7 +113,8 @@ def kill_family(
     spared: Collection[int] = (),
 ) -> bool:
     """Kill until no pass over the process table finds a member; returns False if some are left
-    after many passes."""
+    after many passes.
+    """
     for _ in range(_PASSES):
         members = family(
             root, marker, process_table(pid_namespace), orphanage=orphanage, spared=spared

@@ -1,91 +1,32 @@
 """The process that reads and writes a machine's files on the host's behalf, as the machine's user.
 
-It runs inside the machine, confined like user code, so that a link or a race can lead it only where
-user code could go anyway. A request is a JSON record; bulk follows as chunks: ``u32 length |
-bytes``, ended by a zero length, or by ``0xFFFFFFFF`` when the sender failed halfway.
+It runs inside the machine, confined like user code, so that a link or a race can lead it only where user code could go
+anyway. The host sends a record, then the operation's bulk if it has any; the service sends its bulk if it has any, then a
+record, which has an ``errno`` if the operation failed.
+
+A tree is a sequence of records ``{"path", "kind", "mode", "target"}``, parents first, each file's followed by its chunks,
+ended by an empty record.
 """
 
 import contextlib
+import errno
 import io
-import json
 import os
 import shutil
 import socket
 import stat
-import struct
 from collections.abc import Iterator
 from typing import Any
 
-_LENGTH = struct.Struct("<I")
-_FAILED = 0xFFFFFFFF
+from .bulk import Connection, Record
+
 CHUNK = 1 << 18
 _MAX_ENTRIES = 100_000
-
-Reply = dict[str, Any]
-
-
-class Connection:
-    """Records and chunks over a socket; both ends use it.
-
-    Raises:
-        EOFError: The peer is gone.
-    """
-
-    def __init__(self, sock: socket.socket) -> None:
-        self.socket = sock
-
-    def send_record(self, record: Reply) -> None:
-        """Send one JSON record."""
-        body = json.dumps(record).encode()
-        self.socket.sendall(_LENGTH.pack(len(body)) + body)
-
-    def receive_record(self, limit: int = 64 << 20) -> Reply:
-        """Wait for one JSON record of at most `limit` bytes."""
-        (length,) = _LENGTH.unpack(self._exactly(4))
-        if length > limit:
-            raise EOFError(f"a record of {length} bytes is over the limit of {limit}")
-        record = json.loads(self._exactly(length))
-        if not isinstance(record, dict):
-            raise EOFError("a record is not an object")
-        return record
-
-    def send_chunk(self, data: bytes | memoryview) -> None:
-        """Send one piece of bulk, not empty."""
-        self.socket.sendall(_LENGTH.pack(len(data)))
-        self.socket.sendall(data)
-
-    def end_chunks(self, *, failed: bool = False) -> None:
-        """Say that the bulk is complete, or that the sender gave up."""
-        self.socket.sendall(_LENGTH.pack(_FAILED if failed else 0))
-
-    def chunks(self) -> Iterator[bytes]:
-        """Yield the pieces of bulk until its end.
-
-        Raises:
-            EOFError: The peer gave up or is gone.
-        """
-        while True:
-            (length,) = _LENGTH.unpack(self._exactly(4))
-            if length == 0:
-                return
-            if length > 64 << 20:
-                raise EOFError("the sender gave up")
-            yield self._exactly(length)
-
-    def _exactly(self, size: int) -> bytes:
-        buffer = bytearray(size)
-        view = memoryview(buffer)
-        while view:
-            got = self.socket.recv_into(view)
-            if not got:
-                raise EOFError("the connection ended")
-            view = view[got:]
-        return bytes(buffer)
+_MAX_DEPTH = 64
 
 
-class ChunkWriter(io.RawIOBase):
-    """A file object that sends what is written as chunks, and refuses to send more than `limit`
-    bytes."""
+class _ChunkWriter(io.RawIOBase):
+    """A file object that sends what is written as chunks, and refuses to send more than `limit` bytes."""
 
     def __init__(self, connection: Connection, limit: int) -> None:
         self._connection = connection
@@ -98,101 +39,126 @@ class ChunkWriter(io.RawIOBase):
         view = memoryview(data).cast("B")
         self._left -= len(view)
         if self._left < 0:
-            raise OSError(27, "over the size limit")
+            raise OSError(errno.EFBIG, "it is over the size limit")
         if view:
             self._connection.send_chunk(view)
         return len(view)
 
 
-class ChunkReader(io.RawIOBase):
-    """A file object that reads chunks."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._chunks = connection.chunks()
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if not self._rest:
-            self._rest = memoryview(next(self._chunks, b""))
-        view = memoryview(buffer).cast("B")
-        size = min(len(view), len(self._rest))
-        view[:size] = self._rest[:size]
-        self._rest = self._rest[size:]
-        return size
-
-    def drain(self) -> None:
-        """Read what is left, so that the connection is at the next record."""
-        for _ in self._chunks:
-            pass
-
-
-def serve(sock: socket.socket, *, plain: bool) -> None:
+def serve(sock: socket.socket) -> None:
     """Answer requests until the host hangs up."""
-    del plain
     connection = Connection(sock)
+    os.umask(0o022)
     with contextlib.suppress(EOFError, ConnectionError):
         while True:
             request = connection.receive_record()
             try:
-                OPERATIONS[request.pop("op")](connection, **request)
+                reply = OPERATIONS[request.pop("op")](connection, **request)
             except OSError as error:
-                connection.send_record(
-                    {"errno": error.errno or 5, "message": error.strerror or str(error)}
-                )
+                reply = {"errno": error.errno or 5, "message": error.strerror or str(error)}
+            connection.send_record(reply)
 
 
-def _read(connection: Connection, path: str, limit: int) -> None:
-    fd = _open_regular(path)
-    with open(fd, "rb", buffering=0) as file:
-        size = os.fstat(fd).st_size
+# --- operations ------------------------------------------------------------------------------------
+
+
+def _read(connection: Connection, path: str, limit: int) -> Record:
+    with _sending(connection), open(_open_regular(path), "rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
         if size > limit:
-            raise OSError(27, f"it has {size} bytes, over the limit of {limit}")
-        connection.send_record({"size": size})
-        left = limit
-        while left and (data := file.read(min(CHUNK, left))):
-            left -= len(data)
-            connection.send_chunk(data)
-        connection.end_chunks()
+            raise OSError(errno.EFBIG, f"it has {size} bytes, over the limit of {limit}")
+        _send_content(connection, file, limit)
+    return {}
 
 
-def _open_regular(path: str) -> int:
+@contextlib.contextmanager
+def _sending(connection: Connection) -> Iterator[None]:
+    """End the bulk that is sent in the block, whether it fails or not."""
+    try:
+        yield
+    except OSError:
+        connection.end_chunks(failed=True)
+        raise
+    connection.end_chunks()
+
+
+def _send_content(connection: Connection, file: io.RawIOBase | io.FileIO, limit: int) -> int:
+    left = limit
+    while data := file.read(CHUNK):
+        left -= len(data)
+        if left < 0:
+            raise OSError(errno.EFBIG, "it is over the size limit")
+        connection.send_chunk(data)
+    return limit - left
+
+
+def _open_regular(path: str, flags: int = 0) -> int:
     # Not blocking: opening a FIFO for reading would wait for its writer.
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
     mode = os.fstat(fd).st_mode
     if stat.S_ISREG(mode):
         return fd
     os.close(fd)
     if stat.S_ISDIR(mode):
-        raise IsADirectoryError(21, os.strerror(21))
-    raise OSError(22, "it is not a regular file")
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    raise OSError(errno.EINVAL, "it is not a regular file")
 
 
 def _write(
     connection: Connection, path: str, append: bool, exclusive: bool, parents: bool, mode: int
-) -> None:
-    source = ChunkReader(connection)
+) -> Record:
+    chunks = connection.chunks()
+    written = 0
     try:
         if parents and (parent := os.path.dirname(path)):
             os.makedirs(parent, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
-        flags |= os.O_APPEND if append else os.O_TRUNC
-        flags |= os.O_EXCL if exclusive else 0
-        fd = os.open(path, flags, mode)
-        written = 0
-        with open(fd, "wb", buffering=0) as file:
-            while data := source.read(CHUNK):
-                file.write(data)
+        fd = _create(path, mode, append=append, exclusive=exclusive)
+        try:
+            for data in chunks:
+                _write_all(fd, data)
                 written += len(data)
-    except OSError:
-        source.drain()
-        raise
-    connection.send_record({"size": written})
+        finally:
+            os.close(fd)
+    finally:
+        for _ in chunks:
+            pass
+    return {"size": written}
 
 
-def _describe(path: str, name: str, follow: bool) -> Reply:
+def _create(
+    path: str, mode: int, *, append: bool = False, exclusive: bool = False, follow: bool = True
+) -> int:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
+    flags |= (os.O_APPEND if append else 0) | (0 if follow else os.O_NOFOLLOW)
+    try:
+        fd = os.open(path, flags | os.O_EXCL, mode)
+        os.fchmod(fd, mode)
+        return fd
+    except FileExistsError:
+        if exclusive:
+            raise
+    fd = os.open(path, flags, mode)
+    kind = os.fstat(fd).st_mode
+    if stat.S_ISREG(kind):
+        if not append:
+            os.ftruncate(fd, 0)
+    elif not stat.S_ISCHR(kind):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    return fd
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def _stat(connection: Connection, path: str, follow: bool) -> Record:
+    return {"entry": _describe(path, os.path.basename(path.rstrip("/")) or "/", follow)}
+
+
+def _describe(path: str, name: str, follow: bool) -> Record:
     info = os.stat(path, follow_symlinks=follow)
     return {
         "name": name,
@@ -212,94 +178,147 @@ def _kind(mode: int) -> str:
     return "link" if stat.S_ISLNK(mode) else "other"
 
 
-def _stat(connection: Connection, path: str, follow: bool) -> None:
-    connection.send_record({"entry": _describe(path, os.path.basename(path), follow)})
-
-
-def _list(connection: Connection, path: str) -> None:
+def _list(connection: Connection, path: str) -> Record:
+    names = os.listdir(path)
+    if len(names) > _MAX_ENTRIES:
+        raise OSError(errno.EOVERFLOW, f"it has more than {_MAX_ENTRIES} entries")
     entries = []
-    for name in sorted(os.listdir(path))[:_MAX_ENTRIES]:
+    for name in sorted(names):
         with contextlib.suppress(FileNotFoundError):
             entries.append(_describe(os.path.join(path, name), name, follow=False))
-    connection.send_record({"entries": entries})
+    return {"entries": entries}
 
 
-def _mkdir(connection: Connection, path: str, parents: bool, exist_ok: bool) -> None:
+def _mkdir(connection: Connection, path: str, parents: bool, exist_ok: bool) -> Record:
     if parents:
         os.makedirs(path, exist_ok=exist_ok)
-    else:
-        try:
-            os.mkdir(path)
-        except FileExistsError:
-            if not exist_ok or not os.path.isdir(path):
-                raise
-    connection.send_record({})
+        return {}
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        if not exist_ok or not os.path.isdir(path):
+            raise
+    return {}
 
 
-def _remove(connection: Connection, path: str, recursive: bool) -> None:
-    if stat.S_ISDIR(os.lstat(path).st_mode):
-        if recursive:
-            shutil.rmtree(path)
-        else:
-            os.rmdir(path)
-    else:
+def _remove(connection: Connection, path: str, recursive: bool) -> Record:
+    if not stat.S_ISDIR(os.lstat(path).st_mode):
         os.unlink(path)
-    connection.send_record({})
+    elif recursive:
+        shutil.rmtree(path)
+    else:
+        os.rmdir(path)
+    return {}
 
 
-def _pack(connection: Connection, path: str, limit: int) -> None:
-    """Send a file or directory as a tar archive whose members are named from the last part of
-    `path`."""
+def _pack(connection: Connection, path: str, limit: int) -> Record:
+    """Send a file or directory as a tar archive whose members are named from the last part of `path`."""
     import tarfile
 
-    os.lstat(path)
-    connection.send_record({})
-    writer = ChunkWriter(connection, limit)
-    try:
-        with tarfile.open(fileobj=io.BufferedWriter(writer, CHUNK), mode="w|") as archive:
+    with _sending(connection):
+        os.lstat(path)
+        writer = io.BufferedWriter(_ChunkWriter(connection, limit), CHUNK)
+        with tarfile.open(fileobj=writer, mode="w|") as archive:
             name = os.path.basename(path.rstrip("/")) or "root"
             archive.add(path, arcname=name, recursive=True, filter=_packable)
-            archive.fileobj.flush()  # type: ignore[union-attr]
-    except OSError as error:
-        connection.end_chunks(failed=True)
-        connection.send_record({"errno": error.errno or 5, "message": str(error)})
-        return
-    connection.end_chunks()
-    connection.send_record({})
+        writer.flush()
+    return {}
 
 
 def _packable(member: Any) -> Any:
-    """Leave out what could block the reader or means nothing outside: devices, pipes and
-    sockets."""
+    """Leave out what could block the reader or means nothing outside: devices, pipes and sockets."""
     return member if member.isreg() or member.isdir() or member.issym() else None
 
 
-def _unpack(connection: Connection, path: str) -> None:
-    """Unpack a tar archive that the host made below the directory `path`."""
-    import tarfile
-
-    source = ChunkReader(connection)
+def _send_tree(connection: Connection, path: str, limit: int) -> Record:
+    """Send a directory, or a file as a tree of one with an empty path."""
     try:
+        top = os.stat(path).st_mode
+        if stat.S_ISDIR(top):
+            _send_folder(connection, path, limit)
+        else:
+            os.close(_open_regular(path))
+            _send_file(connection, path, "", limit, follow=True)
+    finally:
+        connection.send_record({})
+    return {}
+
+
+def _send_folder(connection: Connection, path: str, limit: int) -> None:
+    connection.send_record({"path": "", "kind": "directory"})
+    waiting = [("", 0)]
+    while waiting:
+        folder, depth = waiting.pop()
+        try:
+            names = sorted(os.listdir(os.path.join(path, folder)))
+        except OSError as error:
+            connection.send_record({"path": folder, "kind": "unreadable", "why": error.strerror})
+            continue
+        for name in names:
+            relative = os.path.join(folder, name)
+            full = os.path.join(path, relative)
+            try:
+                kind = _kind(os.lstat(full).st_mode)
+            except OSError:
+                continue
+            if kind == "directory" and depth < _MAX_DEPTH:
+                connection.send_record({"path": relative, "kind": kind})
+                waiting.append((relative, depth + 1))
+            elif kind == "file":
+                limit -= _send_file(connection, full, relative, limit, follow=False)
+            else:
+                connection.send_record({"path": relative, "kind": kind})
+
+
+def _send_file(connection: Connection, path: str, name: str, limit: int, *, follow: bool) -> int:
+    try:
+        fd = _open_regular(path, 0 if follow else os.O_NOFOLLOW)
+    except OSError as error:
+        connection.send_record({"path": name, "kind": "unreadable", "why": error.strerror})
+        return 0
+    with open(fd, "rb", buffering=0) as file:
+        info = os.fstat(fd)
+        mode = stat.S_IMODE(info.st_mode)
+        connection.send_record({"path": name, "kind": "file", "mode": mode, "size": info.st_size})
+        with _sending(connection):
+            if info.st_size > limit:
+                raise OSError(errno.EFBIG, "they are over the size limit")
+            return _send_content(connection, file, limit)
+
+
+def _receive_tree(connection: Connection, path: str) -> Record:
+    """Write a tree that the host sends below the directory `path`."""
+    failure: OSError | None = None
+    while entry := connection.receive_record():
+        chunks = connection.chunks() if entry["kind"] == "file" else iter(())
+        try:
+            if failure is None:
+                _receive_entry(os.path.join(path, entry["path"]).rstrip("/"), entry, chunks)
+        except OSError as error:
+            failure = error
+        for _ in chunks:
+            pass
+    if failure is not None:
+        raise failure
+    return {}
+
+
+def _receive_entry(path: str, entry: Record, chunks: Iterator[bytes]) -> None:
+    if entry["kind"] == "directory":
         os.makedirs(path, exist_ok=True)
-        with tarfile.open(fileobj=io.BufferedReader(source, CHUNK), mode="r|") as archive:
-            for member in archive:
-                target = os.path.join(path, member.name)
-                if member.isdir():
-                    os.makedirs(target, exist_ok=True)
-                elif member.isreg():
-                    os.makedirs(os.path.dirname(target), exist_ok=True)
-                    content = archive.extractfile(member)
-                    assert content is not None
-                    with open(target, "wb") as file:
-                        shutil.copyfileobj(content, file, CHUNK)
-                    os.chmod(target, member.mode & 0o777)
-                elif member.issym():
-                    os.symlink(member.linkname, target)
-        source.drain()
-    except OSError:
-        source.drain()
-        raise
-    connection.send_record({})
+        return
+    if os.path.islink(path):
+        os.unlink(path)
+    if entry["kind"] == "link":
+        os.symlink(entry["target"], path)
+        return
+    fd = _create(path, entry["mode"], follow=False)
+    try:
+        for data in chunks:
+            _write_all(fd, data)
+        os.fchmod(fd, entry["mode"])
+    finally:
+        os.close(fd)
 
 
 OPERATIONS = {
@@ -310,5 +329,6 @@ OPERATIONS = {
     "mkdir": _mkdir,
     "remove": _remove,
     "pack": _pack,
-    "unpack": _unpack,
+    "send_tree": _send_tree,
+    "receive_tree": _receive_tree,
 }

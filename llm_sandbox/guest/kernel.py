@@ -7,7 +7,6 @@ message, so that a process holding a built kernel can fork as often as it likes.
 
 import asyncio
 import contextlib
-import io
 import json
 import logging
 import os
@@ -22,76 +21,16 @@ from typing import Any
 # The in-kernel debugger costs 60 ms at import and is not offered.
 sys.modules.setdefault("debugpy", None)  # type: ignore[arg-type]
 
-from .lazy_client import defer_jupyter_client
-
-defer_jupyter_client()
-
+# isort: off - the first keeps the second from loading every client there is
+from .messages import Channel, WireSession
 from ipykernel.ipkernel import IPythonKernel
-from jupyter_client.session import Session, extract_header
+from jupyter_client.session import extract_header
 
+# isort: on
 from . import frames
+from .cell_input import InputStream
 from .shell import CellCompiler, SessionShell, quiet
 from .wire import CapturedRaw, ForkedRaw, PeriodicFlush, Wire, is_delivering, text_stream
-
-_DISPLAYS = ("display_data", "execute_result", "update_display_data")
-
-
-class _Channel:
-    """Stands where ipykernel expects a socket."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-    def flush(self, *_: Any) -> None:
-        """There is nothing between this and the wire."""
-
-
-class WireSession(Session):
-    """Builds Jupyter messages as always and sends them as frames; not signed, for the stream is
-    private."""
-
-    wire: Wire | None = None
-    display_bytes = 32 << 20
-
-    def send(  # type: ignore[override]
-        self,
-        stream: _Channel,
-        msg_or_type: Any,
-        content: Any = None,
-        parent: Any = None,
-        ident: Any = None,
-        buffers: Any = None,
-        track: bool = False,
-        header: Any = None,
-        metadata: Any = None,
-    ) -> Any:
-        message = (
-            msg_or_type
-            if isinstance(msg_or_type, dict)
-            else self.msg(msg_or_type, content, parent, header, metadata)
-        )
-        if self.wire is None:
-            return message
-        record = {key: message[key] for key in ("header", "parent_header", "metadata", "content")}
-        lifted: list[bytes] = []
-        if message["header"]["msg_type"] in _DISPLAYS:
-            record = _bounded(record, self.display_bytes)
-            record, lifted = frames.lift_bulk(record)
-        own = [memoryview(piece).cast("B") for piece in buffers or ()]
-        self.wire.send(frames.encode(stream.number, record, [*lifted, *own]))
-        return message
-
-
-def _bounded(record: frames.Message, limit: int) -> frames.Message:
-    """Replace a display over the limit by a word about it."""
-    data = record["content"]["data"]
-    size = sum(len(value) for value in data.values() if isinstance(value, str))
-    if size <= limit:
-        return record
-    note = f"<a display of {size} characters, over the limit of {limit}: left out>"
-    metadata = {"llm_sandbox": {"left_out_bytes": size}}
-    content = {**record["content"], "data": {"text/plain": note}, "metadata": metadata}
-    return {**record, "content": content}
 
 
 class WireKernel(IPythonKernel):
@@ -117,7 +56,7 @@ class WireKernel(IPythonKernel):
         for raw in self.raw_streams.values():
             raw.wire = wire
         sys.stdout, sys.stderr = self.text_streams
-        sys.stdin = _InputStream(self)
+        sys.stdin = InputStream(self)
         os.register_at_fork(after_in_child=self._forked_by_user)
         self.flusher = PeriodicFlush(wire, self.text_streams)
         self.loop = asyncio.new_event_loop()
@@ -159,9 +98,7 @@ class WireKernel(IPythonKernel):
         if self.loop_was_used and not self.wire.has_frame():
             # Tasks that an earlier cell started go on between cells.
             readable = self.loop.create_future()
-            self.loop.add_reader(
-                self.wire.fileno(), lambda: readable.done() or readable.set_result(None)
-            )
+            self.loop.add_reader(self.wire.fileno(), _settle, readable)
             try:
                 self.loop.run_until_complete(readable)
             finally:
@@ -191,7 +128,7 @@ class WireKernel(IPythonKernel):
     def _run_handler(self, handler: Any, channel: int, message: frames.Message) -> None:
         self.executing = message["header"]["msg_type"] == "execute_request"
         try:
-            result = handler(_Channel(channel), [], message)
+            result = handler(Channel(channel), [], message)
             if not asyncio.iscoroutine(result):
                 return
             if self.executing and not _needs_loop(message["content"]["code"]):
@@ -211,7 +148,7 @@ class WireKernel(IPythonKernel):
             self.executing = False
             signal.signal(signal.SIGINT, self._interrupted)
 
-    async def do_execute(  # type: ignore[override]
+    async def do_execute(
         self,
         code: str,
         silent: bool,
@@ -283,7 +220,7 @@ class WireKernel(IPythonKernel):
     def _input_request(self, prompt: str, ident: Any, parent: Any, password: bool = False) -> str:
         self._flush_streams()
         content = {"prompt": str(prompt), "password": password}
-        self.session.send(_Channel(frames.STDIN), "input_request", content, parent)
+        self.session.send(Channel(frames.STDIN), "input_request", content, parent)
         self.wire.flush()
         reply, _ = self.wire.receive_on(frames.STDIN)
         value = str(reply["content"].get("value", ""))
@@ -323,30 +260,9 @@ class WireKernel(IPythonKernel):
         self.session.display_bytes = settings.get("display_bytes", self.session.display_bytes)
 
 
-class _InputStream(io.TextIOBase):
-    """`sys.stdin` of a cell: lines of the run's ``stdin=``, as `input` gets them."""
-
-    encoding = "utf-8"
-
-    def __init__(self, kernel: WireKernel) -> None:
-        self._kernel = kernel
-
-    def readable(self) -> bool:
-        return True
-
-    def fileno(self) -> int:
-        return 0
-
-    def readline(self, size: int = -1) -> str:  # type: ignore[override]
-        if not self._kernel._allow_stdin:
-            return ""
-        try:
-            return self._kernel._input_request("", [], self._kernel.get_parent("shell")) + "\n"
-        except EOFError:
-            return ""
-
-    def read(self, size: int | None = -1) -> str:
-        return "".join(iter(self.readline, ""))
+def _settle(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 def _needs_loop(code: str) -> bool:
@@ -394,8 +310,8 @@ def build() -> WireKernel:
         return WireKernel(
             log=logging.getLogger("kernel"),
             session=session,
-            iopub_socket=_Channel(frames.IOPUB),
-            stdin_socket=_Channel(frames.STDIN),
+            iopub_socket=Channel(frames.IOPUB),
+            stdin_socket=Channel(frames.STDIN),
             shell_channel_thread=SimpleNamespace(parent_thread=threading.main_thread()),
         )
 

@@ -12,7 +12,8 @@ from typing import Any
 
 def defer_jupyter_client() -> None:
     """Put `jupyter_client` in place as described. Does nothing once it is imported, or if it is
-    absent."""
+    absent.
+    """
     if "jupyter_client" in sys.modules:
         return
     spec = importlib.util.find_spec("jupyter_client")

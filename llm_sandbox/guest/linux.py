@@ -54,6 +54,10 @@ def _check(result: int, what: str) -> int:
     return result
 
 
+def _encode(text: str | None) -> bytes | None:
+    return None if text is None else os.fsencode(text)
+
+
 def unshare(flags: int) -> None:
     """Move the calling process into new namespaces of the kinds in `flags`."""
     _check(_libc.unshare(flags), "unshare")
@@ -61,18 +65,18 @@ def unshare(flags: int) -> None:
 
 def setns(fd: int, flags: int) -> None:
     """Join the namespaces of kinds `flags` of the process behind pidfd `fd` (Linux 5.8), or one
-    namespace file."""
+    namespace file.
+    """
     _check(_libc.setns(fd, flags), "setns")
 
 
 def mount(
     source: str | None, target: str, kind: str | None, flags: int = 0, data: str | None = None
 ) -> None:
-    """Mount `source` at `target`; arguments as in mount(2)."""
-    encode = lambda text: None if text is None else os.fsencode(text)  # noqa: E731
+    """Show `source` at `target`, with the arguments of mount(2)."""
     _check(
         _libc.mount(
-            encode(source), encode(target), encode(kind), ctypes.c_ulong(flags), encode(data)
+            _encode(source), _encode(target), _encode(kind), ctypes.c_ulong(flags), _encode(data)
         ),
         f"mount {target}",
     )
@@ -103,7 +107,8 @@ def set_process_name(name: str) -> None:
 
 def set_undumpable() -> None:
     """Make /proc/PID of this process unreadable, and the process untraceable, for others of its
-    user."""
+    user.
+    """
     _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
@@ -195,8 +200,10 @@ def restrict_paths(read_only: list[str], writable: list[str]) -> int:
         except OSError:
             continue
         if not stat.S_ISDIR(os.fstat(fd).st_mode):
-            rights &= _FILE_RIGHTS
-        rule = struct.pack("<Qi", rights & handled, fd)
+            handled_here = handled & _FILE_RIGHTS
+        else:
+            handled_here = handled
+        rule = struct.pack("<Qi", rights & handled_here, fd)
         added = _libc.syscall(_LANDLOCK_ADD_RULE, ruleset, _LANDLOCK_PATH_BENEATH, rule, 0)
         os.close(fd)
         _check(added, f"landlock rule for {path}")

@@ -58,7 +58,8 @@ class PlainMachine:
 
     def fork(self, child: Callable[[], NoReturn]) -> int:
         """Start a process that runs `child` in the machine, not yet confined; returns its pid as
-        seen from here."""
+        seen from here.
+        """
         pid = os.fork()
         if pid == 0:
             _run_child(child)
@@ -71,7 +72,8 @@ class PlainMachine:
 
     def pidfd(self) -> int | None:
         """A descriptor by which another process can join, or None where there is nothing to
-        join."""
+        join.
+        """
         return None
 
     def kill_all(self) -> bool:

@@ -1,5 +1,6 @@
 """The interactive shell of a session: IPython's, with plain errors, cells named by number, and no
-history on disk."""
+history on disk.
+"""
 
 import contextlib
 import sys

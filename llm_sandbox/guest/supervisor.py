@@ -204,7 +204,8 @@ class Supervisor:
 
     def _op_files(self, request: Message, fds: list[int]) -> Message:
         """Start the process that reads and writes the machine's files. Descriptor: its
-        connection."""
+        connection.
+        """
         house = self._machines[request["machine"]]
         connection = fds[0]
 
@@ -218,7 +219,7 @@ class Supervisor:
             linux.set_process_name("files")
             linux.set_undumpable()
             close_all_but([connection])
-            files.serve(socket.socket(fileno=connection), plain=not self._namespaces)
+            files.serve(socket.socket(fileno=connection))
             os._exit(0)
 
         house.agent = house.machine.fork(child)
@@ -374,7 +375,8 @@ def _become(
     report: int,
 ) -> dict[str, Any]:
     """In the child: turn into the requested program; returns only if that failed, with the
-    reason."""
+    reason.
+    """
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
     machine.join()

@@ -1,5 +1,6 @@
 """Tracebacks as the user of a session should see them: their code, their line numbers, nothing of
-ours."""
+ours.
+"""
 
 import os
 import sys

@@ -1,5 +1,6 @@
 """The kernel's end of its stream: whole frames out, frames in, and the text streams that feed
-it."""
+it.
+"""
 
 import collections
 import contextlib
@@ -15,6 +16,8 @@ from . import frames
 
 _CORK_BYTES = 32 << 10
 _MAX_PIECES = 512  # below IOV_MAX, which is 1024
+_UNCOPIED_BYTES = 32 << 10
+_FRAME_BYTES = 1 << 20
 
 
 class Wire:
@@ -47,6 +50,12 @@ class Wire:
             self._corked_bytes += sum(map(len, pieces))
             if self._corked_bytes >= _CORK_BYTES or len(self._corked) >= _MAX_PIECES - 16:
                 self.flush()
+
+    def send_now(self, pieces: list[frames.Buffer]) -> None:
+        """Send one encoded frame past the cork, after what it holds; its buffers are then free."""
+        with self._lock:
+            self.flush()
+            self._write(pieces)
 
     def cork(self) -> None:
         """Gather small frames from now on, so that those of a short cell leave in one write."""
@@ -141,7 +150,8 @@ class CapturedRaw(io.RawIOBase):
 
     def fileno(self) -> int:
         """The process's own descriptor of that name, so that child processes can be given this
-        stream."""
+        stream.
+        """
         return self._descriptor
 
     def isatty(self) -> bool:
@@ -152,18 +162,23 @@ class CapturedRaw(io.RawIOBase):
         size = len(view)
         room = self.limit - self.total
         self.total += size
-        if self.wire is None:
+        if self.wire is None or room <= 0:
             return size
-        if room > 0:
+        kept = view[:room]
+        if len(kept) < _UNCOPIED_BYTES:
             # The caller reuses its buffer after this call, and the frame may stay corked.
-            kept = bytes(view[:room])
-            self.wire.send(frames.encode_raw(frames.IOPUB, self._head, [kept]))
+            self.wire.send(frames.encode_raw(frames.IOPUB, self._head, [bytes(kept)]))
+            return size
+        for start in range(0, len(kept), _FRAME_BYTES):
+            piece = kept[start : start + _FRAME_BYTES]
+            self.wire.send_now(frames.encode_raw(frames.IOPUB, self._head, [piece]))
         return size
 
 
 class ForkedRaw(io.RawIOBase):
     """What a child process that was forked by user code writes to: its parent's pipes, never the
-    protocol."""
+    protocol.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -228,7 +243,8 @@ class PeriodicFlush:
 
 
 _DELIVERY: frozenset[CodeType] = frozenset(
-    {Wire.send.__code__, Wire._write.__code__, Wire.flush.__code__, CapturedRaw.write.__code__}
+    method.__code__
+    for method in (Wire.send, Wire.send_now, Wire._write, Wire.flush, CapturedRaw.write)
 )
 
 

@@ -80,7 +80,8 @@ del figure, axes, plt
 
 def _warm(kernel: Any, *cells: str) -> None:
     """Run cells whose output goes nowhere, so that what they load and cache is shared by every
-    fork."""
+    fork.
+    """
     shell = kernel.shell
     streams = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = kernel.text_streams

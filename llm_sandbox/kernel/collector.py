@@ -61,7 +61,7 @@ class Collector:
         decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
         return _Stream(decoder, self._limits.output_bytes)
 
-    # --- in ----------------------------------------------------------------------------------------
+    # --- in --------------------------------------------------------------------------------------
 
     def add_bytes(self, name: StreamName, data: bytes | memoryview, *, raw: bool = False) -> None:
         """Add stream bytes.
@@ -152,7 +152,7 @@ class Collector:
         except BaseException as error:  # noqa: BLE001 - kept, and raised when the run is complete
             self.callback_error = error
 
-    # --- out ---------------------------------------------------------------------------------------
+    # --- out -------------------------------------------------------------------------------------
 
     def finish(self) -> tuple[Output, ...]:
         """Return everything in order; nothing may be added afterwards."""

@@ -32,11 +32,14 @@ class Feed:
         self._pieces: collections.deque[memoryview] = collections.deque()
         self._last = False
         self._closed = False
+        self._lost = False
 
     def put(self, data: bytes) -> None:
         """Add bytes to be sent."""
         with self._changed:
-            if data and not self._closed:
+            if data and self._closed:
+                self._lost = True
+            elif data:
                 self._pieces.append(memoryview(data))
 
     def finish(self) -> None:
@@ -206,7 +209,7 @@ class Pump:
             self._selector.unregister(fd)
         os.close(fd)
         if isinstance(pipe.end, Spool):
-            pipe.end.end()
+            pipe.end.end(pipe.ended_at)
         else:
             pipe.end.abandon()
 

@@ -1,9 +1,10 @@
 """Where a stream's bytes are kept until they are read: memory, then a file, then only a count."""
 
+import os
 import tempfile
 import threading
 import time
-from typing import BinaryIO
+import weakref
 
 __all__ = ["Spool"]
 
@@ -25,7 +26,7 @@ class Spool:
         self._cap = cap
         self._changed = threading.Condition()
         self._memory = bytearray()
-        self._file: BinaryIO | None = None
+        self._file: int | None = None
         self._kept = 0
         self._total = 0
         self._tail = bytearray()
@@ -52,22 +53,25 @@ class Spool:
             return
         try:
             if self._file is None:
-                # Unlinked from the start: it is gone with the process, however that ends.
-                self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
-                _write_all(self._file, self._memory)
-                self._memory = bytearray()
-            self._file.seek(self._kept)
-            _write_all(self._file, data)
+                file = _unlinked_file()
+                _write_all(file, self._memory, 0)
+                weakref.finalize(self, os.close, file)
+                self._file, self._memory = file, bytearray()
+            _write_all(self._file, data, self._kept)
             self._kept += len(data)
         except OSError:
             # The host's disk is full: from here on only count.
             self._cap = self._kept
 
-    def end(self) -> None:
-        """Say that nothing more will come; later calls change nothing."""
+    def end(self, at: float | None = None) -> None:
+        """Say that nothing more will come; later calls change nothing.
+
+        Args:
+            at: When it ended, by `time.monotonic`; None for now.
+        """
         with self._changed:
             if self._ended_at is None:
-                self._ended_at = time.monotonic()
+                self._ended_at = time.monotonic() if at is None else at
                 self._changed.notify_all()
 
     @property
@@ -107,21 +111,22 @@ class Spool:
         with self._changed:
             return self._changed.wait_for(lambda: self._ended_at is not None, timeout_s)
 
-    def close(self) -> None:
-        """Give the file back; nothing can be read after."""
-        with self._changed:
-            if self._file is not None:
-                self._file.close()
-
     def _at(self, offset: int, size: int) -> bytes:
         size = min(size, self._kept - offset)
         if self._file is None:
             return bytes(self._memory[offset : offset + size])
-        self._file.seek(offset)
-        return self._file.read(size)
+        return os.pread(self._file, size, offset)
 
 
-def _write_all(file: BinaryIO, data: bytes | bytearray) -> None:
+def _unlinked_file() -> int:
+    """A file that is gone with the process, however that ends."""
+    with tempfile.TemporaryFile(buffering=0) as file:
+        return os.dup(file.fileno())
+
+
+def _write_all(fd: int, data: bytes | bytearray, offset: int) -> None:
     view = memoryview(data)
     while view:
-        view = view[file.write(view) :]
+        written = os.pwrite(fd, view, offset)
+        view = view[written:]
+        offset += written

@@ -1,5 +1,6 @@
 """A program's streams, as its caller sees them."""
 
+import builtins
 import codecs
 from collections.abc import Iterator
 
@@ -9,7 +10,7 @@ from llm_sandbox.limits import validate_timeout
 from llm_sandbox.sandbox.pump import Feed, get_pump
 from llm_sandbox.sandbox.spool import Spool
 
-__all__ = ["InputStream", "OutputStream", "decode"]
+__all__ = ["InputStream", "OutputStream", "decode", "open_input", "open_output"]
 
 
 def decode(data: bytes) -> str:
@@ -32,7 +33,7 @@ class OutputStream:
         """Wait for the stream's end and return all that was kept of it."""
         return decode(self.bytes())
 
-    def bytes(self) -> bytes:
+    def bytes(self) -> builtins.bytes:
         """As `read`, undecoded."""
         self._spool.wait_end()
         return self._spool.peek()[0]
@@ -126,3 +127,10 @@ def open_input(fd: int, ending: Ending) -> InputStream:
     feed = Feed()
     get_pump().feed(fd, feed, ending)
     return InputStream(feed)
+
+
+def open_output(fd: int, cap: int, ending: Ending) -> tuple[OutputStream, Spool]:
+    """Take over the read end of one of a program's outputs, and keep `cap` bytes of it."""
+    spool = Spool(cap)
+    get_pump().drain(fd, spool, ending)
+    return OutputStream(spool), spool

@@ -18,7 +18,8 @@ def listener(
     on_output: OutputCallback | None,
 ) -> OutputCallback | None:
     """One callback for every output, made of the three that a run takes; None when there is
-    none."""
+    none.
+    """
     if on_stdout is None and on_stderr is None:
         return on_output
 

@@ -97,8 +97,8 @@ class SessionConfig:
 
 
 def _checked_workdir(workdir: str) -> str:
-    path = PurePosixPath(workdir) if isinstance(workdir, str) and "\0" not in workdir else None
-    if path is None or not path.is_absolute() or ".." in path.parts:
+    path = PurePosixPath(workdir)
+    if "\0" in workdir or not path.is_absolute() or ".." in path.parts:
         raise ValidationError(
             f"workdir must be an absolute path without '..', not {workdir!r}", parameter="workdir"
         )

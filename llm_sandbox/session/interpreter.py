@@ -1,5 +1,6 @@
 """The interpreter of a session: claimed or started, run, ended when it must be, and replaced."""
 
+import contextlib
 import time
 from collections.abc import Iterator
 
@@ -170,7 +171,8 @@ class Interpreter:
 
     def add_libraries(self, layer: Layer) -> None:
         """Make a layer importable; an interpreter that may have loaded what it replaces is replaced
-        itself."""
+        itself.
+        """
         self._library_paths.append(layer.guest_path)
         if layer.shadows:
             self._cold = True
@@ -187,10 +189,9 @@ class Interpreter:
         if client is None:
             return
         if kill:
-            try:
+            # If the machine has ended, the kernel has with it.
+            with contextlib.suppress(SandboxError):
                 self.machine.kill(client.id)
-            except SandboxError:
-                pass  # the machine has ended, and the kernel with it
         client.close()
 
     def close(self) -> None:

@@ -1,5 +1,4 @@
-"""How libraries are installed into a folder: by pip, from wheels only, where no session's code
-runs.
+"""How libraries are installed into a folder: by pip, from wheels only, apart from all sessions.
 
 pip is started twice. The first run decides, with the environment's own packages in view, what has
 to be added; its report is checked, and the second run installs exactly those versions. The result
@@ -42,12 +41,14 @@ _LARGEST_LAYER = 8 << 30
 _LARGEST_REPORT = 16 << 20
 _MOST_WHEELS = 1000
 _KEPT_OUTPUT = 64 << 10
+_PATIENCE = {"PIP_RETRIES": "2"}  # pip's own five take nine seconds to say "no network"
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,198}[A-Za-z0-9])?", re.ASCII)
 _VERSION = re.compile(r"[0-9][A-Za-z0-9.!+_-]{0,99}", re.ASCII)
 _WHEEL = re.compile(r"(?P<name>[\w.]+)-[\w.!+]+(?:-\d\w*)?-[\w.]+-[\w.]+-[\w.]+\.whl", re.ASCII)
 _UNREACHABLE = re.compile(
-    r"name resolution|Name or service not known|Failed to establish a new connection|ConnectionError"
-    r"|ConnectTimeout|NewConnectionError|Connection refused|Network is unreachable|ProxyError|timed out",
+    r"name resolution|Name or service not known|Failed to establish a new connection"
+    r"|ConnectionError|ConnectTimeout|Connection refused|Network is unreachable|ProxyError"
+    r"|timed out",
     re.IGNORECASE,
 )
 # pip's own byte code holds times of writing; this one depends on the sources only.
@@ -125,8 +126,7 @@ class _Started:
 
 
 class SandboxBuilder:
-    """Builds in a throw-away sandbox that has a network, a folder to write to, and no code but
-    pip's.
+    """Builds in a throw-away sandbox, which has a network and runs no code but pip's.
 
     Args:
         backend: Makes the sandbox.
@@ -153,7 +153,7 @@ class SandboxBuilder:
 
                 return _Started((raw.stdout, raw.stderr), lambda: machine.kill(raw.id), wait)
 
-            env = {**machine.base_env(), **settings.variables, **_own_variables("/build")}
+            env = {**machine.base_env(), **_PATIENCE, **settings.variables, **_own_variables("/build")}
             place = _Place("/build", machine.python(), env, start)
             _Installation(place, staging, specs, deadline, progress).run()
 
@@ -171,7 +171,7 @@ class HostBuilder:
         """See `Builder.build`."""
         settings = PipSettings.read(deadline.remaining()).carried("")
         own = {name: text for name, text in os.environ.items() if not name.startswith("PIP_")}
-        env = {**own, **settings.variables, **_own_variables(str(staging))}
+        env = {**own, **_PATIENCE, **settings.variables, **_own_variables(str(staging))}
         place = _Place(str(staging), sys.executable, env, _start_on_host)
         _Installation(place, staging, specs, deadline, progress).run()
 
@@ -301,7 +301,7 @@ class _Installation:
         try:
             # trust: written inside; neither followed as a link nor believed.
             fd = os.open(self._staging / "report.json", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            with open(fd, "rb") as file:
+            with os.fdopen(fd, "rb") as file:
                 if not stat.S_ISREG(os.fstat(fd).st_mode):
                     raise ValueError("not a file")
                 text = file.read(_LARGEST_REPORT + 1)

@@ -5,10 +5,11 @@ Beside the folder of layers, which every sandbox sees, lies one that none sees:
     layers/DIGEST/                 what `sys.path` gets
     layers-index/requests/KEY.json which layer answers a request
     layers-index/locks/KEY         held while a request is being installed
-    layers-index/staging/KEY-*/    an installation in progress, or what one left that was interrupted
+    layers-index/staging/KEY-*/    an installation in progress, or the rest of one that was killed
 
-A key stands for the requirements together with all that pip's answer depends on but the package index: the interpreter,
-the platform and the distributions of the environment. So an answer is found without pip and without a network.
+A key stands for the requirements together with all that pip's answer depends on but the package
+index: the interpreter, the platform and the distributions of the environment. So an answer is found
+without pip and without a network.
 """
 
 import contextlib
@@ -104,7 +105,8 @@ class LayerStore:
             specs: Requirements such as ``pandas[excel]>=2,<3``.
             builder: What installs; not asked when another process did in the meantime.
             timeout_s: Seconds that it may take, another's installation of the same included; 600.
-            progress: Called with a few words at each step; they go to stderr, too, where that is a terminal.
+            progress: Called with a few words at each step; they go to stderr, too, where that is a
+                terminal.
 
         Raises:
             ValidationError: One is not a plain requirement; nothing was started.
@@ -279,19 +281,19 @@ def _environment_folders() -> list[Path]:
 
 
 def _distributions(folders: Iterable[Path]) -> dict[str, str]:
-    """Version by name, from the names of metadata folders: importlib.metadata would read each of them."""
+    """Version by name, from the metadata folders' names: importlib.metadata would open each one."""
     found: dict[str, str] = {}
     for folder in folders:
         with contextlib.suppress(OSError):
-            for name in sorted(os.listdir(folder)):
-                match = _METADATA.fullmatch(name)
+            for path in sorted(folder.iterdir()):
+                match = _METADATA.fullmatch(path.name)
                 if match is not None:
                     found.setdefault(canonical_name(match["name"]), match["version"])
     return found
 
 
 def _seal(folder: Path) -> str:
-    """Make every file world-readable and ours, refuse what is no file, and return the digest of the content."""
+    """Make every file world-readable and ours, refuse links and devices; return the digest."""
     if not stat.S_ISDIR(folder.lstat().st_mode):
         raise _hostile(folder.name)
     lines = []
@@ -307,7 +309,7 @@ def _seal(folder: Path) -> str:
         for name in names:
             executable, content = _seal_file(name, fd)
             if counted:
-                lines.append(f"{os.path.join(relative, name)}\0{executable}\0{content}\0")
+                lines.append(f"{relative}/{name}\0{executable}\0{content}\0")
     header = f"{_FORMAT}\0{importlib.util.MAGIC_NUMBER.hex()}\0"
     text = header + "".join(sorted(lines))
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
@@ -319,7 +321,7 @@ def _seal_file(name: str, folder: int) -> tuple[bool, str]:
         fd = os.open(name, flags, dir_fd=folder)
     except OSError as error:
         raise _hostile(name) from error
-    with open(fd, "rb") as file:
+    with os.fdopen(fd, "rb") as file:
         mode = os.fstat(fd).st_mode
         if not stat.S_ISREG(mode):
             raise _hostile(name)

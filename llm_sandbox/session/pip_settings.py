@@ -104,12 +104,12 @@ class PipSettings:
         carrier = _Carrier(root)
         variables = {}
         for name, value in self.options.items():
+            words = [value]
             if name in _FOLDERS:
                 words = [carrier.carry(word, index=name in _INDEXES) for word in value.split()]
-                value = " ".join(words)
             elif name in _FILES:
-                value = carrier.carry(value)
-            variables[f"PIP_{name.upper().replace('-', '_')}"] = value
+                words = [carrier.carry(value)]
+            variables[f"PIP_{name.upper().replace('-', '_')}"] = " ".join(words)
         for name in (*_VARIABLES, *map(str.lower, _VARIABLES)):
             if name in self.environment:
                 variables[name] = self.environment[name]

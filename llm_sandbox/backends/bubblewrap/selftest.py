@@ -103,7 +103,6 @@ def _cause() -> tuple[str | None, str]:
     if _read("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
         return (
             "AppArmor restricts user namespaces",
-            "give bwrap an AppArmor profile with 'userns,', or "
             "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
         )
     return None, "if this is inside a container, start it with --security-opt seccomp=unconfined"

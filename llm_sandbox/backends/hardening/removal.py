@@ -1,5 +1,6 @@
 """Remove control groups. Apart from making them, because the process that outlives a killed host
-loads only this."""
+loads only this.
+"""
 
 import os
 import time
@@ -7,7 +8,8 @@ import time
 
 def remove_group(path: str, wait_s: float) -> bool:
     """Remove a group and the groups below it, waiting up to `wait_s` seconds for their processes to
-    be gone."""
+    be gone.
+    """
     deadline = time.monotonic() + wait_s
     while True:
         try:

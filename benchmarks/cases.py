@@ -1,0 +1,12 @@
+"""All races, in the order of the table."""
+
+from benchmarks import cells, memory, oneshot, opening, output, plots
+from benchmarks.race import Race
+
+__all__ = ["all_races"]
+
+
+def all_races() -> list[Race]:
+    """Every race."""
+    themes = (opening, cells, plots, output, memory, oneshot)
+    return [race for theme in themes for race in theme.races()]

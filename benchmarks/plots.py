@@ -1,0 +1,71 @@
+"""The first plot of a session; it counts when there is a PNG."""
+
+import base64
+import time
+from collections.abc import Mapping
+
+from benchmarks import ours
+from benchmarks.race import CorrectnessError, Race, Row, Target
+from benchmarks.stock import StockKernel
+
+__all__ = ["races"]
+
+_PLOT = """
+import matplotlib.pyplot as plt
+plt.plot([1, 4, 9, 16], label="squares")
+plt.title("A title")
+plt.legend()
+plt.show()
+"""
+_PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def _check(images: list[str], whose: str) -> None:
+    if len(images) != 1 or not base64.b64decode(images[0]).startswith(_PNG):
+        raise CorrectnessError(f"{whose} drew {len(images)} images, or one that is no PNG")
+
+
+def _ours() -> Mapping[str, float]:
+    with ours.new_session() as session:
+        ours.checked_run(session, "print(1)", "1\n")
+        times = []
+        for _ in range(2):
+            started = time.perf_counter()
+            result = session.run(_PLOT)
+            times.append(time.perf_counter() - started)
+            _check([plot.content_base64 for plot in result.plots], "our session")
+    return {"first": times[0], "later": times[1]}
+
+
+def _stock() -> Mapping[str, float]:
+    with StockKernel() as kernel:
+        kernel.run("print(1)")
+        times = []
+        for _ in range(2):
+            started = time.perf_counter()
+            messages = kernel.run(_PLOT)
+            times.append(time.perf_counter() - started)
+            images = [
+                m["content"]["data"]["image/png"]
+                for m in messages
+                if m["msg_type"] == "display_data"
+            ]
+            _check(images, "the stock kernel")
+    return {"first": times[0], "later": times[1]}
+
+
+def races() -> list[Race]:
+    """The races of this theme."""
+    return [
+        Race(
+            name="plots",
+            lanes={"ours": _ours, "stock": _stock},
+            rows=(
+                Row("first plot of a session", "ours.first", "stock.first", Target("times", 3)),
+                Row("later plot", "ours.later", "stock.later"),
+            ),
+            rounds=9,
+            quick_rounds=3,
+            prepare=ours.settle,
+        )
+    ]

@@ -1,0 +1,138 @@
+"""What came out, for people: on the terminal and in the README."""
+
+import datetime
+import os
+import platform
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.race import Row, Samples
+
+__all__ = ["Line", "machine", "markdown", "print_table", "write_readme"]
+
+_README = Path(__file__).resolve().parent.parent / "README.md"
+_BLOCK = re.compile(r"(<!-- bench:start -->\n).*?(<!-- bench:end -->)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row with what was measured."""
+
+    row: Row
+    ours: Samples
+    other: Samples | None
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times ours the other is; for a ``share``, the other way round."""
+        if self.other is None:
+            return None
+        above, below = self.other.median, self.ours.median
+        if self.row.target is not None and self.row.target.kind == "share":
+            above, below = below, above
+        return above / below if below else None
+
+    @property
+    def verdict(self) -> str:
+        """``ok``, ``short``, or nothing where no target is."""
+        target = self.row.target
+        if target is None:
+            return ""
+        if target.kind == "below":
+            return "ok" if self.ours.median <= target.value else "short"
+        ratio = self.ratio or 0.0
+        met = ratio >= target.value if target.kind == "times" else ratio <= target.value
+        return "ok" if met else "short"
+
+    def cells(self) -> list[str]:
+        """What stands in the columns."""
+        row, target = self.row, self.row.target
+        wanted = ""
+        if target is not None:
+            amount = (
+                _amount(target.value, row.unit) if target.kind == "below" else f"{target.value:g}x"
+            )
+            wanted = f"{'≥' if target.kind == 'times' else '≤'} {amount}"
+        ratio = self.ratio
+        return [
+            row.title,
+            row.compared_with if self.other is not None else "",
+            _spread(self.ours, row.unit),
+            _spread(self.other, row.unit) if self.other is not None else "",
+            "" if ratio is None else f"{ratio:.3g}x" if ratio < 100 else f"{ratio:.0f}x",
+            wanted,
+            self.verdict,
+        ]
+
+    def to_dict(self) -> dict[str, object]:
+        """The line as JSON-able data, with every sample."""
+        target = self.row.target
+        return {
+            "title": self.row.title,
+            "compared_with": self.row.compared_with,
+            "unit": "s" if self.row.unit == "ms" else "MB",
+            "ours": self.ours.values,
+            "other": None if self.other is None else self.other.values,
+            "ratio": self.ratio,
+            "target": None if target is None else {"kind": target.kind, "value": target.value},
+            "verdict": self.verdict,
+        }
+
+
+_HEADINGS = ["path", "compared with", "ours", "theirs", "ratio", "target", ""]
+
+
+def _amount(value: float, unit: str) -> str:
+    shown = value * 1000 if unit == "ms" else value
+    return f"{shown:.3g} {unit}" if shown < 1000 else f"{shown:,.0f} {unit}"
+
+
+def _spread(samples: Samples, unit: str) -> str:
+    least, most = samples.spread
+    ends = f"{_amount(least, unit)} - {_amount(most, unit)}".replace(f" {unit}", "")
+    return f"{_amount(samples.median, unit)} ({ends})"
+
+
+def print_table(lines: list[Line], console: Console) -> None:
+    """Show the lines: medians, with the least and the greatest in brackets."""
+    table = Table(title="medians (least - greatest)", title_justify="left")
+    for index, heading in enumerate(_HEADINGS):
+        table.add_column(heading, justify="left" if index < 2 else "right")
+    for line in lines:
+        cells = line.cells()
+        style = {"ok": "green", "short": "red"}.get(line.verdict, "")
+        table.add_row(*cells[:-1], f"[{style}]{cells[-1]}[/]" if style else cells[-1])
+    console.print(table)
+
+
+def machine() -> str:
+    """The machine, in a line."""
+    cores = len(os.sched_getaffinity(0))
+    system = f"Linux {platform.release()}, Python {platform.python_version()}"
+    return f"{cores} cores ({platform.machine()}), {system}"
+
+
+def markdown(lines: list[Line], command: str) -> str:
+    """The lines as Markdown, with when, where and how they came about."""
+    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    rows = [_HEADINGS, ["---", "---", "---:", "---:", "---:", "---:", "---"]]
+    rows += [line.cells() for line in lines]
+    body = "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
+    return f"{body}\n\nMedians (least - greatest) of `{command}` on {today}: {machine()}.\n"
+
+
+def write_readme(text: str, path: Path = _README) -> None:
+    """Replace the README's table.
+
+    Raises:
+        ValueError: There are no marks for it.
+    """
+    before = path.read_text()
+    after, count = _BLOCK.subn(lambda match: match[1] + text + match[2], before)
+    if count != 1:
+        raise ValueError(f"{path} has no lines <!-- bench:start --> and <!-- bench:end -->")
+    path.write_text(after)

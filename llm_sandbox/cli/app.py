@@ -1,0 +1,210 @@
+"""What can be typed: the commands, their options and their help."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from typer.core import TyperCommand
+
+from llm_sandbox import __version__
+
+__all__ = ["app", "main"]
+
+DEFAULT_OUT = "llm-sandbox-output"
+
+_EPILOG = (
+    "Exit code: the program's own; 124 when the timeout ended it, 125 when the sandbox failed, 126 when the policy "
+    "refused it, 130 after Ctrl-C, 2 for a mistake on the command line."
+)
+
+app = typer.Typer(
+    name="llm-sandbox",
+    help="Run code that a model wrote: isolated, without network, with its figures coming back as files.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Network(StrEnum):
+    """What the sandbox has of the network."""
+
+    BLOCKED = "blocked"
+    OPEN = "open"
+
+
+class _RunCommand(TyperCommand):
+    """Gives `--out` its default directory when no value follows it."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, _with_default_out(args))
+
+
+def _with_default_out(words: list[str]) -> list[str]:
+    """Put the default after an `--out` that is the last word or stands before an option."""
+    filled = []
+    for word, following in zip(words, [*words[1:], "-"], strict=True):
+        filled.append(word)
+        if word == "--out" and following.startswith("-"):
+            filled.append(DEFAULT_OUT)
+    return filled
+
+
+Lang = Annotated[str, typer.Option("--lang", "-l", help="Language of the code.", metavar="NAME")]
+Backend = Annotated[
+    str | None,
+    typer.Option(
+        "--backend",
+        "-b",
+        help="Where the sandbox is made; without it, the strongest that works here (see `llm-sandbox doctor`).",
+        metavar="NAME",
+    ),
+]
+Libraries = Annotated[
+    list[str] | None,
+    typer.Option("--lib", help="Library to install first; may be repeated.", metavar="NAME"),
+]
+NetworkOption = Annotated[
+    Network, typer.Option("--network", help="`open` shares the network of this machine.")
+]
+Memory = Annotated[
+    str | None,
+    typer.Option("--memory", help="Memory of the sandbox, such as 512m or 2g.", metavar="SIZE"),
+]
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        print(f"llm-sandbox {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _start(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(cls=_RunCommand, epilog=_EPILOG)
+def run(
+    file: Annotated[
+        str | None,
+        typer.Argument(help="File with the code; `-` or nothing reads standard input.", metavar="[FILE|-]"),
+    ] = None,
+    code: Annotated[
+        str | None, typer.Option("--code", "-c", help="The code itself.", metavar="CODE")
+    ] = None,
+    lang: Lang = "python",
+    backend: Backend = None,
+    lib: Libraries = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option("--timeout", "-t", help="Seconds until the program is stopped.", metavar="S"),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help=f"Save figures here; DIR is {DEFAULT_OUT} when left out.", metavar="[DIR]"),
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the whole result as one JSON document, and nothing else.")
+    ] = False,
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--stream",
+            help="With --json: print each output as a JSON line when it arrives, and the result last. "
+            "Without --json output is always live.",
+        ),
+    ] = False,
+    stdin: Annotated[
+        str | None,
+        typer.Option(
+            "--stdin", help="What the program's `input()` reads; `-` is standard input.", metavar="FILE|-"
+        ),
+    ] = None,
+    network: NetworkOption = Network.BLOCKED,
+    memory: Memory = None,
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            "--policy",
+            help="Refuse code that this policy does not allow: minimal, development, educational, data_science, "
+            "web_scraping, production, strict.",
+            metavar="PRESET",
+        ),
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option("--env", "-e", help="Environment variable; may be repeated.", metavar="KEY=VALUE"),
+    ] = None,
+    files: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--file",
+            "-f",
+            help="File or directory to copy into the working directory; may be repeated.",
+            metavar="HOST[:DEST]",
+        ),
+    ] = None,
+) -> None:
+    """Run a program in a fresh sandbox.
+
+    Its standard output and error come out here as they are written. Figures it shows are counted, and saved with --out.
+    """
+    from llm_sandbox.cli import run as command
+    from llm_sandbox.cli.options import MachineOptions
+
+    command.prepare_environment()
+    machine = MachineOptions(lang, backend, lib or [], network.value, memory, policy, env or [])
+    arguments = command.Arguments(machine, file, code, timeout, out, json, stream, stdin, files or [])
+    raise typer.Exit(command.main(arguments))
+
+
+@app.command(epilog="Ctrl-C stops what is running, Ctrl-D or `exit` leaves.")
+def shell(
+    lang: Lang = "python",
+    backend: Backend = None,
+    lib: Libraries = None,
+    network: NetworkOption = Network.BLOCKED,
+    memory: Memory = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Save figures here instead of a new temporary directory.", metavar="DIR"),
+    ] = None,
+) -> None:
+    """Talk to an interpreter in a sandbox, block by block.
+
+    Variables and files are kept until you leave. Standard input may be a file: blocks that fail do not stop it, and
+    make the exit code 1.
+    """
+    from llm_sandbox.cli import shell as command
+    from llm_sandbox.cli.options import MachineOptions
+
+    machine = MachineOptions(lang, backend, lib or [], network.value, memory)
+    raise typer.Exit(command.main(machine, out))
+
+
+@app.command(epilog="Exit code: 0 when something here isolates, else 1.")
+def doctor(
+    json: Annotated[bool, typer.Option("--json", help="Print the findings as one JSON document.")] = False,
+) -> None:
+    """Say which backends work on this machine, how strongly they isolate, and what to type for the others."""
+    from llm_sandbox.cli import doctor as command
+
+    raise typer.Exit(command.main(as_json=json))
+
+
+def main() -> NoReturn:
+    """Run the command line and exit."""
+    try:
+        app(prog_name="llm-sandbox")
+    except KeyboardInterrupt:
+        sys.exit(130)
+    sys.exit(0)

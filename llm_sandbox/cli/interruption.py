@@ -1,0 +1,67 @@
+"""Ctrl-C while code runs: it ends the code wherever this process is at that moment."""
+
+import signal
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Self
+
+from llm_sandbox.kernel.collector import OutputCallback
+from llm_sandbox.outputs import Output
+
+__all__ = ["Interruption"]
+
+_AGAIN_S = 0.002
+
+
+class Interruption:
+    """Raises KeyboardInterrupt on Ctrl-C, but never inside a callback of `run`.
+
+    The library lets code run to its end when a callback raises, and an interrupt is likely to come in one: that is
+    where the time goes when a program prints much. So one that comes there is put off until the callback is over.
+    A callback that cannot write any more (a closed pipe) ends the code in the same way. Used in the main thread.
+    """
+
+    def __init__(self) -> None:
+        self.failure: OSError | None = None
+        """Why a callback could not write; None when it could."""
+        self._in_callback = False
+        self._code = self.callback(lambda _: None).__code__  # type: ignore[attr-defined]
+
+    def callback(self, hear: Callable[[Output], None]) -> OutputCallback:
+        """Return `hear` as a callback that is never interrupted, and whose failure to write ends the code."""
+
+        def heard(output: Output) -> None:
+            self._in_callback = True
+            try:
+                if self.failure is None:
+                    hear(output)
+            except OSError as error:
+                self.failure = error
+                signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+            finally:
+                self._in_callback = False
+
+        return heard
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        # A signal is also taken at the callback's very first instruction, before it can say that it has begun.
+        if self._in_callback or (frame is not None and frame.f_code is self._code):
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+        else:
+            raise KeyboardInterrupt
+
+    def __enter__(self) -> Self:
+        self._before = {
+            number: signal.signal(number, self._interrupt) for number in (signal.SIGINT, signal.SIGALRM)
+        }
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,167 @@
+"""What is written to the terminal: the program's text made harmless, and our own sentences."""
+
+import os
+import re
+import sys
+import threading
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Self, TextIO
+
+from llm_sandbox.terminal import strip_controls
+
+__all__ = ["Progress", "StreamWriter", "hold_back", "in_option_words", "plain_text", "say", "styled"]
+
+_SHOWN_AFTER_S = 0.3
+_LONGEST_SEQUENCE = 4096
+
+# A sequence that has begun and has not ended, or a carriage return whose newline may follow.
+_UNFINISHED = re.compile(
+    r"(?:(?:\x1b[\]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c]*+\x1b?|(?:\x1b\[|\x9b)[0-?]*+[ -/]*+|\x1b[ -/]*+|\r)\Z"
+)
+
+_OPTION_WORDS = {
+    "network='open'": "--network open",
+    "Limits(memory_bytes=...)": "--memory",
+    "run(code, stdin='...')": "--stdin FILE",
+    "run(code, libraries=['...'])": "--lib NAME",
+    "backend='docker'": "--backend docker",
+    "backend='local'": "--backend local",
+    "backend='bubblewrap'": "--backend bubblewrap",
+}
+
+
+def hold_back(text: str) -> tuple[str, str]:
+    """Split text before a control sequence that is not complete yet.
+
+    Returns:
+        What can be shown, and what has to wait for the next piece.
+    """
+    # Only the last introducer can be unfinished; what is longer than any real sequence is not one.
+    start = max(text.rfind(mark, len(text) - _LONGEST_SEQUENCE) for mark in _INTRODUCERS)
+    if start < 0:
+        return text, ""
+    # `ESC \` ends a string that an earlier introducer began.
+    earlier = text.rfind("\x1b", max(0, start - _LONGEST_SEQUENCE), start)
+    for begin in (earlier, start):
+        if begin >= 0 and _UNFINISHED.match(text, begin):
+            return text[:begin], text[begin:]
+    return text, ""
+
+
+_INTRODUCERS = ("\x1b", "\x90", "\x98", "\x9b", "\x9d", "\x9e", "\x9f", "\r")
+
+
+class StreamWriter:
+    """Writes a program's text to a stream of ours at once.
+
+    A terminal gets it without control sequences; a file or pipe gets it as it is.
+
+    Args:
+        stream: Where to.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._is_terminal = stream.isatty()
+        self._waiting = ""
+        self._at_line_start = True
+
+    def write(self, text: str) -> None:
+        """Write a piece.
+
+        Raises:
+            OSError: The stream does not take it.
+        """
+        if self._is_terminal:
+            # trust: a terminal obeys what it is sent, and these bytes come from inside.
+            shown, self._waiting = hold_back(self._waiting + text)
+            text = strip_controls(shown)
+        self._put(text)
+
+    def end_line(self) -> None:
+        """Write what waits, and on a terminal end a line that was begun."""
+        waiting, self._waiting = self._waiting, ""
+        if waiting:
+            self._put(strip_controls(waiting))
+        if self._is_terminal and not self._at_line_start:
+            self._put("\n")
+
+    def _put(self, text: str) -> None:
+        if not text:
+            return
+        self._stream.flush()
+        self._stream.buffer.write(text.encode("utf-8", "backslashreplace"))
+        self._stream.buffer.flush()
+        self._at_line_start = text.endswith("\n")
+
+
+def plain_text(data: Mapping[str, object]) -> str | None:
+    """The text of a MIME bundle that is no picture; None when it has none."""
+    if any(mime.startswith("image/") or mime in _PICTURES for mime in data):
+        return None
+    text = data.get("text/plain")
+    return text if isinstance(text, str) else None
+
+
+_PICTURES = ("application/pdf", "application/vnd.plotly.v1+json")
+
+
+def styled(text: str, code: str) -> str:
+    """Return text in an ANSI style for stderr; unchanged where nobody wants colours."""
+    wanted = sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return f"\x1b[{code}m{text}\x1b[0m" if wanted else text
+
+
+def say(message: str, hint: str | None = None) -> None:
+    """Print a sentence of ours to stderr, with what to do about it on a line of its own."""
+    prefix = styled("llm-sandbox:", "1")
+    # trust: an error's message may quote what came from inside.
+    print(f"{prefix} {in_option_words(strip_controls(message))}", file=sys.stderr, flush=True)
+    if hint:
+        text = in_option_words(strip_controls(hint))
+        print(f"{styled('hint:', '1')} {text}", file=sys.stderr, flush=True)
+
+
+def in_option_words(text: str) -> str:
+    """Say what the library says of its parameters in the options of the command line."""
+    for parameter, option in _OPTION_WORDS.items():
+        text = text.replace(parameter, option)
+    return text
+
+
+class Progress:
+    """Says on a terminal's stderr what is being waited for, when it takes long enough to wonder.
+
+    Args:
+        text: What is being done.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._done = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+            self._thread = threading.Thread(target=self._show, daemon=True)
+            self._thread.start()
+        return self
+
+    def _show(self) -> None:
+        if self._done.wait(_SHOWN_AFTER_S):
+            return
+        from rich.console import Console
+
+        with Console(stderr=True).status(self._text, spinner="dots"):
+            self._done.wait()
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        self._done.set()
+        if self._thread is not None:
+            self._thread.join()

@@ -1,0 +1,88 @@
+"""Records and chunks over a socket: how the file service and the host talk. Both ends use it.
+
+A record is ``u32 length | JSON object``. Bulk is chunks, ``u32 length | bytes``, ended by a zero length, or by
+``0xFFFFFFFF`` when the sender failed halfway.
+"""
+
+import json
+import socket
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+_LENGTH = struct.Struct("<I")
+_FAILED = 0xFFFFFFFF
+_MAX_CHUNK = 64 << 20
+
+Record = dict[str, Any]
+
+
+class SenderFailed(Exception):
+    """The peer could not send the rest of its bulk; the connection is at the next record."""
+
+
+class Connection:
+    """Records and chunks over a socket; both ends use it.
+
+    Raises:
+        EOFError: The peer is gone, or does not follow the protocol.
+    """
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.socket = sock
+
+    def send_record(self, record: Record) -> None:
+        """Send one JSON record."""
+        body = json.dumps(record).encode()
+        self._send(_LENGTH.pack(len(body)) + body)
+
+    def receive_record(self, limit: int = _MAX_CHUNK) -> Record:
+        """Wait for one JSON record of at most `limit` bytes."""
+        (length,) = _LENGTH.unpack(self._exactly(4))
+        if length > limit:
+            raise EOFError(f"a record of {length} bytes is over the limit of {limit}")
+        try:
+            record = json.loads(self._exactly(length))
+        except (ValueError, RecursionError):
+            raise EOFError("a record is not JSON") from None
+        if not isinstance(record, dict):
+            raise EOFError("a record is not an object")
+        return record
+
+    def send_chunk(self, data: bytes | memoryview) -> None:
+        """Send one piece of bulk, not empty."""
+        self._send(_LENGTH.pack(len(data)))
+        self._send(data)
+
+    def end_chunks(self, *, failed: bool = False) -> None:
+        """Say that the bulk is complete, or that the sender gave up."""
+        self._send(_LENGTH.pack(_FAILED if failed else 0))
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the pieces of bulk until its end.
+
+        Raises:
+            SenderFailed: The peer gave up.
+        """
+        while True:
+            (length,) = _LENGTH.unpack(self._exactly(4))
+            if length == 0:
+                return
+            if length == _FAILED:
+                raise SenderFailed
+            if length > _MAX_CHUNK:
+                raise EOFError(f"a chunk of {length} bytes is over the limit")
+            yield self._exactly(length)
+
+    def _send(self, data: bytes | memoryview) -> None:
+        self.socket.sendall(data)
+
+    def _exactly(self, size: int) -> bytes:
+        buffer = bytearray(size)
+        view = memoryview(buffer)
+        while view:
+            got = self.socket.recv_into(view)
+            if not got:
+                raise EOFError("the connection ended")
+            view = view[got:]
+        return bytes(buffer)

@@ -1,0 +1,73 @@
+"""Jupyter messages as frames: what stands where ipykernel expects a signed session and sockets."""
+
+from typing import Any
+
+from .lazy_client import defer_jupyter_client
+
+defer_jupyter_client()
+
+from jupyter_client.session import Session
+
+from . import frames
+from .wire import Wire
+
+_DISPLAYS = ("display_data", "execute_result", "update_display_data")
+
+
+class Channel:
+    """Stands where ipykernel expects a socket."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def flush(self, *_: Any) -> None:
+        """There is nothing between this and the wire."""
+
+
+class WireSession(Session):
+    """Builds Jupyter messages as always and sends them as frames; not signed, for the stream is
+    private.
+    """
+
+    wire: Wire | None = None
+    display_bytes = 32 << 20
+
+    def send(
+        self,
+        stream: Channel,
+        msg_or_type: Any,
+        content: Any = None,
+        parent: Any = None,
+        ident: Any = None,
+        buffers: Any = None,
+        track: bool = False,
+        header: Any = None,
+        metadata: Any = None,
+    ) -> Any:
+        message = (
+            msg_or_type
+            if isinstance(msg_or_type, dict)
+            else self.msg(msg_or_type, content, parent, header, metadata)
+        )
+        if self.wire is None:
+            return message
+        record = {key: message[key] for key in ("header", "parent_header", "metadata", "content")}
+        lifted: list[bytes] = []
+        if message["header"]["msg_type"] in _DISPLAYS:
+            record = _bounded(record, self.display_bytes)
+            record, lifted = frames.lift_bulk(record)
+        own = [memoryview(piece).cast("B") for piece in buffers or ()]
+        self.wire.send(frames.encode(stream.number, record, [*lifted, *own]))
+        return message
+
+
+def _bounded(record: frames.Message, limit: int) -> frames.Message:
+    """Replace a display over the limit by a word about it."""
+    data = record["content"]["data"]
+    size = sum(len(value) for value in data.values() if isinstance(value, str))
+    if size <= limit:
+        return record
+    note = f"<a display of {size} characters, over the limit of {limit}: left out>"
+    metadata = {"llm_sandbox": {"left_out_bytes": size}}
+    content = {**record["content"], "data": {"text/plain": note}, "metadata": metadata}
+    return {**record, "content": content}

@@ -1,0 +1,200 @@
+"""A program running in a sandbox."""
+
+import contextlib
+import shlex
+import time
+from dataclasses import dataclass, replace
+
+from llm_sandbox.backends.base import Exit, Machine, RawProcess
+from llm_sandbox.data import ProcessResult
+from llm_sandbox.exceptions import ContainerGoneError, SandboxTimeoutError, ValidationError
+from llm_sandbox.limits import validate_timeout
+from llm_sandbox.sandbox.excerpt import Keep, make_excerpt
+from llm_sandbox.sandbox.streams import InputStream, OutputStream, open_input, open_output
+
+__all__ = ["PIPE", "Pipe", "Process"]
+
+_RUNNING = 124
+
+
+@dataclass(frozen=True)
+class Pipe:
+    """The kind of `PIPE`."""
+
+
+PIPE = Pipe()
+"""Given as `stdin`: the caller writes to the program through `Process.stdin`."""
+
+
+class Process:
+    """A started program. Its output is kept from the start, whether anyone reads it or not.
+
+    Safe to use from several threads. The program goes on if this object is dropped.
+    """
+
+    command: tuple[str, ...]
+    """Its words."""
+    stdout: OutputStream
+    """What it writes to standard output."""
+    stderr: OutputStream
+    """What it writes to standard error."""
+    stdin: InputStream | None
+    """Its standard input; None unless it was started with `stdin=PIPE`."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        raw: RawProcess,
+        command: tuple[str, ...],
+        *,
+        started: float,
+        given: bytes | None = None,
+    ) -> None:
+        self._machine = machine
+        self._ending = raw.ending
+        self._started = started
+        self._seen_at: float | None = None
+        self.id = raw.id
+        self.command = command
+        cap = machine.spec.limits.output_bytes
+        self.stdout, self._out = open_output(raw.stdout, cap, raw.ending)
+        self.stderr, self._err = open_output(raw.stderr, cap, raw.ending)
+        self.stdin = None
+        if raw.stdin is not None:
+            stream = open_input(raw.stdin, raw.ending)
+            if given is None:
+                self.stdin = stream
+            else:
+                stream.write(given)
+                stream.write_eof()
+
+    def __repr__(self) -> str:
+        code = self.poll()
+        state = "running" if code is None else f"exit code {code}"
+        return f"<Process {shlex.quote(self.command[0])} {self.id}, {state}>"
+
+    @property
+    def returncode(self) -> int | None:
+        """As `poll`."""
+        return self.poll()
+
+    def poll(self) -> int | None:
+        """The exit code: n, 128 + signal, 124 for its timeout; None while it runs."""
+        ended = self._ending.get()
+        return None if ended is None else ended.exit_code
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the program's end and return its exit code.
+
+        Args:
+            timeout: Seconds to wait at most; None for no limit. The program is left running.
+
+        Raises:
+            SandboxTimeoutError: It still runs.
+        """
+        return self._await_end(timeout, "wait").exit_code
+
+    def _await_end(self, timeout: float | None, op: str) -> Exit:
+        timeout = validate_timeout(timeout)
+        ended = self._ending.get()
+        if ended is None:
+            ended = self._ending.wait(timeout)
+            if ended is None:
+                words = f"{shlex.quote(self.command[0])} still runs after {timeout} s"
+                raise SandboxTimeoutError(words, timeout, op=op, backend=self._backend)
+            self._seen_at = time.monotonic()
+        return ended
+
+    @property
+    def _backend(self) -> str:
+        return self._machine.isolation.backend
+
+    def signal(self, number: int) -> bool:
+        """Send a signal to the program alone; False if it has ended.
+
+        Raises:
+            ValidationError: There is no such signal.
+        """
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 < number < 65:
+            raise ValidationError("a signal is a number from 1 to 64", parameter="number")
+        if self._ending.get() is not None:
+            return False
+        with contextlib.suppress(ContainerGoneError):
+            return self._machine.signal(self.id, int(number))
+        return False
+
+    def kill(self) -> bool:
+        """Kill the program and everything it started, wherever that went; False if it has ended."""
+        if self._ending.get() is not None:
+            return False
+        with contextlib.suppress(ContainerGoneError):
+            return self._machine.kill(self.id)
+        return False
+
+    def collect(
+        self, max_chars: int | None = None, *, keep: Keep = "head", timeout: float | None = None
+    ) -> ProcessResult:
+        """Wait for the end and return everything about the run. May be called again.
+
+        Args:
+            max_chars: Characters kept of each stream; None for all that the limits let through.
+            keep: What of a longer stream is kept: its ``head``, its ``tail``, or ``both``, half of each with a line
+                between them that counts what is missing. Past `limits.output_bytes`, 64 KiB of the end are there.
+            timeout: Seconds to wait at most; None for no limit. The program is left running.
+
+        Raises:
+            SandboxTimeoutError: It still runs; `result` has what came so far.
+            ValidationError: `max_chars` or `keep` is not one of these.
+        """
+        if keep not in ("head", "tail", "both"):
+            raise ValidationError("keep is 'head', 'tail' or 'both'", parameter="keep")
+        if max_chars is not None and (not isinstance(max_chars, int) or max_chars < 0):
+            raise ValidationError("max_chars is a number from 0, or None", parameter="max_chars")
+        try:
+            ended = self._await_end(timeout, "collect")
+        except SandboxTimeoutError as error:
+            error.result = self._result(Exit(_RUNNING), max_chars, keep)
+            raise
+        self._out.wait_end()
+        self._err.wait_end()
+        return self._result(ended, max_chars, keep)
+
+    def _result(self, ended: Exit, max_chars: int | None, keep: Keep) -> ProcessResult:
+        stdout = make_excerpt(self._out, max_chars, keep)
+        stderr = make_excerpt(self._err, max_chars, keep)
+        return ProcessResult(
+            exit_code=ended.exit_code,
+            stderr=stderr.text,
+            stdout=stdout.text,
+            command=self.command,
+            signal=ended.signal,
+            timed_out=ended.timed_out,
+            oom_killed=ended.oom_killed,
+            stdout_truncated=stdout.truncated,
+            stderr_truncated=stderr.truncated,
+            dropped_bytes=stdout.dropped_bytes + stderr.dropped_bytes,
+            duration_s=self._ended_at() - self._started,
+        )
+
+    def _ended_at(self) -> float:
+        # Its streams end with a program, so their end is known even if nobody waited for it.
+        seen = [at for at in (self._out.ended_at, self._err.ended_at) if at is not None]
+        if self._seen_at is not None and len(seen) == 2:
+            return max(self._seen_at, *seen) if self._seen_at - max(seen) > 0 else self._seen_at
+        return max(seen) if len(seen) == 2 else time.monotonic()
+
+
+def redacted(result: ProcessResult, secrets: tuple[str, ...]) -> ProcessResult:
+    """The result without the values of `secrets` in its command and streams."""
+
+    def clean(text: str) -> str:
+        for value in secrets:
+            text = text.replace(value, "***")
+        return text
+
+    return replace(
+        result,
+        command=tuple(map(clean, result.command)),
+        stdout=clean(result.stdout),
+        stderr=clean(result.stderr),
+    )

@@ -1,0 +1,188 @@
+"""The host's end of the file service: one conversation at a time, with a deadline, and again after it was killed."""
+
+import contextlib
+import errno
+import select
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from llm_sandbox.exceptions import (
+    FileError,
+    NoSpaceError,
+    OutputLimitError,
+    PathError,
+    ProtocolError,
+    SandboxFileExistsError,
+    SandboxFileNotFoundError,
+    SandboxIsADirectoryError,
+    SandboxNotADirectoryError,
+    SandboxPermissionError,
+    SandboxTimeoutError,
+    TransportError,
+)
+from llm_sandbox.guest.bulk import Connection, Record, SenderFailed
+
+__all__ = ["FileService", "Line", "file_error"]
+
+_Value = TypeVar("_Value")
+
+_BY_ERRNO: dict[int, type[FileError]] = {
+    errno.ENOENT: SandboxFileNotFoundError,
+    errno.EEXIST: SandboxFileExistsError,
+    errno.EISDIR: SandboxIsADirectoryError,
+    errno.ENOTDIR: SandboxNotADirectoryError,
+    errno.EACCES: SandboxPermissionError,
+    errno.EPERM: SandboxPermissionError,
+    errno.EROFS: SandboxPermissionError,
+    errno.ENOSPC: NoSpaceError,
+    errno.EDQUOT: NoSpaceError,
+    errno.ELOOP: PathError,
+    errno.ENAMETOOLONG: PathError,
+}
+
+
+class Line(Connection):
+    """A connection every wait of which ends at `deadline`, on the monotonic clock."""
+
+    deadline: float = 0.0
+
+    def _send(self, data: bytes | memoryview) -> None:
+        self._arm()
+        super()._send(data)
+
+    def _exactly(self, size: int) -> bytes:
+        self._arm()
+        return super()._exactly(size)
+
+    def _arm(self) -> None:
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self.socket.settimeout(left)
+
+    def is_dead(self) -> bool:
+        """Whether the other end is gone, or speaks without being asked."""
+        return bool(select.select([self.socket], [], [], 0)[0])
+
+
+class FileService:
+    """Runs operations of the service.
+
+    Args:
+        connect: Starts a service and connects to it.
+        backend: Name for error messages.
+    """
+
+    def __init__(self, connect: Callable[[], socket.socket], backend: str) -> None:
+        self._connect = connect
+        self._backend = backend
+        self._lock = threading.Lock()
+        self._line: Line | None = None
+
+    def call(
+        self,
+        op: str,
+        path: str,
+        *,
+        timeout_s: float,
+        talk: Callable[[Line], _Value],
+        repeatable: bool = True,
+        **fields: Any,
+    ) -> tuple[_Value, Record]:
+        """Run one operation.
+
+        Args:
+            op: Its name.
+            path: The path in the sandbox that it is about.
+            timeout_s: Seconds it may take.
+            talk: Sends or receives its bulk.
+            repeatable: Whether it may be done again if the service dies meanwhile.
+            fields: Its further arguments.
+
+        Returns:
+            What `talk` returned, and the service's last record.
+
+        Raises:
+            FileError: It failed in the sandbox.
+            SandboxTimeoutError: It took too long.
+            TransportError: The service died.
+        """
+        deadline = time.monotonic() + timeout_s
+        if not self._lock.acquire(timeout=timeout_s):
+            raise self._too_slow(op, timeout_s)
+        try:
+            for attempt in (1, 2):
+                line = self._line_now()
+                line.deadline = deadline
+                try:
+                    line.send_record({"op": op, "path": path, **fields})
+                    with contextlib.suppress(SenderFailed):
+                        value = talk(line)
+                    reply = line.receive_record()
+                    break
+                except TimeoutError:
+                    self._hang_up()
+                    raise self._too_slow(op, timeout_s) from None
+                except (EOFError, ConnectionError) as error:
+                    self._hang_up()
+                    if attempt == 2 or not repeatable:
+                        raise TransportError(
+                            f"the sandbox's file service ended during {op!r}: {error}",
+                            op=op,
+                            backend=self._backend,
+                        ) from None
+                except BaseException:
+                    # The conversation was left halfway.
+                    self._hang_up()
+                    raise
+        finally:
+            self._lock.release()
+        if "errno" in reply:
+            raise file_error(reply, path, op)
+        return value, reply
+
+    def _line_now(self) -> Line:
+        if self._line is not None and self._line.is_dead():
+            self._hang_up()
+        if self._line is None:
+            self._line = Line(self._connect())
+        return self._line
+
+    def _hang_up(self) -> None:
+        if self._line is not None:
+            self._line.socket.close()
+            self._line = None
+
+    def _too_slow(self, op: str, timeout_s: float) -> SandboxTimeoutError:
+        return SandboxTimeoutError(
+            f"the file operation {op!r} took more than {timeout_s:g} s",
+            timeout_s,
+            op=op,
+            backend=self._backend,
+        )
+
+    def close(self) -> None:
+        """Hang up; an operation at work ends with an error."""
+        line = self._line
+        if line is not None:
+            with contextlib.suppress(OSError):
+                line.socket.shutdown(socket.SHUT_RDWR)
+        with self._lock:
+            self._hang_up()
+
+
+def file_error(reply: Record, path: str, op: str) -> Exception:
+    """The exception for a reply that reports a failure."""
+    # trust: the reply comes from inside; its words are shown, its number only chooses a class.
+    number, said = reply.get("errno"), str(reply.get("message", ""))[:300]
+    if not isinstance(number, int):
+        return ProtocolError("the sandbox's file service reports an error that is none", op=op)
+    message = f"{op} {path!r}: {said}"
+    if number in (errno.EFBIG, errno.EOVERFLOW) and op in ("write", "receive_tree"):
+        return NoSpaceError(message, path=path, op=op)
+    if number in (errno.EFBIG, errno.EOVERFLOW):
+        return OutputLimitError(message, op=op)
+    return _BY_ERRNO.get(number, FileError)(message, path=path, op=op)
