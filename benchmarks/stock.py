@@ -16,8 +16,8 @@ class StockKernel:
     """A kernel of one's own.
 
     Args:
-        wait: Whether to call `wait_for_ready`, as the documentation does. Without it the first request is
-            sent at once, which saves the client's polling.
+        wait: Whether to call `wait_for_ready`, as the documentation does. Without it the first
+            request is sent at once, which saves the client's polling.
     """
 
     def __init__(self, *, wait: bool = True) -> None:

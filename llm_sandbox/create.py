@@ -1,7 +1,7 @@
 """Where sessions come from: `create_session`, and the session class with artifacts."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.backends.base import Backend, Network
 from llm_sandbox.backends.registry import get_backend
@@ -9,7 +9,6 @@ from llm_sandbox.backends.selection import choose
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import Limits
-from llm_sandbox.security import SecurityPolicy
 from llm_sandbox.session.config import (
     SessionConfig,
     Start,
@@ -17,6 +16,9 @@ from llm_sandbox.session.config import (
     refuse_container_options,
 )
 from llm_sandbox.session.session import BaseSession
+
+if TYPE_CHECKING:
+    from llm_sandbox.security import SecurityPolicy
 
 __all__ = ["ArtifactSandboxSession", "SandboxSession", "create_session"]
 
@@ -44,7 +46,7 @@ class ArtifactSandboxSession(BaseSession):
         runtime_configs: Mapping[str, Any] | None = None,
         workdir: str | None = "/sandbox",
         enable_plotting: bool = True,
-        security_policy: SecurityPolicy | None = None,
+        security_policy: "SecurityPolicy | None" = None,
         default_timeout: float | None = None,
         execution_timeout: float | None = None,
         session_timeout: float | None = None,
@@ -105,7 +107,7 @@ def create_session(
     runtime_configs: Mapping[str, Any] | None = None,
     workdir: str | None = "/sandbox",
     enable_plotting: bool = True,
-    security_policy: SecurityPolicy | None = None,
+    security_policy: "SecurityPolicy | None" = None,
     default_timeout: float | None = None,
     execution_timeout: float | None = None,
     session_timeout: float | None = None,

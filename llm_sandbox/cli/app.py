@@ -3,7 +3,7 @@
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperCommand
@@ -15,13 +15,13 @@ __all__ = ["app", "main"]
 DEFAULT_OUT = "llm-sandbox-output"
 
 _EPILOG = (
-    "Exit code: the program's own; 124 when the timeout ended it, 125 when the sandbox failed, 126 when the policy "
-    "refused it, 130 after Ctrl-C, 2 for a mistake on the command line."
+    "Exit code: the program's own; 124 when the timeout ended it, 125 when the sandbox failed, "
+    "126 when the policy refused it, 130 after Ctrl-C, 2 for a mistake on the command line."
 )
 
 app = typer.Typer(
     name="llm-sandbox",
-    help="Run code that a model wrote: isolated, without network, with its figures coming back as files.",
+    help="Run code that a model wrote: isolated, and with every figure coming back as a file.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -39,7 +39,7 @@ class Network(StrEnum):
 class _RunCommand(TyperCommand):
     """Gives `--out` its default directory when no value follows it."""
 
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, _with_default_out(args))
 
 
@@ -59,7 +59,7 @@ Backend = Annotated[
     typer.Option(
         "--backend",
         "-b",
-        help="Where the sandbox is made; without it, the strongest that works here (see `llm-sandbox doctor`).",
+        help="Where the sandbox is made; without it, the strongest that works here (see doctor).",
         metavar="NAME",
     ),
 ]
@@ -96,7 +96,7 @@ def _start(
 def run(
     file: Annotated[
         str | None,
-        typer.Argument(help="File with the code; `-` or nothing reads standard input.", metavar="[FILE|-]"),
+        typer.Argument(help="The code; - or nothing reads standard input.", metavar="[FILE|-]"),
     ] = None,
     code: Annotated[
         str | None, typer.Option("--code", "-c", help="The code itself.", metavar="CODE")
@@ -110,23 +110,25 @@ def run(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help=f"Save figures here; DIR is {DEFAULT_OUT} when left out.", metavar="[DIR]"),
+        typer.Option("--out", help=f"Save figures in DIR, or in {DEFAULT_OUT}.", metavar="[DIR]"),
     ] = None,
     json: Annotated[
-        bool, typer.Option("--json", help="Print the whole result as one JSON document, and nothing else.")
+        bool, typer.Option("--json", help="Print the whole result as one JSON document.")
     ] = False,
     stream: Annotated[
         bool,
         typer.Option(
             "--stream",
-            help="With --json: print each output as a JSON line when it arrives, and the result last. "
-            "Without --json output is always live.",
+            help="With --json: print each output as a JSON line when it arrives, and the result "
+            "last. Without --json output is always live.",
         ),
     ] = False,
     stdin: Annotated[
         str | None,
         typer.Option(
-            "--stdin", help="What the program's `input()` reads; `-` is standard input.", metavar="FILE|-"
+            "--stdin",
+            help="What the program's input() reads; - is standard input.",
+            metavar="FILE|-",
         ),
     ] = None,
     network: NetworkOption = Network.BLOCKED,
@@ -135,14 +137,16 @@ def run(
         str | None,
         typer.Option(
             "--policy",
-            help="Refuse code that this policy does not allow: minimal, development, educational, data_science, "
-            "web_scraping, production, strict.",
+            help="Refuse code that this policy does not allow: minimal, development, educational, "
+            "data_science, web_scraping, production, strict.",
             metavar="PRESET",
         ),
     ] = None,
     env: Annotated[
         list[str] | None,
-        typer.Option("--env", "-e", help="Environment variable; may be repeated.", metavar="KEY=VALUE"),
+        typer.Option(
+            "--env", "-e", help="Environment variable; may be repeated.", metavar="KEY=VALUE"
+        ),
     ] = None,
     files: Annotated[
         list[str] | None,
@@ -156,15 +160,17 @@ def run(
 ) -> None:
     """Run a program in a fresh sandbox.
 
-    Its standard output and error come out here as they are written. Figures it shows are counted, and saved with --out.
+    Its standard output and error come out here as they are written. Figures that it shows are
+    counted, and saved with --out.
     """
-    from llm_sandbox.cli import run as command
     from llm_sandbox.cli.options import MachineOptions
+    from llm_sandbox.cli.run import Arguments, main, prepare_environment
 
-    command.prepare_environment()
+    prepare_environment()
     machine = MachineOptions(lang, backend, lib or [], network.value, memory, policy, env or [])
-    arguments = command.Arguments(machine, file, code, timeout, out, json, stream, stdin, files or [])
-    raise typer.Exit(command.main(arguments))
+    raise typer.Exit(
+        main(Arguments(machine, file, code, timeout, out, json, stream, stdin, files or []))
+    )
 
 
 @app.command(epilog="Ctrl-C stops what is running, Ctrl-D or `exit` leaves.")
@@ -176,29 +182,31 @@ def shell(
     memory: Memory = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Save figures here instead of a new temporary directory.", metavar="DIR"),
+        typer.Option(
+            "--out", help="Save figures here, not in a temporary directory.", metavar="DIR"
+        ),
     ] = None,
 ) -> None:
     """Talk to an interpreter in a sandbox, block by block.
 
-    Variables and files are kept until you leave. Standard input may be a file: blocks that fail do not stop it, and
-    make the exit code 1.
+    Variables and files are kept until you leave. Standard input may be a file: blocks that fail do
+    not stop it, and make the exit code 1.
     """
-    from llm_sandbox.cli import shell as command
     from llm_sandbox.cli.options import MachineOptions
+    from llm_sandbox.cli.shell import main
 
     machine = MachineOptions(lang, backend, lib or [], network.value, memory)
-    raise typer.Exit(command.main(machine, out))
+    raise typer.Exit(main(machine, out))
 
 
 @app.command(epilog="Exit code: 0 when something here isolates, else 1.")
 def doctor(
-    json: Annotated[bool, typer.Option("--json", help="Print the findings as one JSON document.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Say which backends work on this machine, how strongly they isolate, and what to type for the others."""
-    from llm_sandbox.cli import doctor as command
+    """Say which backends work here, how strongly they isolate, and what to type for the others."""
+    from llm_sandbox.cli.doctor import main
 
-    raise typer.Exit(command.main(as_json=json))
+    raise typer.Exit(main(as_json=json))
 
 
 def main() -> NoReturn:

@@ -8,10 +8,15 @@ from typing import NoReturn
 
 import typer
 
-from llm_sandbox.cli.render import in_option_words, say
+from llm_sandbox.cli.render import say
 from llm_sandbox.const import StateOutcome
 from llm_sandbox.data import SCHEMA, ExecutionResult
-from llm_sandbox.exceptions import ConfigurationError, MissingDependencyError, SandboxError
+from llm_sandbox.exceptions import (
+    ConfigurationError,
+    MissingDependencyError,
+    SandboxError,
+    SecurityViolationError,
+)
 
 __all__ = [
     "INTERRUPTED",
@@ -54,40 +59,53 @@ def exit_codes(*, as_json: bool = False) -> Iterator[None]:
         say(error.message, error.hint)
         if as_json:
             print(json.dumps({"schema": SCHEMA, "type": "error", "error": error.to_dict()}))
-        mistaken = isinstance(error, ConfigurationError) and not isinstance(error, MissingDependencyError)
-        raise typer.Exit(USAGE if mistaken else SANDBOX_FAILED) from None
+        raise typer.Exit(_exit_code(error)) from None
 
 
-def explain_end(result: ExecutionResult, memory_bytes: int, timeout: float | None = None) -> list[str]:
+def _exit_code(error: SandboxError) -> int:
+    if isinstance(error, SecurityViolationError):
+        return REFUSED
+    if isinstance(error, ConfigurationError) and not isinstance(error, MissingDependencyError):
+        return USAGE
+    return SANDBOX_FAILED
+
+
+def explain_end(
+    result: ExecutionResult,
+    memory_bytes: int,
+    *,
+    timeout: float | None = None,
+    is_last: bool = False,
+) -> list[str]:
     """Say why a run ended badly where the program itself could not, and what of it is missing.
 
     Args:
         result: The run's result.
         memory_bytes: The memory that the sandbox had.
         timeout: The seconds that the run had.
+        is_last: Whether no other run follows, so that nobody needs to know about the interpreter.
 
     Returns:
         Sentences; empty when there is nothing to say.
     """
     sentences = []
     if result.timed_out:
-        sentences.append(f"stopped after {timeout:g} s (--timeout)" if timeout else "stopped: its time was up")
+        sentences.append(f"stopped after {timeout:g} s" if timeout else "stopped: its time was up")
     elif result.oom_killed:
-        sentences.append(f"killed at the memory limit of {memory_bytes >> 20} MiB; --memory sets another")
+        size = memory_bytes >> 20
+        sentences.append(f"killed at the memory limit of {size} MiB; --memory sets another")
     elif result.signal is not None:
         sentences.append(f"the program was ended by {_signal_name(result.signal)}")
-    for name in ("stdout", "stderr"):
-        if getattr(result, f"{name}_truncated"):
-            sentences.append(f"{name} was longer than what is kept, and has been cut")
+    if result.dropped_bytes:
+        size = result.dropped_bytes
+        sentences.append(f"{size} bytes of output were over the limit, and have been left out")
     if result.dropped_outputs:
-        sentences.append(f"{result.dropped_outputs} displays were over the limits, and were left out")
-    sentences.extend(in_option_words(note) for note in result.notes)
+        count = result.dropped_outputs
+        sentences.append(f"{count} displays were over the limits, and have been left out")
+    # A session puts what became of its interpreter first.
+    skipped = 1 if is_last and result.state is not StateOutcome.KEPT else 0
+    sentences.extend(result.notes[skipped:])
     return sentences
-
-
-def about_the_session(result: ExecutionResult) -> int:
-    """How many of a result's first notes concern runs that follow, of which a single run has none."""
-    return 0 if result.state is StateOutcome.KEPT else 1
 
 
 def _signal_name(number: int) -> str:

@@ -16,19 +16,20 @@ _AGAIN_S = 0.002
 class Interruption:
     """Raises KeyboardInterrupt on Ctrl-C, but never inside a callback of `run`.
 
-    The library lets code run to its end when a callback raises, and an interrupt is likely to come in one: that is
-    where the time goes when a program prints much. So one that comes there is put off until the callback is over.
-    A callback that cannot write any more (a closed pipe) ends the code in the same way. Used in the main thread.
+    The library lets code run to its end when a callback raises, and an interrupt is likely to come
+    in one: that is where the time goes when a program prints much. So one that comes there is put
+    off until the callback is over. A callback that cannot write any more (a closed pipe) ends the
+    code in the same way. Used in the main thread.
     """
 
     def __init__(self) -> None:
         self.failure: OSError | None = None
         """Why a callback could not write; None when it could."""
         self._in_callback = False
-        self._code = self.callback(lambda _: None).__code__  # type: ignore[attr-defined]
+        self._code = self.callback(lambda _: None).__code__
 
     def callback(self, hear: Callable[[Output], None]) -> OutputCallback:
-        """Return `hear` as a callback that is never interrupted, and whose failure to write ends the code."""
+        """Return `hear` as a callback that is not interrupted, and whose failure ends the code."""
 
         def heard(output: Output) -> None:
             self._in_callback = True
@@ -44,16 +45,15 @@ class Interruption:
         return heard
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        # A signal is also taken at the callback's very first instruction, before it can say that it has begun.
+        # A signal is also taken at the callback's first instruction, before it says that it began.
         if self._in_callback or (frame is not None and frame.f_code is self._code):
             signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
         else:
             raise KeyboardInterrupt
 
     def __enter__(self) -> Self:
-        self._before = {
-            number: signal.signal(number, self._interrupt) for number in (signal.SIGINT, signal.SIGALRM)
-        }
+        numbers = (signal.SIGINT, signal.SIGALRM)
+        self._before = {number: signal.signal(number, self._interrupt) for number in numbers}
         return self
 
     def __exit__(

@@ -1,4 +1,4 @@
-"""What the commands that make a sandbox have in common: their options, checked, and the session made of them."""
+"""What the commands that make a sandbox have in common: options, and the session made of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

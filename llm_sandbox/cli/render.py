@@ -10,14 +10,23 @@ from typing import Self, TextIO
 
 from llm_sandbox.terminal import strip_controls
 
-__all__ = ["Progress", "StreamWriter", "hold_back", "in_option_words", "plain_text", "say", "styled"]
+__all__ = [
+    "Progress",
+    "StreamWriter",
+    "hold_back",
+    "in_option_words",
+    "plain_text",
+    "say",
+    "styled",
+]
 
 _SHOWN_AFTER_S = 0.3
 _LONGEST_SEQUENCE = 4096
 
 # A sequence that has begun and has not ended, or a carriage return whose newline may follow.
 _UNFINISHED = re.compile(
-    r"(?:(?:\x1b[\]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c]*+\x1b?|(?:\x1b\[|\x9b)[0-?]*+[ -/]*+|\x1b[ -/]*+|\r)\Z"
+    r"(?:(?:\x1b[\]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c]*+\x1b?"
+    r"|(?:\x1b\[|\x9b)[0-?]*+[ -/]*+|\x1b[ -/]*+|\r)\Z"
 )
 
 _OPTION_WORDS = {
@@ -109,8 +118,8 @@ _PICTURES = ("application/pdf", "application/vnd.plotly.v1+json")
 
 def styled(text: str, code: str) -> str:
     """Return text in an ANSI style for stderr; unchanged where nobody wants colours."""
-    wanted = sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return f"\x1b[{code}m{text}\x1b[0m" if wanted else text
+    refused = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return f"\x1b[{code}m{text}\x1b[0m" if sys.stderr.isatty() and not refused else text
 
 
 def say(message: str, hint: str | None = None) -> None:

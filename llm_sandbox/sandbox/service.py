@@ -15,6 +15,7 @@ from llm_sandbox.exceptions import (
     OutputLimitError,
     PathError,
     ProtocolError,
+    SandboxError,
     SandboxFileExistsError,
     SandboxFileNotFoundError,
     SandboxIsADirectoryError,
@@ -65,7 +66,9 @@ class Line(Connection):
 
     def is_dead(self) -> bool:
         """Whether the other end is gone, or speaks without being asked."""
-        return bool(select.select([self.socket], [], [], 0)[0])
+        poll = select.poll()
+        poll.register(self.socket, select.POLLIN)
+        return bool(poll.poll(0))
 
 
 class FileService:
@@ -119,9 +122,13 @@ class FileService:
                 line.deadline = deadline
                 try:
                     line.send_record({"op": op, "path": path, **fields})
-                    with contextlib.suppress(SenderFailed):
+                    try:
                         value = talk(line)
-                    reply = line.receive_record()
+                    except SenderFailed:
+                        reply = line.receive_record()
+                        reply.setdefault("errno", errno.EIO)
+                    else:
+                        reply = line.receive_record()
                     break
                 except TimeoutError:
                     self._hang_up()
@@ -174,7 +181,7 @@ class FileService:
             self._hang_up()
 
 
-def file_error(reply: Record, path: str, op: str) -> Exception:
+def file_error(reply: Record, path: str, op: str) -> SandboxError:
     """The exception for a reply that reports a failure."""
     # trust: the reply comes from inside; its words are shown, its number only chooses a class.
     number, said = reply.get("errno"), str(reply.get("message", ""))[:300]

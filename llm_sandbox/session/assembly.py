@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from llm_sandbox.artifacts.plots import plot_from_display
 from llm_sandbox.backends.base import Isolation, MachineSpec
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.data import ConsoleOutput, ExecutionResult, Usage
@@ -128,6 +127,11 @@ def _stream_text(outputs: tuple[Output, ...], name: str) -> str:
 
 def _plots(outputs: tuple[Output, ...], limits: Limits) -> list[PlotOutput]:
     """The plots in order; an update replaces what it updates."""
+    # Most runs display nothing.
+    if not any(isinstance(output, DisplayOutput | ResultOutput) for output in outputs):
+        return []
+    from llm_sandbox.artifacts.plots import plot_from_display
+
     plots: list[PlotOutput | None] = []
     places: dict[str, int] = {}
     for output in outputs:

@@ -4,13 +4,15 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from llm_sandbox.backends.base import Network
 from llm_sandbox.const import SupportedLanguage
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
 from llm_sandbox.limits import Limits, validate_timeout
-from llm_sandbox.security import SecurityPolicy
+
+if TYPE_CHECKING:
+    from llm_sandbox.security import SecurityPolicy
 
 __all__ = ["SessionConfig", "Start", "apply_runtime_configs", "refuse_container_options"]
 
@@ -60,7 +62,7 @@ class SessionConfig:
     layout."""
     enable_plotting: bool = True
     """Whether displays that are plots are listed in `ExecutionResult.plots`."""
-    security_policy: SecurityPolicy | None = None
+    security_policy: "SecurityPolicy | None" = None
     """What code is refused before it is run."""
     default_timeout: float | None = None
     """Seconds for commands, and for runs without a timeout of their own."""

@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from llm_sandbox.backends.base import Backend, KernelSpec, Machine, MachineSpec
 from llm_sandbox.const import StateOutcome
@@ -13,9 +14,11 @@ from llm_sandbox.kernel.collector import Collector, OutputCallback
 from llm_sandbox.limits import Deadline
 from llm_sandbox.session.assembly import assemble
 from llm_sandbox.session.config import SessionConfig
-from llm_sandbox.session.layers import Layer
 from llm_sandbox.session.pool import shared_pool, start_kernel
 from llm_sandbox.settings import get_settings
+
+if TYPE_CHECKING:
+    from llm_sandbox.session.layers import Layer
 
 __all__ = ["KERNEL_ENVIRONMENT", "Interpreter"]
 
@@ -169,7 +172,7 @@ class Interpreter:
         self._client = self._start()
         self._configure()
 
-    def add_libraries(self, layer: Layer) -> None:
+    def add_libraries(self, layer: "Layer") -> None:
         """Make a layer importable; an interpreter that may have loaded what it replaces is replaced
         itself.
         """

@@ -323,6 +323,8 @@ class _Installation:
         hint = None
         if "No module named pip" in output:
             hint = "python -m ensurepip, in the environment that runs this program"
+        elif "Permission denied" in output and os.geteuid() == 0:
+            hint = "root's sandboxes read as another user: make the packages readable for all"
         elif _UNREACHABLE.search(output):
             hint = "the package index could not be reached: check the network, or pip config list"
         return LibraryInstallationError(

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from llm_sandbox.backends.base import Backend, Isolation, MachineSpec
 from llm_sandbox.data import ExecutionResult, ProcessResult, StreamCallback
@@ -28,11 +28,13 @@ from llm_sandbox.kernel.collector import OutputCallback
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import Deadline, validate_timeout
 from llm_sandbox.sandbox import Process, Sandbox
-from llm_sandbox.security import SecurityPattern, is_safe
 from llm_sandbox.session.callbacks import follow, listener, stdin_lines
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.interpreter import Interpreter
-from llm_sandbox.session.libraries import Libraries
+
+if TYPE_CHECKING:
+    from llm_sandbox.security import SecurityPattern
+    from llm_sandbox.session.libraries import Libraries
 
 __all__ = ["BaseSession"]
 
@@ -62,7 +64,7 @@ class BaseSession:
         self._busy = threading.Lock()
         self._sandbox: Sandbox | None = None
         self._interpreter: Interpreter | None = None
-        self._libraries: Libraries | None = None
+        self._libraries: "Libraries | None" = None
         self._closed = False
         if config.verbose and not logging.getLogger().handlers and not logger.handlers:
             logger.addHandler(logging.StreamHandler(sys.stderr))
@@ -89,9 +91,8 @@ class BaseSession:
         try:
             if config.session_timeout is not None:
                 machine.set_deadline(config.session_timeout)
-            self._sandbox = Sandbox.from_machine(machine, env=config.program_environment())
+            self._sandbox = Sandbox(machine, config.env, config.secrets)
             self._interpreter = interpreter
-            self._libraries = Libraries(self._backend, self.language_handler)
             if config.libraries:
                 self.install(list(config.libraries))
         except BaseException:
@@ -215,12 +216,17 @@ class BaseSession:
             )
         return result
 
-    def is_safe(self, code: str) -> tuple[bool, list[SecurityPattern]]:
+    def is_safe(self, code: str) -> "tuple[bool, list[SecurityPattern]]":
         """Judge code by the session's policy without running it; works before `open`, too.
 
         Returns:
             Whether it would be run, and everything the policy found.
         """
+        if self.config.security_policy is None:
+            return True, []
+        # Policies are pydantic models, which most sessions never need loaded.
+        from llm_sandbox.security import is_safe
+
         return is_safe(code, self.config.security_policy, self.language_handler)
 
     def restart(self) -> None:
@@ -241,12 +247,15 @@ class BaseSession:
                 self._install(libraries)
 
     def _install(self, libraries: Sequence[str]) -> None:
-        assert self._libraries is not None
         assert self._interpreter is not None
+        if self._libraries is None:
+            from llm_sandbox.session.libraries import Libraries
+
+            self._libraries = Libraries(self._backend, self.language_handler)
         added = self._libraries.add(libraries)
         if added:
             self._interpreter.add_libraries(added)
-            self.sandbox.env["PYTHONPATH"] = ":".join(self._libraries.guest_paths)
+            self.sandbox.update_env({"PYTHONPATH": ":".join(self._libraries.guest_paths)})
 
     def _open_interpreter(self) -> Interpreter:
         _ = self.sandbox

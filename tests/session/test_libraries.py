@@ -72,7 +72,7 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_INDEX_URL", NOWHERE)
     monkeypatch.setenv("PIP_EXTRA_INDEX_URL", NOWHERE)
     monkeypatch.setenv("PIP_FIND_LINKS", "/nowhere")
-    monkeypatch.setenv("PIP_RETRIES", "0")
+    monkeypatch.setenv("PIP_RETRIES", "1")
 
 
 def leftovers(cache: Path) -> list[Path]:
@@ -85,7 +85,7 @@ def run_inside(backend: BubblewrapBackend, layer: Layer, code: str) -> tuple[str
     try:
         env = {**machine.base_env(), "PYTHONPATH": layer.guest_path}
         raw = machine.start(ProcessSpec((machine.python(), "-c", code), env, timeout_s=60))
-        with open(raw.stdout) as out, open(raw.stderr) as err:
+        with os.fdopen(raw.stdout) as out, os.fdopen(raw.stderr) as err:
             said = out.read(), err.read()
         raw.ending.wait(10)
         return said
@@ -227,12 +227,29 @@ def test_a_source_distribution_is_refused(
     builder: SandboxBuilder,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    (tmp_path / "evil-1.0.tar.gz").write_bytes(b"")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    (wheels / "evil-1.0.tar.gz").write_bytes(b"")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_NO_BINARY", ":all:")
     with pytest.raises(LibraryInstallationError, match="No matching distribution found for evil"):
         store.install(["evil"], builder=builder)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's sandboxes read as another user")
+def test_packages_that_only_root_may_read(
+    tmp_path: Path,
+    store: LayerStore,
+    builder: SandboxBuilder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tmp_path.chmod(0o700)
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    with pytest.raises(LibraryInstallationError, match="Permission denied") as caught:
+        store.install(["secret-demo"], builder=builder)
+    assert "readable for all" in str(caught.value)
 
 
 @pytest.mark.usefixtures("offline")
@@ -283,8 +300,8 @@ def test_what_a_package_ships_is_compiled_from_its_sources(
     tag = sys.implementation.cache_tag
     shipped = f"shipped_demo/__pycache__/__init__.{tag}.pyc"
     files = {"shipped_demo/__init__.py": "x = 'source'\n", shipped: "junk", "broken.py": "x ="}
-    make_wheel(tmp_path, "shipped_demo", files)
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    make_wheel(tmp_path / "wheels", "shipped_demo", files)
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     layer = store.install(["shipped_demo"], builder=builder)
     assert (layer.path / shipped).read_bytes() != b"junk"
@@ -361,11 +378,11 @@ store.install(["humanize"], builder=builder)
 
 def test_no_process_stays(cache: Path, store: LayerStore, builder: SandboxBuilder) -> None:
     before = {child.pid for child in psutil.Process().children(recursive=True)}
-    descriptors = len(os.listdir("/proc/self/fd"))
+    descriptors = len(list(Path("/proc/self/fd").iterdir()))
     store.install(["tabulate<98"], builder=builder)
     after = {child.pid for child in psutil.Process().children(recursive=True)}
     assert after <= before
-    assert len(os.listdir("/proc/self/fd")) <= descriptors
+    assert len(list(Path("/proc/self/fd").iterdir())) <= descriptors
     assert leftovers(cache) == []
 
 
@@ -382,7 +399,7 @@ def test_the_building_sandbox_sees_nothing_else_of_the_host(
             "open('/build/x', 'w')"
         )
         raw = machine.start(ProcessSpec((machine.python(), "-c", code), machine.base_env()))
-        with open(raw.stdout) as out, open(raw.stderr) as err:
+        with os.fdopen(raw.stdout) as out, os.fdopen(raw.stderr) as err:
             said, complaint = out.read(), err.read()
         ended = raw.ending.wait(10)
         assert complaint == ""

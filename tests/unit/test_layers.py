@@ -7,6 +7,7 @@ import os
 import stat
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,7 +24,6 @@ from llm_sandbox.session.pip_settings import PipSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from llm_sandbox.limits import Deadline
 
@@ -205,11 +205,11 @@ def test_what_is_no_file_is_refused(root: Path, index: Path, spoil: Callable[[Pa
         write_demo(staging)
         spoil(staging / "site")
 
-    before = os.stat("/etc/passwd")
+    before = Path("/etc/passwd").stat()
     with pytest.raises(LibraryInstallationError, match="neither a file nor a folder"):
         LayerStore(root).install(["demo"], builder=Writer(write))
     assert contents(root) == contents(index / "staging") == contents(index / "requests") == []
-    assert os.stat("/etc/passwd") == before
+    assert Path("/etc/passwd").stat() == before
 
 
 def test_modes_and_owners_are_set(root: Path) -> None:

@@ -1,0 +1,131 @@
+"""SVG: the size of the root element, in CSS pixels; nothing is parsed beyond its start tag."""
+
+import re
+
+from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
+from llm_sandbox.plots import FileType
+
+__all__ = ["SvgKind"]
+
+_WINDOW = 64 * 1024
+"""The root's start tag has to begin and end within the first 64 KiB."""
+_ATTRIBUTES = 256
+
+# Repetitions are possessive or exclude what follows, so that no input takes more than one pass. A
+# document type with declarations of its own (`[`) does not match: those are entities, which a
+# reader of the file may expand without end.
+_DOCTYPE = re.compile(
+    rb"<!DOCTYPE[^<>\[\]\"']*+(?:(?:\"[^\"]*+\"|'[^']*+')[^<>\[\]\"']*+)*>", re.IGNORECASE
+)
+_SPACE = re.compile(rb"[ \t\r\n]*+")
+_ROOT = re.compile(rb"<(?:[A-Za-z_][\w.-]{0,63}:)?svg(?=[ \t\r\n/>])")
+_ATTRIBUTE = re.compile(
+    rb"[ \t\r\n]++([^ \t\r\n=<>/\"']{1,256})[ \t\r\n]*+=[ \t\r\n]*+(?:\"([^\"<]*+)\"|'([^'<]*+)')"
+)
+
+_NUMBER = rb"[+-]?(?:[0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:[eE][+-]?[0-9]{1,3})?"
+_LENGTH = re.compile(rb"[ \t\r\n]*(" + _NUMBER + rb")(px|pt|pc|in|cm|mm|q)?[ \t\r\n]*", re.I)
+_VIEW_BOX = re.compile(
+    rb"[ \t\r\n]*+"
+    + rb"(?:[ \t\r\n]++,?[ \t\r\n]*+|,[ \t\r\n]*+)".join([rb"(%b)" % _NUMBER] * 4)
+    + rb"[ \t\r\n]*+"
+)
+_LONGEST_VALUE = 256
+
+_PIXELS = {
+    b"": 1.0,
+    b"px": 1.0,
+    b"pt": 96 / 72,
+    b"pc": 16.0,
+    b"in": 96.0,
+    b"cm": 96 / 2.54,
+    b"mm": 96 / 25.4,
+    b"q": 96 / 101.6,
+}
+
+
+class SvgKind(ArtifactKind):
+    """SVG drawings in an encoding that extends ASCII."""
+
+    mimes = ("image/svg+xml",)
+    file_type = FileType.SVG
+    textual = True
+
+    def matches(self, content: bytes) -> bool:
+        """Whether the first element is `svg` and no entities are declared before it."""
+        return _root(content) is not None
+
+    def describe(self, content: bytes) -> Dimensions:
+        """Return the root's width and height in CSS pixels; its viewBox says what they do not."""
+        root = _root(content)
+        if root is None:
+            return Dimensions()
+        found = _attributes(*root)
+        width, height = _length(found.get(b"width")), _length(found.get(b"height"))
+        box_width, box_height = _view_box(found.get(b"viewBox"))
+        if width is None and height is None:
+            width, height = box_width, box_height
+        elif box_width and box_height:
+            # One of the two is enough where the viewBox gives the proportions: so do browsers.
+            if width is None and height is not None:
+                width = height * box_width / box_height
+            elif height is None and width is not None:
+                height = width * box_height / box_width
+        return Dimensions.of(width, height)
+
+
+def _root(content: bytes) -> tuple[bytes, int] | None:
+    # trust: text from inside; only its beginning is looked at, and every turn moves forward.
+    window = content[:_WINDOW]
+    offset = 3 if window.startswith(b"\xef\xbb\xbf") else 0
+    while True:
+        offset = _after_space(window, offset)
+        root = _ROOT.match(window, offset)
+        if root is not None:
+            return window, root.end()
+        end = _after_preamble(window, offset)
+        if end is None:
+            return None
+        offset = end
+
+
+def _after_space(window: bytes, offset: int) -> int:
+    match = _SPACE.match(window, offset)
+    return match.end() if match else offset
+
+
+def _after_preamble(window: bytes, offset: int) -> int | None:
+    for opening, closing in ((b"<?", b"?>"), (b"<!--", b"-->")):
+        if window.startswith(opening, offset):
+            end = window.find(closing, offset + len(opening))
+            return None if end < 0 else end + len(closing)
+    match = _DOCTYPE.match(window, offset)
+    return match.end() if match else None
+
+
+def _attributes(window: bytes, offset: int) -> dict[bytes, bytes]:
+    found: dict[bytes, bytes] = {}
+    for _ in range(_ATTRIBUTES):
+        match = _ATTRIBUTE.match(window, offset)
+        if match is None:
+            break
+        value = match[2] if match[2] is not None else match[3]
+        if len(value) <= _LONGEST_VALUE:
+            found.setdefault(match[1], value)
+        offset = match.end()
+    return found
+
+
+def _length(value: bytes | None) -> float | None:
+    match = _LENGTH.fullmatch(value) if value is not None else None
+    if match is None:
+        return None
+    size = float(match[1]) * _PIXELS[(match[2] or b"").lower()]
+    return size if size > 0 else None
+
+
+def _view_box(value: bytes | None) -> tuple[float | None, float | None]:
+    match = _VIEW_BOX.fullmatch(value) if value is not None else None
+    if match is None:
+        return None, None
+    return float(match[3]), float(match[4])

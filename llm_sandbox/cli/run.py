@@ -1,0 +1,188 @@
+"""`llm-sandbox run`: one program in a fresh sandbox."""
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from llm_sandbox import outputs
+from llm_sandbox.cli.endings import (
+    INTERRUPTED,
+    PIPE_CLOSED,
+    REFUSED,
+    SANDBOX_FAILED,
+    exit_codes,
+    explain_end,
+    usage_error,
+)
+from llm_sandbox.cli.figures import make_directory, save_figures
+from llm_sandbox.cli.interruption import Interruption
+from llm_sandbox.cli.options import MachineOptions, open_session
+from llm_sandbox.cli.render import StreamWriter, plain_text, say
+from llm_sandbox.cli.source import read_code, read_input, split_file_option
+from llm_sandbox.const import RunStatus
+from llm_sandbox.data import ExecutionResult
+from llm_sandbox.exceptions import SandboxTimeoutError, SecurityViolationError
+from llm_sandbox.limits import validate_timeout
+from llm_sandbox.outputs import DisplayOutput, ErrorOutput, ExecutionError, Output, StreamOutput
+from llm_sandbox.session.session import BaseSession
+
+__all__ = ["Arguments", "main", "prepare_environment"]
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What was typed."""
+
+    machine: MachineOptions
+    file: str | None
+    code: str | None
+    timeout: float | None
+    out: Path | None
+    as_json: bool
+    stream: bool
+    stdin: str | None
+    files: Sequence[str]
+
+
+def prepare_environment() -> None:
+    """Keep nothing warm for later sessions, which do not come, unless the user says otherwise."""
+    for name, value in (("LLM_SANDBOX_PREFORK", "0"), ("LLM_SANDBOX_PRELOAD", "lean")):
+        if not os.environ.get(name):
+            os.environ[name] = value
+
+
+def main(arguments: Arguments) -> int:
+    """Run the program and return the exit code."""
+    with exit_codes(as_json=arguments.as_json):
+        return _Run(arguments).run()
+
+
+class _Run:
+    """One program from the command line to its exit code.
+
+    Args:
+        arguments: What was typed.
+    """
+
+    def __init__(self, arguments: Arguments) -> None:
+        self._arguments = arguments
+        self._timeout = _checked_timeout(arguments.timeout)
+        self._session = arguments.machine.make_session()
+        self._files = [split_file_option(text) for text in arguments.files]
+        if arguments.out is not None:
+            make_directory(arguments.out)
+        self._code = read_code(arguments.file, arguments.code)
+        self._input = read_input(
+            arguments.stdin,
+            code_from_stdin=arguments.code is None and arguments.file in (None, "-"),
+            timeout=self._timeout,
+        )
+        self._out, self._err = StreamWriter(sys.stdout), StreamWriter(sys.stderr)
+
+    def run(self) -> int:
+        """Run it."""
+        refused = self._refusal()
+        if refused is not None:
+            return self._finish(refused)
+        interruption = Interruption()
+        try:
+            with interruption:
+                try:
+                    open_session(self._session, self._arguments.machine.libraries)
+                    result = self._execute(self._session, self._input, interruption)
+                finally:
+                    self._session.close()
+        except KeyboardInterrupt:
+            return self._interrupted(interruption.failure)
+        return self._finish(result)
+
+    def _refusal(self) -> ExecutionResult | None:
+        """The result of code that the policy refuses, for which no sandbox need be made."""
+        safe, violations = self._session.is_safe(self._code)
+        if safe:
+            return None
+        words = "; ".join(dict.fromkeys(violation.description for violation in violations))
+        message = f"the policy {self._arguments.machine.policy!r} refuses this code: {words}"
+        error = ExecutionError(SecurityViolationError.__name__, message)
+        return ExecutionResult(exit_code=REFUSED, status=RunStatus.BLOCKED, error=error)
+
+    def _execute(
+        self, session: BaseSession, stdin: Iterable[str] | None, interruption: Interruption
+    ) -> ExecutionResult:
+        for path, dest in self._files:
+            session.copy_to_runtime(path, dest)
+        hear = None
+        if not self._arguments.as_json:
+            hear = self._show
+        elif self._arguments.stream:
+            hear = self._print_event
+        callback = None if hear is None else interruption.callback(hear)
+        try:
+            return session.run(self._code, timeout=self._timeout, stdin=stdin, on_output=callback)
+        except SandboxTimeoutError as error:
+            if not isinstance(error.result, ExecutionResult):
+                raise
+            return error.result
+
+    # --- live -----------------------------------------------------------------------------------
+
+    def _show(self, output: Output) -> None:
+        # As `python FILE` would: what is shown comes out, a last expression's value does not.
+        if isinstance(output, StreamOutput):
+            (self._out if output.name == "stdout" else self._err).write(output.text)
+        elif isinstance(output, ErrorOutput):
+            lines = output.traceback or (f"{output.name}: {output.value}",)
+            self._err.write("\n".join(lines) + "\n")
+        elif isinstance(output, DisplayOutput):
+            text = plain_text(output.data)
+            if text is not None:
+                self._out.write(text + "\n")
+
+    def _print_event(self, output: Output) -> None:
+        print(json.dumps(outputs.to_dict(output), allow_nan=False), flush=True)
+
+    # --- the end --------------------------------------------------------------------------------
+
+    def _finish(self, result: ExecutionResult) -> int:
+        arguments = self._arguments
+        with contextlib.suppress(OSError):
+            self._out.end_line()
+            self._err.end_line()
+        if result.status is RunStatus.BLOCKED and result.error is not None:
+            say(result.error.value)
+        memory = self._session.config.limits.memory_bytes
+        for sentence in explain_end(result, memory, timeout=self._timeout, is_last=True):
+            say(sentence)
+        if arguments.out is not None:
+            save_figures(result.plots, arguments.out)
+        elif result.plots and not arguments.as_json:
+            count = len(result.plots)
+            say(f"{count} {'figure' if count == 1 else 'figures'} came back; --out DIR saves them")
+        if arguments.as_json:
+            try:
+                print(result.to_json(), flush=True)
+            except BrokenPipeError as error:
+                return self._interrupted(error)
+        return result.exit_code
+
+    def _interrupted(self, failure: OSError | None) -> int:
+        if failure is None:
+            with contextlib.suppress(OSError):
+                self._err.end_line()
+            return INTERRUPTED
+        # Python writes what it still holds at exit, and would complain that nobody reads it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(failure, BrokenPipeError):
+            return PIPE_CLOSED
+        say(f"cannot write the program's output: {failure.strerror}")
+        return SANDBOX_FAILED
+
+
+def _checked_timeout(timeout: float | None) -> float | None:
+    if timeout is not None and not timeout > 0:
+        usage_error("--timeout must be a number of seconds above 0", "leave it out for no limit")
+    return validate_timeout(timeout, "--timeout")

@@ -1,0 +1,173 @@
+"""`llm-sandbox shell`: a prompt on one session."""
+
+import contextlib
+import importlib
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from llm_sandbox import __version__
+from llm_sandbox.cli.blocks import is_complete, split_blocks
+from llm_sandbox.cli.endings import INTERRUPTED, PIPE_CLOSED, exit_codes, explain_end
+from llm_sandbox.cli.figures import make_directory, save_figures
+from llm_sandbox.cli.interruption import Interruption
+from llm_sandbox.cli.options import MachineOptions, open_session
+from llm_sandbox.cli.render import StreamWriter, plain_text, say
+from llm_sandbox.const import RunStatus, StateOutcome
+from llm_sandbox.data import ExecutionResult
+from llm_sandbox.exceptions import ContainerGoneError, SandboxError
+from llm_sandbox.outputs import (
+    DisplayOutput,
+    ErrorOutput,
+    Output,
+    ResultOutput,
+    StreamOutput,
+    UpdateOutput,
+)
+from llm_sandbox.session.session import BaseSession
+
+__all__ = ["main"]
+
+_LEAVE = ("exit", "quit", "exit()", "quit()")
+
+
+def main(machine: MachineOptions, out: Path | None) -> int:
+    """Run the shell and return the exit code."""
+    with exit_codes():
+        if out is not None:
+            make_directory(out)
+        session = machine.make_session()
+        try:
+            open_session(session, machine.libraries)
+            return Shell(session, out).run()
+        finally:
+            session.close()
+
+
+class Shell:
+    """Reads blocks, runs them, shows what comes of them.
+
+    Args:
+        session: An open session.
+        out: Where figures are saved; None for a temporary directory, made for the first figure.
+    """
+
+    def __init__(self, session: BaseSession, out: Path | None) -> None:
+        self._session = session
+        self._figures_folder = out
+        self._figures = 0
+        self._interactive = sys.stdin.isatty()
+        self._out, self._err = StreamWriter(sys.stdout), StreamWriter(sys.stderr)
+        self._last_code = 0
+
+    def run(self) -> int:
+        """Run blocks until the input ends or the code asks to leave."""
+        if self._interactive:
+            self._greet()
+        failed = False
+        blocks = self._typed_blocks() if self._interactive else split_blocks(sys.stdin, self._lang)
+        for block in blocks:
+            if block.strip() in _LEAVE:
+                break
+            left = self._run_block(block)
+            if left:
+                return self._last_code
+            failed = failed or self._last_code != 0
+        return int(failed and not self._interactive)
+
+    @property
+    def _lang(self) -> str:
+        return self._session.config.lang
+
+    def _greet(self) -> None:
+        with contextlib.suppress(ImportError):
+            importlib.import_module("readline")  # gives input() editing and history
+        network = "network open" if self._session.config.network == "open" else "no network"
+        level = self._session.isolation.level
+        where = f"{self._lang} in {self._session.backend} ({level}, {network})"
+        print(f"llm-sandbox {__version__}: {where}")
+        print("Ctrl-C stops what is running, Ctrl-D or exit leaves.")
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def _typed_blocks(self) -> Iterator[str]:
+        lines = ""
+        while True:
+            try:
+                line = input("... " if lines else ">>> ")
+            except EOFError:
+                print()
+                return
+            except KeyboardInterrupt:
+                print("\nKeyboardInterrupt")
+                lines = ""
+                continue
+            lines += line + "\n"
+            # Before its last newline, a blank line is what ends a block by Python's rule.
+            if is_complete(lines[:-1] if self._lang == "python" else lines, self._lang):
+                if lines.strip():
+                    yield lines
+                lines = ""
+
+    def _answers(self) -> Iterator[str]:
+        """What is typed when the code asks for input."""
+        with contextlib.suppress(EOFError):
+            while True:
+                yield input()
+
+    # --- running --------------------------------------------------------------------------------
+
+    def _run_block(self, block: str) -> bool:
+        """Run a block; True when the shell is to be left."""
+        interruption = Interruption()
+        answers = self._answers() if self._interactive else None
+        try:
+            with interruption:
+                result = self._session.run(
+                    block, stdin=answers, on_output=interruption.callback(self._show)
+                )
+        except KeyboardInterrupt:
+            return self._interrupted(interruption.failure)
+        except ContainerGoneError:
+            raise
+        except SandboxError as error:
+            say(error.message, error.hint)
+            self._last_code = 1
+            return False
+        self._last_code = result.exit_code
+        self._end_lines()
+        for sentence in explain_end(result, self._session.config.limits.memory_bytes):
+            say(sentence)
+        self._save(result)
+        return result.status is RunStatus.EXITED and result.state is not StateOutcome.RESET
+
+    def _interrupted(self, failure: OSError | None) -> bool:
+        self._last_code = PIPE_CLOSED if isinstance(failure, BrokenPipeError) else INTERRUPTED
+        if failure is None:
+            self._end_lines()
+        return failure is not None or not self._interactive
+
+    def _show(self, output: Output) -> None:
+        if isinstance(output, StreamOutput):
+            (self._out if output.name == "stdout" else self._err).write(output.text)
+        elif isinstance(output, ErrorOutput):
+            lines = output.traceback or (f"{output.name}: {output.value}",)
+            self._out.end_line()
+            self._err.write("\n".join(lines) + "\n")
+        elif isinstance(output, DisplayOutput | ResultOutput | UpdateOutput):
+            text = plain_text(output.data)
+            if text is not None:
+                self._out.write(text + "\n")
+
+    def _end_lines(self) -> None:
+        with contextlib.suppress(OSError):
+            self._out.end_line()
+            self._err.end_line()
+
+    def _save(self, result: ExecutionResult) -> None:
+        if not result.plots:
+            return
+        if self._figures_folder is None:
+            self._figures_folder = Path(tempfile.mkdtemp(prefix="llm-sandbox-"))
+        self._figures += save_figures(result.plots, self._figures_folder, first=self._figures + 1)

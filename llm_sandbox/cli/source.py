@@ -1,0 +1,103 @@
+"""Where a program and its input come from."""
+
+import os
+import select
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from llm_sandbox.cli.endings import usage_error
+
+__all__ = ["read_code", "read_input", "split_file_option"]
+
+_READ = 65536
+
+
+def read_code(file: str | None, code: str | None) -> str:
+    """Return the program: what `-c` gave, a file's text, or standard input."""
+    if code is not None:
+        if file is not None:
+            usage_error("there are two programs: a file and -c", "leave one of them out")
+        return code
+    if file is None and sys.stdin.isatty():
+        usage_error(
+            "there is no program to run",
+            "llm-sandbox run FILE, or llm-sandbox run -c CODE; or pipe it in",
+        )
+    if file is None or file == "-":
+        return _decoded(sys.stdin.buffer.read(), "standard input")
+    return _decoded(_read_file(file), file)
+
+
+def read_input(
+    source: str | None, *, code_from_stdin: bool, timeout: float | None
+) -> Iterable[str] | None:
+    """Return what the program's `input()` reads; None to refuse it.
+
+    Args:
+        source: A file's path, ``-`` for standard input, or None.
+        code_from_stdin: Whether standard input holds the program.
+        timeout: Seconds that the program has, which waiting for a line counts against.
+    """
+    if source is None:
+        return None
+    if source != "-":
+        return _read_file(source).decode("utf-8", "replace")
+    if code_from_stdin:
+        usage_error(
+            "standard input cannot hold both the program and its input", "use FILE or -c CODE"
+        )
+    return _live_lines(sys.stdin.fileno(), timeout)
+
+
+def split_file_option(text: str) -> tuple[Path, str]:
+    """Return the host's path and the sandbox's of a `--file HOST[:DEST]`."""
+    whole = Path(text)
+    host, colon, dest = text.rpartition(":")
+    if whole.exists() or not colon:
+        path, dest = whole, whole.resolve().name
+    else:
+        path = Path(host)
+    if not path.exists():
+        usage_error(f"--file: there is no {path}", "--file HOST[:DEST]")
+    if not dest:
+        usage_error(f"--file: {text} names no place in the sandbox", "--file HOST[:DEST]")
+    return path, dest
+
+
+def _read_file(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        usage_error(f"there is no file {path}", "code itself goes after -c: run -c CODE")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        usage_error(f"cannot read {path}: {reason}")
+
+
+def _decoded(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        usage_error(f"{name} is not text in UTF-8")
+
+
+def _live_lines(descriptor: int, timeout: float | None) -> Iterator[str]:
+    """Lines as they come, until the time is up: the library's own deadline waits for a line."""
+    deadline = None if timeout is None else time.monotonic() + timeout
+    waiting = b""
+    while True:
+        line, newline, rest = waiting.partition(b"\n")
+        if newline:
+            waiting = rest
+            yield line.decode("utf-8", "replace")
+            continue
+        left = None if deadline is None else max(0.0, deadline - time.monotonic())
+        ready, _, _ = select.select([descriptor], [], [], left)
+        data = os.read(descriptor, _READ) if ready else b""
+        if not data:
+            if waiting:
+                yield waiting.decode("utf-8", "replace")
+            return
+        waiting += data

@@ -1,0 +1,319 @@
+"""A sandbox's files, as its user inside sees them."""
+
+import os
+import posixpath
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeVar, cast
+
+from llm_sandbox.exceptions import (
+    OutputLimitError,
+    PathError,
+    ProtocolError,
+    SandboxFileNotFoundError,
+    SandboxNotADirectoryError,
+    ValidationError,
+)
+from llm_sandbox.guest.bulk import Record
+from llm_sandbox.sandbox.service import FileService, Line
+from llm_sandbox.sandbox.transfer import TransferReport, receive_tree, send_path
+
+__all__ = ["FileEntry", "SandboxFiles"]
+
+_Value = TypeVar("_Value")
+
+_OPERATION_S = 30.0
+_TRANSFER_S = 600.0
+_READ_BYTES = 64 << 20
+_ARCHIVE_BYTES = 256 << 20
+_DOWNLOAD_BYTES = 1 << 30
+_PIECE = 1 << 18
+_KINDS = ("file", "directory", "link", "other")
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One file, directory or link in the sandbox, as the sandbox describes it."""
+
+    name: str
+    """Last part of its path; bytes that are not UTF-8 are surrogate escapes, as `os.listdir` has them."""
+    kind: Literal["file", "directory", "link", "other"]
+    """What it is; ``other`` is a pipe, socket or device."""
+    size: int
+    """Size in bytes."""
+    mode: int
+    """Permission bits."""
+    mtime: float
+    """Last change, in seconds since 1970."""
+    target: str | None = None
+    """What a link names; None for anything else."""
+
+
+class SandboxFiles:
+    """Reads and writes a sandbox's files with the rights of its user.
+
+    Paths are text; relative ones start at the working directory. Links are followed inside the sandbox and nowhere else.
+    Every method raises these besides what it names itself:
+
+    Raises:
+        PathError: The path is no text, is empty or holds a NUL.
+        FileError: The operation failed in the sandbox: the subclass says how.
+        SandboxTimeoutError: It took more than 30 seconds, or 10 minutes for uploads, downloads and archives.
+        ContainerGoneError: The sandbox has ended.
+        TransportError: The sandbox's file service was killed in the middle.
+    """
+
+    def __init__(self, service: FileService, workdir: str) -> None:
+        self._service = service
+        self._workdir = workdir
+
+    def read_bytes(self, path: str, limit: int = _READ_BYTES) -> bytes:
+        """Return a file's content.
+
+        Args:
+            path: The file.
+            limit: Bytes at most; 64 MiB.
+
+        Raises:
+            OutputLimitError: It has more.
+        """
+        _check_count("limit", limit)
+        return self._call("read", path, _receiver(limit), limit=limit)[0]
+
+    def read_text(self, path: str, limit: int = _READ_BYTES) -> str:
+        r"""Return a file's content as UTF-8; other bytes appear as ``\xff`` escapes. See `read_bytes`."""
+        return self.read_bytes(path, limit).decode("utf-8", "backslashreplace")
+
+    def write_bytes(
+        self,
+        path: str,
+        data: bytes,
+        *,
+        append: bool = False,
+        exclusive: bool = False,
+        parents: bool = True,
+        mode: int = 0o644,
+    ) -> None:
+        """Write a file.
+
+        Args:
+            path: The file; an existing one is overwritten and keeps its mode.
+            data: The content.
+            append: Add to the end instead.
+            exclusive: Fail if it exists.
+            parents: Make missing directories on the way.
+            mode: Permission bits of a new file.
+
+        Raises:
+            SandboxFileExistsError: It exists, and `exclusive` was asked for.
+            NoSpaceError: A limit on disk, inodes or file size is reached; part of the data may be there.
+        """
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise ValidationError("data must be bytes", parameter="data")
+        if not isinstance(mode, int) or not 0 <= mode <= 0o777:
+            raise ValidationError("mode is permission bits, 0 to 0o777", parameter="mode")
+        view = memoryview(data).cast("B")
+
+        def send(line: Line) -> None:
+            for offset in range(0, len(view), _PIECE):
+                line.send_chunk(view[offset : offset + _PIECE])
+            line.end_chunks()
+
+        self._call(
+            "write",
+            path,
+            send,
+            repeatable=not (append or exclusive),
+            append=append,
+            exclusive=exclusive,
+            parents=parents,
+            mode=mode,
+        )
+
+    def write_text(
+        self,
+        path: str,
+        data: str,
+        *,
+        append: bool = False,
+        exclusive: bool = False,
+        parents: bool = True,
+        mode: int = 0o644,
+    ) -> None:
+        """Write text as UTF-8; see `write_bytes`."""
+        if not isinstance(data, str):
+            raise ValidationError("data must be text", parameter="data")
+        self.write_bytes(
+            path,
+            data.encode("utf-8", "surrogateescape"),
+            append=append,
+            exclusive=exclusive,
+            parents=parents,
+            mode=mode,
+        )
+
+    def list(self, path: str = ".") -> list[FileEntry]:
+        """Return what is in a directory, sorted by name; links are described, not followed.
+
+        Raises:
+            OutputLimitError: It has more than 100,000 entries.
+        """
+        entries = self._call("list", path, _nothing)[1].get("entries")
+        if not isinstance(entries, list):
+            raise ProtocolError("the sandbox's file service sent no entries")
+        return [_read_entry(entry) for entry in entries]
+
+    def stat(self, path: str, *, follow: bool = True) -> FileEntry:
+        """Describe one file; with `follow`, what a link leads to."""
+        return _read_entry(self._call("stat", path, _nothing, follow=follow)[1].get("entry"))
+
+    def exists(self, path: str) -> bool:
+        """Whether there is something at the path; False for a link to nothing."""
+        try:
+            self.stat(path)
+        except (SandboxFileNotFoundError, SandboxNotADirectoryError):
+            return False
+        return True
+
+    def mkdir(self, path: str, *, parents: bool = True, exist_ok: bool = True) -> None:
+        """Make a directory.
+
+        Raises:
+            SandboxFileExistsError: It exists and `exist_ok` is false, or something else is there.
+        """
+        self._call(
+            "mkdir", path, _nothing, repeatable=exist_ok, parents=parents, exist_ok=exist_ok
+        )
+
+    def remove(self, path: str, *, recursive: bool = False) -> None:
+        """Remove a file, link or empty directory; with `recursive`, a directory and all in it."""
+        self._call("remove", path, _nothing, repeatable=False, recursive=recursive)
+
+    def upload(self, host_path: str | os.PathLike[str], path: str) -> None:
+        """Copy a file or directory of this machine into the sandbox.
+
+        A file becomes `path`; what is in a directory comes to lie in the directory `path`, over what is there. Links in a
+        directory stay links.
+
+        Raises:
+            PathError: Among the files is a link that leads out of the directory, or a pipe, socket or device.
+            OSError: A file of this machine cannot be read.
+        """
+        self._call(
+            "receive_tree",
+            path,
+            lambda line: send_path(os.fspath(host_path), line),
+            timeout_s=_TRANSFER_S,
+            repeatable=False,
+        )
+
+    def download(
+        self, path: str, host_path: str | os.PathLike[str], *, limit: int = _DOWNLOAD_BYTES
+    ) -> TransferReport:
+        """Copy a file or directory of the sandbox to this machine.
+
+        A file becomes `host_path`, in one step. A directory becomes the directory `host_path`, in one step if there was
+        none; otherwise its files come to lie among those that are there. No link of either side is followed below
+        `host_path`, and none is made: links, devices and names that cannot be used are left out and reported.
+
+        Args:
+            path: In the sandbox.
+            host_path: On this machine; its parent must exist.
+            limit: Bytes in all; 1 GiB.
+
+        Raises:
+            OutputLimitError: There are more bytes, or more than 100,000 files.
+            OSError: A file of this machine cannot be written.
+        """
+        _check_count("limit", limit)
+        return self._call(
+            "send_tree",
+            path,
+            lambda line: receive_tree(line, os.fspath(host_path), limit),
+            timeout_s=_TRANSFER_S,
+            repeatable=False,
+            limit=limit,
+        )[0]
+
+    def archive(self, path: str = ".", limit: int = _ARCHIVE_BYTES) -> bytes:
+        """Return a file or directory as an uncompressed tar archive, which is as hostile as what is in it.
+
+        Raises:
+            OutputLimitError: It has more than `limit` bytes; 256 MiB.
+        """
+        _check_count("limit", limit)
+        return self._call("pack", path, _receiver(limit), timeout_s=_TRANSFER_S, limit=limit)[0]
+
+    def _call(
+        self,
+        op: str,
+        path: str,
+        talk: Callable[[Line], _Value],
+        *,
+        timeout_s: float = _OPERATION_S,
+        repeatable: bool = True,
+        **fields: object,
+    ) -> tuple[_Value, Record]:
+        return self._service.call(
+            op,
+            self.resolve(path),
+            timeout_s=timeout_s,
+            talk=talk,
+            repeatable=repeatable,
+            **fields,
+        )
+
+    def resolve(self, path: str) -> str:
+        """The absolute form of a path, links and ``..`` left as they are.
+
+        Raises:
+            PathError: It is no text, is empty or holds a NUL.
+        """
+        if not isinstance(path, str):
+            raise PathError("a path in the sandbox is text")
+        if not path or "\0" in path:
+            raise PathError("a path in the sandbox is not empty and holds no NUL", path=path)
+        try:
+            path.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            raise PathError("a path in the sandbox must be encodable", path=ascii(path)) from None
+        return posixpath.join(self._workdir, path)
+
+
+def _nothing(line: Line) -> None:
+    """Neither send nor receive bulk."""
+
+
+def _receiver(limit: int) -> Callable[[Line], bytes]:
+    def receive(line: Line) -> bytes:
+        data = bytearray()
+        # trust: the service was told the limit; it holds here as well.
+        for chunk in line.chunks():
+            if len(data) + len(chunk) > limit:
+                raise OutputLimitError(f"more than {limit} bytes were sent", limit=limit)
+            data += chunk
+        return bytes(data)
+
+    return receive
+
+
+def _read_entry(data: object) -> FileEntry:
+    # trust: the description comes from inside; only values of the expected types are taken.
+    entry = cast("Record", data) if isinstance(data, dict) else {}
+    name, kind, target = entry.get("name"), entry.get("kind"), entry.get("target")
+    size, mode, mtime = entry.get("size"), entry.get("mode"), entry.get("mtime")
+    if (
+        not isinstance(name, str)
+        or kind not in _KINDS
+        or not isinstance(size, int)
+        or not isinstance(mode, int)
+        or not isinstance(mtime, (int, float))
+        or not (target is None or isinstance(target, str))
+    ):
+        raise ProtocolError("the sandbox's file service sent an entry that is none")
+    return FileEntry(name, kind, size, mode, float(mtime), target)
+
+
+def _check_count(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValidationError(f"{name} is a number of bytes", parameter=name)
