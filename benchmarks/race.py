@@ -8,7 +8,7 @@ from typing import Literal
 __all__ = ["CorrectnessError", "Lane", "Race", "Row", "Samples", "Target"]
 
 Lane = Callable[[], Mapping[str, float]]
-"""Does something once and returns what it measured, by name; `CorrectnessError` for wrong output."""
+"""Does something once and returns what it measured; raises `CorrectnessError` for wrong output."""
 
 
 class CorrectnessError(AssertionError):

@@ -88,7 +88,7 @@ _HEADINGS = ["path", "compared with", "ours", "theirs", "ratio", "target", ""]
 
 def _amount(value: float, unit: str) -> str:
     shown = value * 1000 if unit == "ms" else value
-    return f"{shown:.3g} {unit}" if shown < 1000 else f"{shown:,.0f} {unit}"
+    return f"{shown:.3g} {unit}" if shown < 999.5 else f"{shown:,.0f} {unit}"
 
 
 def _spread(samples: Samples, unit: str) -> str:

@@ -104,6 +104,10 @@ class SupervisorConnection:
         self._closed = True
         self.process.wait()
         self._fail_everything()
+        with self._lock:
+            self._last_words = self.log_tail()
+            self._log.close()
+        self._channel.close()
 
     def _hear(self, message: Message) -> None:
         if "event" not in message:
@@ -123,7 +127,7 @@ class SupervisorConnection:
             ending = self._endings.pop(message["process"], None)
             oom = self._oom_of.pop(message["process"], None)
         if ending is not None:
-            ending.set(_read_exit(message, oom is not None and oom()))
+            ending.set(_read_exit(message, oom))
 
     def _fail_everything(self) -> None:
         error = ContainerGoneError("the sandbox has ended", backend=self._backend)
@@ -167,6 +171,8 @@ class SupervisorConnection:
             raise BackendError(
                 f"the sandbox did not answer {op!r} in {_ANSWER_S:.0f} s", backend=self._backend
             ) from None
+        if "gone" in reply:
+            raise ContainerGoneError("the sandbox has ended", op=op, backend=self._backend)
         if "error" in reply:
             raise BackendError(f"{op} failed: {reply['error']}", op=op, backend=self._backend)
         return reply
@@ -197,6 +203,8 @@ class SupervisorConnection:
 
     def log_tail(self, size: int = 4000) -> str:
         """The last of what the supervisor and its zygote wrote for people."""
+        if self._log.closed:
+            return self._last_words[-size:]
         end = self._log.seek(0, os.SEEK_END)
         self._log.seek(max(0, end - size))
         return self._log.read().decode("utf-8", "replace").strip()
@@ -214,12 +222,17 @@ class SupervisorConnection:
             self._thread.join(wait_s)
 
 
-def _read_exit(message: Message, oom: bool) -> Exit:
+def _read_exit(message: Message, oom: Callable[[], bool] | None) -> Exit:
     status: int = message["status"]
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
     code = 128 + number if number is not None else os.WEXITSTATUS(status)
-    timed_out = bool(message["timed_out"])
-    oom_killed = oom and number == signal.SIGKILL and not timed_out
+    # A program that ended by itself just before its deadline was not ended by that.
+    timed_out = bool(message["timed_out"]) and number == signal.SIGKILL
+    oom_killed = False
+    if not timed_out and code == 128 + signal.SIGKILL:
+        # 137 without a signal: a shell that says how its last command ended. Asking takes the kernel's count back, so
+        # it is not asked for any other end.
+        oom_killed = bool(message["over_memory"]) or (oom is not None and oom())
     return Exit(
         exit_code=124 if timed_out else code,
         signal=number,

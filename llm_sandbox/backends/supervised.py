@@ -94,6 +94,8 @@ class SupervisedMachine(Machine):
         confinement: Seccomp program and Landlock paths, as `guest.confine` reads them.
         tmpfs: File systems in memory.
         cgroup: Its control group, None without one.
+        watch_memory: Whether the supervisor watches the memory of all processes together, where no
+            control group holds it.
         on_destroyed: Called once when it has ended.
 
     Raises:
@@ -113,6 +115,7 @@ class SupervisedMachine(Machine):
         cgroup: Cgroup | None,
         machine_id: str,
         on_destroyed: Callable[["SupervisedMachine"], None],
+        watch_memory: bool = True,
     ) -> None:
         self.id = machine_id
         self.spec = spec
@@ -126,11 +129,10 @@ class SupervisedMachine(Machine):
         }
         self._cgroup = cgroup
         self._oom_seen = 0
-        self._memory_ended = False
         self._end_reason: str | None = None
         self._on_destroyed = on_destroyed
         fds = cgroup.open_procs() if cgroup is not None else []
-        watched = None if cgroup is not None else spec.limits.memory_bytes
+        watched = spec.limits.memory_bytes if watch_memory and cgroup is None else None
         try:
             connection.request(
                 "machine",
@@ -263,9 +265,6 @@ class SupervisedMachine(Machine):
         return self._connection.request(op, fds, **fields)
 
     def _killed_for_memory(self) -> bool:
-        if self._memory_ended:
-            self._memory_ended = False
-            return True
         if self._cgroup is None:
             return False
         before, self._oom_seen = self._oom_seen, self._cgroup.oom_kills()
@@ -288,9 +287,7 @@ class SupervisedMachine(Machine):
 
     def ended(self, reason: str) -> None:
         """Take the supervisor's news: ``deadline``, ``gone``, or ``memory`` when all were killed."""
-        if reason == "memory":
-            self._memory_ended = True
-        elif self._end_reason is None:
+        if reason != "memory" and self._end_reason is None:
             self._end_reason = reason
             self._clean_up()
 

@@ -160,8 +160,7 @@ def run(
 ) -> None:
     """Run a program in a fresh sandbox.
 
-    Its standard output and error come out here as they are written. Figures that it shows are
-    counted, and saved with --out.
+    What it writes comes out here as it is written. Figures that it shows are saved with --out.
     """
     from llm_sandbox.cli.options import MachineOptions
     from llm_sandbox.cli.run import Arguments, main, prepare_environment
@@ -189,8 +188,9 @@ def shell(
 ) -> None:
     """Talk to an interpreter in a sandbox, block by block.
 
-    Variables and files are kept until you leave. Standard input may be a file: blocks that fail do
-    not stop it, and make the exit code 1.
+    Variables and files are kept until you leave.
+
+    Standard input may be a file, too. A block that fails does not stop it; the exit code is then 1.
     """
     from llm_sandbox.cli.options import MachineOptions
     from llm_sandbox.cli.shell import main

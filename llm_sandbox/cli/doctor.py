@@ -101,7 +101,7 @@ def _try_backend(name: str) -> BackendFinding:
             isolation: Isolation = get_backend(name).check()
     except UnsupportedBackendError:
         problem = "not in this version of llm-sandbox"
-        return BackendFinding(name, works=False, problem=problem, hint="--backend bubblewrap")
+        return BackendFinding(name, works=False, problem=problem, hint="use --backend bubblewrap")
     except SandboxError as error:
         return BackendFinding(name, works=False, problem=error.message, hint=error.hint)
     except Exception as error:  # noqa: BLE001 - a backend from another package may do anything

@@ -87,4 +87,4 @@ def close_all_but(kept: Iterable[int]) -> None:
             os.closerange(lowest, fd)
             lowest = fd + 1
     with contextlib.suppress(ValueError):
-        os.closerange(lowest, os.sysconf("SC_OPEN_MAX") if lowest > 4096 else max(4096, lowest + 1))
+        os.closerange(lowest, max(lowest + 1, min(os.sysconf("SC_OPEN_MAX"), 1 << 20)))

@@ -8,7 +8,7 @@ inherits. Read from outside the machine, where the hunted cannot interfere.
 import contextlib
 import os
 import signal
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 MARKER = "LLM_SANDBOX_PROCESS"
@@ -22,10 +22,11 @@ class ProcessRow:
     """One line of the process table."""
 
     pid: int
-    state: str
     parent: int
     group: int
     session: int
+    started: int
+    """When, in clock ticks: tells a process from a later one with its pid."""
 
 
 def process_table(pid_namespace: str | None) -> list[ProcessRow]:
@@ -41,13 +42,12 @@ def process_table(pid_namespace: str | None) -> list[ProcessRow]:
                 continue
             with open(f"/proc/{name}/stat", "rb") as file:
                 # The name in parentheses may hold spaces and parentheses of its own.
-                state, parent, group, session = file.read().rpartition(b")")[2].split()[:4]
+                words = file.read().rpartition(b")")[2].split()
         except OSError:
             continue
-        if state not in (b"Z", b"X"):
-            rows.append(
-                ProcessRow(int(name), state.decode(), int(parent), int(group), int(session))
-            )
+        if words and words[0] not in (b"Z", b"X"):
+            parent, group, session, started = map(int, (*words[1:4], words[19]))
+            rows.append(ProcessRow(int(name), parent, group, session, started))
     return rows
 
 
@@ -112,16 +112,38 @@ def kill_family(
     orphanage: int | None = None,
     spared: Collection[int] = (),
 ) -> bool:
-    """Kill until no pass over the process table finds a member; returns False if some are left
-    after many passes.
-    """
+    """Kill until a pass over the process table finds only what was killed before; False if many passes found more."""
+
+    def find() -> list[ProcessRow]:
+        rows = process_table(pid_namespace)
+        members = family(root, marker, rows, orphanage=orphanage, spared=spared)
+        return [row for row in rows if row.pid in members]
+
+    return _kill_all(find)
+
+
+def kill_descendants(root: int) -> bool:
+    """Kill what descends from `root`, which must adopt the orphans among it, but not `root`; see `kill_family`."""
+
+    def find() -> list[ProcessRow]:
+        rows = process_table(None)
+        members = {root}
+        while found := {r.pid for r in rows if r.parent in members} - members:
+            members |= found
+        return [row for row in rows if row.pid in members and row.pid != root]
+
+    return _kill_all(find)
+
+
+def _kill_all(find: Callable[[], list[ProcessRow]]) -> bool:
+    killed: set[tuple[int, int]] = set()
     for _ in range(_PASSES):
-        members = family(
-            root, marker, process_table(pid_namespace), orphanage=orphanage, spared=spared
-        )
-        if not members:
+        # A killed process starts nothing any more, however long its memory takes to be given back.
+        found = [row for row in find() if (row.pid, row.started) not in killed]
+        if not found:
             return True
-        for pid in members:
+        for row in found:
+            killed.add((row.pid, row.started))
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+                os.kill(row.pid, signal.SIGKILL)
     return False

@@ -15,7 +15,7 @@ import os
 import shutil
 import socket
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .bulk import Connection, Record
@@ -59,7 +59,7 @@ def serve(sock: socket.socket) -> None:
             connection.send_record(reply)
 
 
-# --- operations ------------------------------------------------------------------------------------
+# --- operations --------------------------------------------------------------------------------
 
 
 def _read(connection: Connection, path: str, limit: int) -> Record:
@@ -321,7 +321,7 @@ def _receive_entry(path: str, entry: Record, chunks: Iterator[bytes]) -> None:
         os.close(fd)
 
 
-OPERATIONS = {
+OPERATIONS: dict[str, Callable[..., Record]] = {
     "read": _read,
     "write": _write,
     "stat": _stat,

@@ -17,6 +17,8 @@ CHANNEL_NAMES = ("shell", "control", "stdin", "iopub")
 HEADER = struct.Struct("<IBB")
 _LENGTH = struct.Struct("<I")
 
+_encoder = json.JSONEncoder(default=str, separators=(",", ":"))
+
 Message = dict[str, Any]
 Buffer = bytes | memoryview
 
@@ -33,7 +35,7 @@ def encode(channel: int, message: Message, buffers: Sequence[Buffer] = ()) -> li
         message: Header, parent header, metadata and content; plus ``bulk`` if bulk was lifted.
         buffers: Raw bytes that follow, the lifted ones first.
     """
-    body = json.dumps(message, default=str, separators=(",", ":")).encode()
+    body = _encoder.encode(message).encode()
     return encode_raw(channel, body, buffers)
 
 

@@ -14,6 +14,7 @@ import resource
 import signal
 import sys
 import threading
+import time
 import uuid
 from types import FrameType, SimpleNamespace
 from typing import Any
@@ -39,6 +40,8 @@ class WireKernel(IPythonKernel):
     shell_class = SessionShell
     compiler_class = CellCompiler
     _execute_sleep = 0.0
+    _children_cpu = 0.0
+    """CPU seconds of awaited children up to the end of the last cell."""
 
     @property
     def _supports_kernel_subshells(self) -> bool:
@@ -58,7 +61,9 @@ class WireKernel(IPythonKernel):
         sys.stdout, sys.stderr = self.text_streams
         sys.stdin = InputStream(self)
         os.register_at_fork(after_in_child=self._forked_by_user)
-        self.flusher = PeriodicFlush(wire, self.text_streams)
+        self.flusher = PeriodicFlush(
+            wire, dict(zip(self.raw_streams.values(), self.text_streams, strict=True))
+        )
         self.loop = asyncio.new_event_loop()
         asyncio.set_event_loop(self.loop)
         self.loop_was_used = False
@@ -162,8 +167,7 @@ class WireKernel(IPythonKernel):
         """Run a cell; adds to ipykernel's reply what the host wants to know."""
         self._forward_input(allow_stdin)
         shell = self.shell
-        before = resource.getrusage(resource.RUSAGE_SELF)
-        children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu_before = time.process_time()
         error: BaseException | None = None
         try:
             result = await self._run_cell(code, silent, store_history)
@@ -185,14 +189,15 @@ class WireKernel(IPythonKernel):
             reply["evalue"] = "" if isinstance(error, SystemExit) else str(error)[:2000]
             reply["traceback"] = shell._last_traceback or []
         self._flush_streams()
-        after = resource.getrusage(resource.RUSAGE_SELF)
-        children_after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        own, children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        children_cpu = children.ru_utime + children.ru_stime
         reply["llm_sandbox"] = {
             "dropped": {name: raw.dropped for name, raw in self.raw_streams.items()},
             "exit": _exit_code(error) if isinstance(error, SystemExit) else None,
-            "cpu_s": _cpu(after) - _cpu(before) + _cpu(children_after) - _cpu(children),
-            "peak_rss": max(after.ru_maxrss, children_after.ru_maxrss) * 1024,
+            "cpu_s": time.process_time() - cpu_before + children_cpu - self._children_cpu,
+            "peak_rss": max(own.ru_maxrss, children.ru_maxrss) * 1024,
         }
+        self._children_cpu = children_cpu
         return reply
 
     async def _run_cell(self, code: str, silent: bool, store_history: bool) -> Any:
@@ -286,10 +291,6 @@ def _run_without_loop(coroutine: Any) -> None:
         return
     coroutine.close()
     raise RuntimeError("the cell awaited something outside of an event loop")
-
-
-def _cpu(usage: resource.struct_rusage) -> float:
-    return usage.ru_utime + usage.ru_stime
 
 
 def _exit_code(error: SystemExit) -> int:

@@ -53,11 +53,14 @@ class WireSession(Session):
             return message
         record = {key: message[key] for key in ("header", "parent_header", "metadata", "content")}
         lifted: list[bytes] = []
-        if message["header"]["msg_type"] in _DISPLAYS:
+        is_display = message["header"]["msg_type"] in _DISPLAYS
+        if is_display:
             record = _bounded(record, self.display_bytes)
             record, lifted = frames.lift_bulk(record)
         own = [memoryview(piece).cast("B") for piece in buffers or ()]
-        self.wire.send(frames.encode(stream.number, record, [*lifted, *own]))
+        pieces = frames.encode(stream.number, record, [*lifted, *own])
+        # What is shown is sent at once: the process may die the moment after.
+        (self.wire.send_now if is_display else self.wire.send)(pieces)
         return message
 
 

@@ -5,7 +5,7 @@ It obeys one control connection and runs no user code. Requests carry an ``op`` 
 are answered by a record with the same ``id``; what happens by itself is reported as records with an
 ``event``:
 
-    exit      a process ended: ``process, status (raw wait status), timed_out, cpu_s, peak_rss``
+    exit      a process ended: ``process, status (raw wait status), timed_out, over_memory, cpu_s, peak_rss``
     ended     a machine ended by itself: ``machine, reason`` ("deadline" or "memory")
     zygote    the zygote reached a ``stage``, or ended
 
@@ -13,23 +13,23 @@ Started as ``python -I -S -c 'from guest import supervisor; supervisor.main()' F
 the control socket and MODE is ``namespaces`` or ``plain``.
 """
 
-import json
 import os
 import selectors
 import signal
 import socket
 import sys
 import time
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from dataclasses import dataclass, field
 
-from . import family, linux
+from . import family, launch, linux
 from .confine import close_all_but
 from .control import ControlChannel, Message
 from .machine import MachineSpec, NamespaceMachine, PlainMachine
 from .memory import over_limit
 
 _MEMORY_WATCH_S = 0.25
+_HOST_ENDED = signal.SIGUSR1
+"""What the kernel sends where no init above does the same: a fork of the host may hold its end of the connection."""
 
 
 @dataclass
@@ -44,6 +44,8 @@ class Running:
     timed_out: bool = False
     forked: bool = False
     """Whether it was forked from the zygote, and so carries no marker in its environment."""
+    over_memory: bool = False
+    """Whether it was killed because its machine used too much memory."""
 
 
 @dataclass
@@ -54,7 +56,12 @@ class Housed:
     deadline: float | None = None
     memory_limit: int | None = None
     """Watched from here, in bytes, where no cgroup holds it."""
-    agent: int | None = None
+    agents: set[int] = field(default_factory=set)
+    """Its file services."""
+
+
+class MachineGoneError(Exception):
+    """The request names a machine that has ended."""
 
 
 class Supervisor:
@@ -82,12 +89,16 @@ class Supervisor:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
+        if not self._namespaces:
+            signal.signal(_HOST_ENDED, lambda *_: None)
+            linux.set_parent_death_signal(_HOST_ENDED)
         self._selector.register(wake_read, selectors.EVENT_READ)
         self._selector.register(self._control, selectors.EVENT_READ)
         while True:
             for key, _ in self._selector.select(self._next_tick()):
-                if key.fileobj is wake_read or key.fd == wake_read:
-                    os.read(wake_read, 4096)
+                if key.fd == wake_read:
+                    if bytes([_HOST_ENDED]) in os.read(wake_read, 4096):
+                        return
                 elif key.fileobj is self._control:
                     if not self._serve():
                         return
@@ -106,6 +117,8 @@ class Supervisor:
             request, fds = record
             try:
                 reply = getattr(self, f"_op_{request['op']}")(request, fds)
+            except MachineGoneError:
+                reply = {"gone": True}
             except Exception as error:  # noqa: BLE001 - one bad request must not end every machine
                 errno = error.errno if isinstance(error, OSError) else None
                 reply = {"error": f"{type(error).__name__}: {error}", "errno": errno}
@@ -134,28 +147,23 @@ class Supervisor:
         self._set_deadline(request["machine"], request["deadline_s"])
         return {}
 
+    def _house(self, machine: str) -> Housed:
+        try:
+            return self._machines[machine]
+        except KeyError:
+            raise MachineGoneError from None
+
     def _set_deadline(self, machine: str, seconds: float | None) -> None:
         deadline = None if seconds is None else time.monotonic() + seconds
-        self._machines[machine].deadline = deadline
+        self._house(machine).deadline = deadline
 
     def _op_start(self, request: Message, fds: list[int]) -> Message:
         """Start a program. Descriptors: its stdin, stdout and stderr."""
-        house = self._machines[request["machine"]]
-        environment = {**request["env"], family.MARKER: request["process"]}
-        report_read, report_write = os.pipe()
-
-        def child() -> NoReturn:
-            failure = _become(house.machine, request, environment, fds, report_write)
-            os.write(report_write, json.dumps(failure).encode())
-            os._exit(127)
-
-        pid = house.machine.fork(child)
-        os.close(report_write)
-        report = os.read(report_read, 1 << 16)
-        os.close(report_read)
-        if report:
+        house = self._house(request["machine"])
+        pid, failure = launch.launch(house.machine, request, fds)
+        if failure is not None:
             os.waitpid(pid, 0)
-            return {"launch_error": json.loads(report)}
+            return {"launch_error": failure}
         timeout = request.get("timeout_s")
         running = Running(
             request["process"],
@@ -171,8 +179,8 @@ class Supervisor:
         """Fork an interpreter into a machine. Descriptors: its stream, stdout and stderr."""
         if self._zygote is None:
             return {"error": "the zygote is not running"}
-        pidfd = self._machines[request["machine"]].machine.pidfd()
-        machine = self._machines[request["machine"]].machine
+        machine = self._house(request["machine"]).machine
+        pidfd = machine.pidfd()
         joining = [*fds, *([] if pidfd is None else [pidfd]), *machine.cgroups]
         self._asked.add(request["id"])
         self._zygote.send({**request, "joins": pidfd is not None}, joining)
@@ -206,30 +214,20 @@ class Supervisor:
         """Start the process that reads and writes the machine's files. Descriptor: its
         connection.
         """
-        house = self._machines[request["machine"]]
-        connection = fds[0]
-
-        def child() -> NoReturn:
-            from . import files
-
-            house.machine.join()
-            os.dup2(os.open(os.devnull, os.O_RDWR), 0)
-            os.setsid()
-            house.machine.spec.confinement.apply()
-            linux.set_process_name("files")
-            linux.set_undumpable()
-            close_all_but([connection])
-            files.serve(socket.socket(fileno=connection))
-            os._exit(0)
-
-        house.agent = house.machine.fork(child)
-        return {"pid": house.agent}
+        house = self._house(request["machine"])
+        agent = launch.launch_files(house.machine, fds[0])
+        house.agents.add(agent)
+        return {"pid": agent}
 
     def _op_signal(self, request: Message, fds: list[int]) -> Message:
         running = self._by_key.get(request["process"])
-        if running is not None:
+        if running is None:
+            return {"delivered": False}
+        try:
             signal.pidfd_send_signal(running.pidfd, request["signal"])
-        return {"delivered": running is not None}
+        except ProcessLookupError:
+            return {"delivered": False}
+        return {"delivered": True}
 
     def _op_kill(self, request: Message, fds: list[int]) -> Message:
         running = self._by_key.get(request["process"])
@@ -254,10 +252,14 @@ class Supervisor:
         self._by_key[running.key] = running
 
     def _kill(self, running: Running) -> bool:
-        house = self._machines[running.machine]
-        init = getattr(house.machine, "init", None)
+        house = self._machines.get(running.machine)
+        if house is None:
+            return False  # killed with its machine, and not reaped yet
+        init: int | None = getattr(house.machine, "init", None)
         others = {r.pid for r in self._running.values() if r.machine == running.machine}
-        spared = (others | {init, house.agent, self._zygote_pid, os.getpid()}) - {running.pid, None}
+        agents = {pid for housed in self._machines.values() for pid in housed.agents}
+        spared = others | agents | {init or 0, self._zygote_pid, os.getpid()}
+        spared -= {running.pid}
         orphanage = (init or os.getpid()) if running.forked else None
         if family.kill_family(
             running.pid,
@@ -274,11 +276,8 @@ class Supervisor:
         if house is None:
             return
         if not self._namespaces:
-            for running in list(self._running.values()):
-                if running.machine == machine:
-                    self._machines[machine] = house
-                    self._kill(running)
-                    del self._machines[machine]
+            # A supervisor without namespaces keeps one machine, so all that descends from it is that machine's.
+            family.kill_descendants(os.getpid())
         house.machine.destroy()
 
     def _reap(self) -> None:
@@ -294,6 +293,8 @@ class Supervisor:
     def _ended(self, pid: int, status: int, cpu_s: float, peak_rss: int) -> None:
         running = self._running.pop(pid, None)
         if running is None:
+            for house in self._machines.values():
+                house.agents.discard(pid)
             return
         del self._by_key[running.key]
         os.close(running.pidfd)
@@ -303,6 +304,7 @@ class Supervisor:
                 "process": running.key,
                 "status": status,
                 "timed_out": running.timed_out,
+                "over_memory": running.over_memory,
                 "cpu_s": cpu_s,
                 "peak_rss": peak_rss,
             }
@@ -359,6 +361,8 @@ class Supervisor:
             for name, house in list(self._machines.items()):
                 limit = house.memory_limit
                 if limit is not None and over_limit(house.machine.pid_namespace, limit):
+                    for running in self._running.values():
+                        running.over_memory |= running.machine == name
                     house.machine.kill_all()
                     self._control.send({"event": "ended", "machine": name, "reason": "memory"})
 
@@ -367,49 +371,13 @@ class Supervisor:
         self._control.send({"event": "ended", "machine": name, "reason": reason})
 
 
-def _become(
-    machine: PlainMachine,
-    request: Message,
-    environment: dict[str, str],
-    fds: list[int],
-    report: int,
-) -> dict[str, Any]:
-    """In the child: turn into the requested program; returns only if that failed, with the
-    reason.
-    """
-    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
-        signal.signal(number, signal.SIG_DFL)
-    machine.join()
-    try:
-        os.chdir(request["cwd"] or machine.spec.workdir)
-    except OSError as error:
-        return {"kind": "bad_cwd", "errno": error.errno, "message": os.strerror(error.errno or 0)}
-    os.setsid()
-    for target, fd in enumerate(fds):
-        os.dup2(fd, target)
-    os.set_inheritable(report, False)
-    close_all_but([report])
-    machine.spec.confinement.apply()
-    argv: list[str] = request["argv"]
-    try:
-        os.execvpe(argv[0], argv, environment)
-    except FileNotFoundError as error:
-        kind, errno = "not_found", error.errno
-    except PermissionError as error:
-        kind, errno = "not_executable", error.errno
-    except OSError as error:
-        kind, errno = ("not_executable" if error.errno == 8 else "other"), error.errno
-    except ValueError as error:
-        return {"kind": "other", "errno": None, "message": str(error)}
-    return {"kind": kind, "errno": errno, "message": os.strerror(errno or 0)}
-
-
 def main() -> None:
     """Entry point: ``FD MODE`` as arguments."""
     control = ControlChannel(socket.socket(fileno=int(sys.argv[1])))
     os.set_inheritable(control.fileno(), False)
     namespaces = sys.argv[2] == "namespaces"
     linux.set_process_name("supervisor")
+    os.umask(0o022)
     if not namespaces:
         linux.set_child_subreaper()
     supervisor = Supervisor(control, namespaces=namespaces)
@@ -418,6 +386,6 @@ def main() -> None:
         supervisor.run()
     finally:
         if not namespaces:
-            for name in list(supervisor._machines):
-                supervisor._destroy(name)
+            family.kill_descendants(os.getpid())
+            launch.remove_folders(sys.argv[3:])
     os._exit(0)

@@ -16,7 +16,6 @@ from . import frames
 
 _CORK_BYTES = 32 << 10
 _MAX_PIECES = 512  # below IOV_MAX, which is 1024
-_UNCOPIED_BYTES = 32 << 10
 _FRAME_BYTES = 1 << 20
 
 
@@ -52,9 +51,11 @@ class Wire:
                 self.flush()
 
     def send_now(self, pieces: list[frames.Buffer]) -> None:
-        """Send one encoded frame past the cork, after what it holds; its buffers are then free."""
+        """Send one encoded frame with what the cork holds; its buffers are free afterwards."""
         with self._lock:
-            self.flush()
+            if self._corked:
+                pieces = self._corked + pieces
+                self._corked, self._corked_bytes = [], 0
             self._write(pieces)
 
     def cork(self) -> None:
@@ -165,10 +166,6 @@ class CapturedRaw(io.RawIOBase):
         if self.wire is None or room <= 0:
             return size
         kept = view[:room]
-        if len(kept) < _UNCOPIED_BYTES:
-            # The caller reuses its buffer after this call, and the frame may stay corked.
-            self.wire.send(frames.encode_raw(frames.IOPUB, self._head, [bytes(kept)]))
-            return size
         for start in range(0, len(kept), _FRAME_BYTES):
             piece = kept[start : start + _FRAME_BYTES]
             self.wire.send_now(frames.encode_raw(frames.IOPUB, self._head, [piece]))
@@ -210,15 +207,23 @@ def text_stream(raw: io.RawIOBase) -> io.TextIOWrapper:
 
 
 class PeriodicFlush:
-    """Sends what a running cell printed every 20 ms, so that a listener sees it as it happens."""
+    """Decides how soon what a running cell prints is sent.
 
-    _PERIOD_S = 0.02
+    A line is sent as it is printed, so that nothing of it is lost if the process dies the moment
+    after; but a flood is gathered, and sent every 20 ms and whenever the buffer is full.
+    """
 
-    def __init__(self, wire: Wire, streams: list[io.TextIOWrapper]) -> None:
+    _FIRST_S, _PERIOD_S = 0.004, 0.02
+    _FLOOD_BYTES = 16 << 10
+
+    def __init__(self, wire: Wire, streams: dict[CapturedRaw, io.TextIOWrapper]) -> None:
         self._wire = wire
         self._streams = streams
+        self._gathering: set[CapturedRaw] = set()
         self._running = threading.Event()
         self._pause = threading.Event()
+        for stream in streams.values():
+            stream.reconfigure(line_buffering=True)
         threading.Thread(target=self._loop, name="llm-sandbox-flush", daemon=True).start()
 
     @contextlib.contextmanager
@@ -233,13 +238,23 @@ class PeriodicFlush:
     def _loop(self) -> None:
         while True:
             self._running.wait()
-            self._pause.wait(self._PERIOD_S)
-            if self._running.is_set():
-                for stream in self._streams:
-                    with contextlib.suppress(ValueError, OSError):
+            seen = {raw: raw.total for raw in self._streams}
+            pause = self._FIRST_S
+            while self._running.is_set():
+                self._pause.wait(pause)
+                pause = self._PERIOD_S
+                with contextlib.suppress(ValueError, OSError):
+                    for raw, stream in self._streams.items():
                         stream.flush()
-                with contextlib.suppress(OSError):
+                        self._choose(raw, stream, raw.total - seen[raw])
+                        seen[raw] = raw.total
                     self._wire.flush()
+
+    def _choose(self, raw: CapturedRaw, stream: io.TextIOWrapper, written: int) -> None:
+        flood = written > self._FLOOD_BYTES
+        if flood != (raw in self._gathering):
+            stream.reconfigure(line_buffering=not flood)
+            (self._gathering.add if flood else self._gathering.discard)(raw)
 
 
 _DELIVERY: frozenset[CodeType] = frozenset(

@@ -110,7 +110,7 @@ class SandboxFiles:
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise ValidationError("data must be bytes", parameter="data")
-        if not isinstance(mode, int) or not 0 <= mode <= 0o777:
+        if mode not in range(0o1000):
             raise ValidationError("mode is permission bits, 0 to 0o777", parameter="mode")
         view = memoryview(data).cast("B")
 
@@ -181,9 +181,7 @@ class SandboxFiles:
         Raises:
             SandboxFileExistsError: It exists and `exist_ok` is false, or something else is there.
         """
-        self._call(
-            "mkdir", path, _nothing, repeatable=exist_ok, parents=parents, exist_ok=exist_ok
-        )
+        self._call("mkdir", path, _nothing, repeatable=exist_ok, parents=parents, exist_ok=exist_ok)
 
     def remove(self, path: str, *, recursive: bool = False) -> None:
         """Remove a file, link or empty directory; with `recursive`, a directory and all in it."""

@@ -115,7 +115,7 @@ class Process:
         Raises:
             ValidationError: There is no such signal.
         """
-        if isinstance(number, bool) or not isinstance(number, int) or not 0 < number < 65:
+        if number not in range(1, 65):
             raise ValidationError("a signal is a number from 1 to 64", parameter="number")
         if self._ending.get() is not None:
             return False
@@ -148,7 +148,7 @@ class Process:
         """
         if keep not in ("head", "tail", "both"):
             raise ValidationError("keep is 'head', 'tail' or 'both'", parameter="keep")
-        if max_chars is not None and (not isinstance(max_chars, int) or max_chars < 0):
+        if max_chars is not None and max_chars < 0:
             raise ValidationError("max_chars is a number from 0, or None", parameter="max_chars")
         try:
             ended = self._await_end(timeout, "collect")
@@ -177,11 +177,11 @@ class Process:
         )
 
     def _ended_at(self) -> float:
-        # Its streams end with a program, so their end is known even if nobody waited for it.
-        seen = [at for at in (self._out.ended_at, self._err.ended_at) if at is not None]
-        if self._seen_at is not None and len(seen) == 2:
-            return max(self._seen_at, *seen) if self._seen_at - max(seen) > 0 else self._seen_at
-        return max(seen) if len(seen) == 2 else time.monotonic()
+        if self._seen_at is not None:
+            return self._seen_at
+        # Its streams end with a program, so the moment is known even if nobody waited for it.
+        known = [at for at in (self._out.ended_at, self._err.ended_at) if at is not None]
+        return max(known, default=time.monotonic())
 
 
 def redacted(result: ProcessResult, secrets: tuple[str, ...]) -> ProcessResult:

@@ -53,16 +53,18 @@ class Feed:
         return self._last
 
     def wait_empty(self, timeout_s: float | None) -> bool | None:
-        """Wait until everything was taken: True, or None if the program stopped reading, or False
-        if time ran out."""
+        """Wait until everything was taken.
+
+        Returns:
+            True when it was, False if that took longer, None if the program no longer reads.
+        """
         with self._changed:
             if not self._changed.wait_for(lambda: self._closed or not self._pieces, timeout_s):
                 return False
-            return None if self._pieces else True
+            return None if self._pieces or self._lost else True
 
     def move(self, fd: int) -> bool:
-        """Called by the pump: send what the pipe takes; False when the descriptor is to be
-        closed."""
+        """Called by the pump: send what the pipe takes; False when the descriptor is to close."""
         with self._changed:
             try:
                 while self._pieces:
@@ -214,8 +216,7 @@ class Pump:
             pipe.end.abandon()
 
     def forget(self) -> None:
-        """Called in a forked child: the pipes are the parent's, and open here they would never end
-        there."""
+        """Called in a forked child: open here, the parent's pipes would never end there."""
         self._selector.close()
         for fd in (*self._pipes, self._wake_read, self._wake_write):
             with contextlib.suppress(OSError):

@@ -17,6 +17,7 @@ from llm_sandbox.backends.base import (
 )
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.selection import choose
+from llm_sandbox.data import ProcessResult
 from llm_sandbox.exceptions import (
     CommandEmptyError,
     CommandFailedError,
@@ -89,7 +90,7 @@ class Sandbox:
             UnsupportedError: The backend cannot honour an option.
             ValidationError: An option is not acceptable.
         """
-        if not isinstance(workdir, str) or not posixpath.isabs(workdir) or "\0" in workdir:
+        if not str(workdir).startswith("/") or "\0" in workdir:
             raise ValidationError("workdir must be an absolute path", parameter="workdir")
         if network not in ("blocked", "open"):
             raise ValidationError("network is 'blocked' or 'open'", parameter="network")
@@ -117,7 +118,7 @@ class Sandbox:
         """Add environment variables for programs that are started from now on."""
         self._env |= _check_env("env", env)
 
-    # --- facts -------------------------------------------------------------------------------------
+    # --- facts ---------------------------------------------------------------------------------
 
     @property
     def id(self) -> str:
@@ -154,7 +155,7 @@ class Sandbox:
         state = self.end_reason or "running"
         return f"<Sandbox {self.id}, {self.backend}, {state}>"
 
-    # --- programs ----------------------------------------------------------------------------------
+    # --- programs ------------------------------------------------------------------------------
 
     def exec(
         self,
@@ -197,7 +198,7 @@ class Sandbox:
         """Start a shell with a command line; options as in `exec`."""
         return self.exec("sh", "-c", text, **options)
 
-    def check(self, *argv: str, **options: Any) -> Any:
+    def check(self, *argv: str, **options: Any) -> ProcessResult:
         """Run a program to its end and return its `ProcessResult`; options as in `exec`.
 
         Raises:
@@ -223,7 +224,7 @@ class Sandbox:
                 f"user={user!r}", self.backend, "programs run as the sandbox's one user"
             )
 
-    # --- life --------------------------------------------------------------------------------------
+    # --- life ----------------------------------------------------------------------------------
 
     def poll(self) -> int | None:
         """None while it lives, 124 after its timeout, 137 after any other end."""
@@ -263,26 +264,22 @@ def _check_argv(argv: tuple[str, ...]) -> None:
     if not argv:
         raise CommandEmptyError
     for number, word in enumerate(argv):
-        if not isinstance(word, str):
-            raise ValidationError(f"word {number} of the command is no text", parameter="argv")
         _check_text(word, f"word {number} of the command", "argv")
 
 
 def _check_env(name: str, env: Mapping[str, str] | None) -> dict[str, str]:
     checked = dict(env or {})
     for key, value in checked.items():
-        if not isinstance(key, str) or not key or "=" in key:
-            raise ValidationError(
-                f"{name} has a name that is no text, empty or holds '='", parameter=name
-            )
-        if not isinstance(value, str):
-            raise ValidationError(f"the value of {key!r} in {name} is no text", parameter=name)
         _check_text(key, f"a name in {name}", name)
+        if not key or "=" in key:
+            raise ValidationError(f"a name in {name} is empty or holds '='", parameter=name)
         _check_text(value, f"the value of {key!r} in {name}", name)
     return checked
 
 
-def _check_text(text: str, what: str, parameter: str) -> None:
+def _check_text(text: object, what: str, parameter: str) -> None:
+    if not isinstance(text, str):
+        raise ValidationError(f"{what} is no text", parameter=parameter)
     if "\0" in text:
         raise ValidationError(f"{what} holds a NUL", parameter=parameter)
     with contextlib.suppress(UnicodeEncodeError):

@@ -100,8 +100,7 @@ class Spool:
             return self._at(offset, size)
 
     def peek(self) -> tuple[bytes, bytes, int]:
-        """What is there now: the start, the end of what came after that, and how many bytes came
-        in."""
+        """What is there now: the start, the end of what came after it, and the count of all."""
         with self._changed:
             tail = bytes(self._tail[-self._tail_size :]) if self._tail_size else b""
             return self._at(0, self._kept), tail, self._total

@@ -14,7 +14,7 @@ __all__ = ["InputStream", "OutputStream", "decode", "open_input", "open_output"]
 
 
 def decode(data: bytes) -> str:
-    """Text of what a program wrote: UTF-8, with other bytes shown as ``\\xff`` escapes."""
+    r"""Text of what a program wrote: UTF-8, with other bytes shown as ``\xff`` escapes."""
     # trust: bytes from inside; no input makes this fail.
     return data.decode("utf-8", "backslashreplace")
 
@@ -52,8 +52,7 @@ class OutputStream:
             yield text
 
     def lines(self) -> Iterator[str]:
-        r"""Yield lines as they come, without the ``\n`` that ends them; nothing else ends a
-        line."""
+        r"""Yield lines as they come, without their ``\n``; nothing else ends a line."""
         parts: list[str] = []
         for piece in self:
             *whole, rest = piece.split("\n")
@@ -67,8 +66,7 @@ class OutputStream:
 
     @property
     def dropped_bytes(self) -> int:
-        """How many bytes so far came after `limits.output_bytes`, and are in none of the
-        readings."""
+        """How many bytes so far were over `limits.output_bytes`, and are in no reading."""
         return self._spool.total - self._spool.kept
 
     @property

@@ -12,6 +12,7 @@ import shutil
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from llm_sandbox.exceptions import OutputLimitError, PathError, ProtocolError
 from llm_sandbox.guest.bulk import Record
@@ -54,7 +55,7 @@ class TransferReport:
             self.skipped.append(Skipped(path, reason))
 
 
-# --- out of the sandbox ----------------------------------------------------------------------------
+# --- out of the sandbox ------------------------------------------------------------------------
 
 
 def receive_tree(line: Line, host_path: str, limit: int) -> TransferReport:
@@ -65,7 +66,7 @@ def receive_tree(line: Line, host_path: str, limit: int) -> TransferReport:
         host_path: What the tree becomes.
         limit: Bytes in all.
     """
-    parent, name = os.path.split(os.path.abspath(host_path))
+    parent, name = os.path.split(os.path.abspath(host_path))  # noqa: PTH100 - links above it are followed
     if not name:
         raise PathError("the root directory cannot be a destination", path=host_path)
     report = TransferReport()
@@ -241,14 +242,14 @@ def _write_all(fd: int, data: bytes) -> None:
 
 
 def _umask() -> int:
-    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
-        for text in file:
-            if text.startswith("Umask:"):
-                return int(text.split()[1], 8)
+    # Asking by `os.umask` would set it for every thread for a moment.
+    for text in Path("/proc/self/status").read_text("utf-8", "replace").splitlines():
+        if text.startswith("Umask:"):
+            return int(text.split()[1], 8)
     return 0o077
 
 
-# --- into the sandbox ------------------------------------------------------------------------------
+# --- into the sandbox --------------------------------------------------------------------------
 
 
 def send_path(host_path: str, line: Line) -> None:
@@ -311,5 +312,3 @@ def _send_file(line: Line, fd: int, path: str, mode: int) -> None:
 def _leaves(path: str) -> bool:
     normal = posixpath.normpath(path)
     return normal == ".." or normal.startswith("../")
-
-

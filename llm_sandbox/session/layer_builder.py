@@ -29,7 +29,7 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
 )
 from llm_sandbox.limits import Deadline
-from llm_sandbox.session.pip_settings import PipSettings
+from llm_sandbox.session.pip_settings import CarriedSettings, PipSettings
 from llm_sandbox.terminal import strip_controls
 
 __all__ = ["Builder", "HostBuilder", "Progress", "SandboxBuilder", "builder_for", "canonical_name"]
@@ -41,7 +41,6 @@ _LARGEST_LAYER = 8 << 30
 _LARGEST_REPORT = 16 << 20
 _MOST_WHEELS = 1000
 _KEPT_OUTPUT = 64 << 10
-_PATIENCE = {"PIP_RETRIES": "2"}  # pip's own five take nine seconds to say "no network"
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,198}[A-Za-z0-9])?", re.ASCII)
 _VERSION = re.compile(r"[0-9][A-Za-z0-9.!+_-]{0,99}", re.ASCII)
 _WHEEL = re.compile(r"(?P<name>[\w.]+)-[\w.!+]+(?:-\d\w*)?-[\w.]+-[\w.]+-[\w.]+\.whl", re.ASCII)
@@ -153,7 +152,7 @@ class SandboxBuilder:
 
                 return _Started((raw.stdout, raw.stderr), lambda: machine.kill(raw.id), wait)
 
-            env = {**machine.base_env(), **_PATIENCE, **settings.variables, **_own_variables("/build")}
+            env = {**machine.base_env(), **_pip_variables(settings, "/build")}
             place = _Place("/build", machine.python(), env, start)
             _Installation(place, staging, specs, deadline, progress).run()
 
@@ -171,7 +170,7 @@ class HostBuilder:
         """See `Builder.build`."""
         settings = PipSettings.read(deadline.remaining()).carried("")
         own = {name: text for name, text in os.environ.items() if not name.startswith("PIP_")}
-        env = {**own, **_PATIENCE, **settings.variables, **_own_variables(str(staging))}
+        env = {**own, **_pip_variables(settings, str(staging))}
         place = _Place(str(staging), sys.executable, env, _start_on_host)
         _Installation(place, staging, specs, deadline, progress).run()
 
@@ -187,8 +186,8 @@ def _start_on_host(
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    assert process.stdout is not None  # noqa: S101 - narrows the type
-    assert process.stderr is not None  # noqa: S101
+    assert process.stdout is not None
+    assert process.stderr is not None
     streams = (os.dup(process.stdout.fileno()), os.dup(process.stderr.fileno()))
     process.stdout.close()
     process.stderr.close()
@@ -200,8 +199,10 @@ def _start_on_host(
     return _Started(streams, stop, process.wait)
 
 
-def _own_variables(folder: str) -> dict[str, str]:
+def _pip_variables(settings: CarriedSettings, folder: str) -> dict[str, str]:
     return {
+        "PIP_RETRIES": "2",  # pip's own five take nine seconds to say "no network"
+        **settings.variables,
         "PIP_CONFIG_FILE": os.devnull,  # what it would say is in the variables
         "PIP_CACHE_DIR": f"{folder}/cache",  # what the first run fetched, the second does not
         "TMPDIR": folder,

@@ -240,6 +240,9 @@ def open_store(backend: Backend) -> tuple[LayerStore, Builder]:
 
 
 def _normalise(specs: Sequence[str]) -> list[str]:
+    if isinstance(specs, str):
+        # Its letters would be taken for names.
+        raise ValidationError("libraries must be a list of names", parameter="libraries")
     handler = PythonHandler()
     wanted = set()
     for spec in specs:

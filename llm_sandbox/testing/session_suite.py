@@ -26,9 +26,10 @@ class SessionSuite:
     backend_name: ClassVar[str]
 
     @pytest.fixture(scope="class")
-    def shared(self) -> Iterator[BaseSession]:
+    @classmethod
+    def shared(cls) -> Iterator[BaseSession]:
         """One session for the whole class."""
-        with ArtifactSandboxSession(self.backend_name) as session:
+        with ArtifactSandboxSession(cls.backend_name) as session:
             yield session
 
     @pytest.fixture

@@ -176,6 +176,8 @@ def test_what_is_no_plain_requirement_starts_nothing(root: Path, spec: object) -
 def test_an_empty_request_is_refused(root: Path) -> None:
     with pytest.raises(ValidationError, match="nothing to install"):
         LayerStore(root).install([], builder=Writer())
+    with pytest.raises(ValidationError, match="a list of names"):
+        LayerStore(root).install("numpy", builder=Writer())
 
 
 def link_to_file(site: Path) -> None:
@@ -293,7 +295,8 @@ def test_threads_install_one_request_once(root: Path, index: Path) -> None:
         time.sleep(0.2)
         write_demo(staging)
 
-    builder, found, words = Writer(slowly), [], []
+    builder, found = Writer(slowly), []
+    words: list[str] = []
 
     def install() -> None:
         found.append(LayerStore(root).install(["demo"], builder=builder, progress=words.append))

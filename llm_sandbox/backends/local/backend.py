@@ -1,0 +1,251 @@
+"""The local backend: plain processes, kept by a supervisor that ends with the host.
+
+It is for trusted code, and for platforms and tests where nothing else works. Its programs are the caller's own
+processes: they read the caller's files and reach the network, whatever the specification says: ``network="blocked"``, the
+default, cannot be told from not asking, so it is accepted and the isolation report says ``absent``.
+"""
+
+import atexit
+import contextlib
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+import threading
+import warnings
+import weakref
+from dataclasses import replace
+from pathlib import Path
+
+from llm_sandbox.backends import python_environment
+from llm_sandbox.backends.base import (
+    Backend,
+    Control,
+    Isolation,
+    KernelSpec,
+    Machine,
+    MachineSpec,
+    Network,
+    RawKernel,
+)
+from llm_sandbox.backends.connection import SupervisorConnection
+from llm_sandbox.backends.supervised import (
+    GuestPaths,
+    SupervisedMachine,
+    guest_command,
+    resource_limits,
+)
+from llm_sandbox.exceptions import UnsupportedError
+from llm_sandbox.guest.control import Message
+from llm_sandbox.settings import get_settings
+
+__all__ = ["LocalBackend", "LocalSandboxWarning"]
+
+_DEFAULT_WORKDIR = "/sandbox"
+
+
+class LocalSandboxWarning(UserWarning):
+    """Code is about to run without any isolation."""
+
+
+class _House:
+    """A supervisor with its one machine, and the folder that both leave with."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="llm-sandbox-"))
+        self.machine: SupervisedMachine | None = None
+        self.zygote_loaded = threading.Event()
+        self._lock = threading.Lock()
+        self._zygote_started = False
+        guest = self.folder / "lib"
+        for name in ("lib", "sandbox", "tmp"):
+            (self.folder / name).mkdir()
+        package = python_environment.PACKAGE
+        (guest / "guest").symlink_to(package / "guest")
+        (guest / "shim").symlink_to(package / "language_handlers" / "python" / "shim")
+        self.paths = GuestPaths(sys.executable, str(guest))
+        self.connection = SupervisorConnection(self._command, backend="local", on_event=self._hear)
+
+    def _command(self, control: int) -> tuple[list[str], list[int]]:
+        words = guest_command(self.paths, "supervisor.main", isolated_site=True)
+        return [*words, str(control), "plain", str(self.folder)], []
+
+    def _hear(self, message: Message) -> None:
+        if message["event"] == "zygote" and message["stage"] == "loaded":
+            self.zygote_loaded.set()
+        elif message["event"] == "gone":
+            if self.machine is not None:
+                self.machine.ended("gone")
+            # Done by the supervisor already, unless a program has killed that.
+            shutil.rmtree(self.folder, ignore_errors=True)
+        elif message["event"] == "ended" and self.machine is not None:
+            self.machine.ended(message["reason"])
+
+    def start_zygote(self) -> None:
+        """Start what kernels are forked from, once."""
+        with self._lock:
+            if self._zygote_started:
+                return
+            command = guest_command(self.paths, "zygote.main", isolated_site=False)
+            variables = {**self.base_env(str(self.folder)), "OPENBLAS_NUM_THREADS": "1"}
+            self.connection.request(
+                "zygote", argv=[*command, get_settings().preload], env=variables
+            )
+            self._zygote_started = True
+
+    def base_env(self, home: str) -> dict[str, str]:
+        """The environment of every program: nothing of the caller's but the search path."""
+        # Not resolved: the interpreter of a virtual environment is a link, and lies with its tools.
+        tools = os.path.dirname(sys.executable)  # noqa: PTH120
+        temporary = self.folder / "tmp"
+        return {
+            "PATH": f"{tools}:{os.environ.get('PATH', os.defpath)}",
+            "HOME": home,
+            "LANG": "C.UTF-8",
+            "TERM": "dumb",
+            "TMPDIR": str(temporary),
+            "XDG_CACHE_HOME": str(temporary / ".cache"),
+            "XDG_CONFIG_HOME": str(temporary / ".config"),
+            "MPLCONFIGDIR": str(temporary / ".matplotlib"),
+            "IPYTHONDIR": str(temporary / ".ipython"),
+        }
+
+
+class _LocalMachine(SupervisedMachine):
+    """A machine whose supervisor starts a zygote of its own for its first kernel."""
+
+    house: _House
+
+    def start_kernel(self, spec: KernelSpec) -> RawKernel:
+        if not spec.cold and self.end_reason is None:
+            self.house.start_zygote()
+        return super().start_kernel(spec)
+
+
+class LocalBackend(Backend):
+    """See `Backend`. Safe to use from several threads."""
+
+    name = "local"
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._houses: weakref.WeakSet[_House] = weakref.WeakSet()
+        self._spare: _House | None = None
+        atexit.register(self.close)
+        os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        self._lock = threading.RLock()
+        self._houses = weakref.WeakSet()
+        self._spare = None
+
+    def check(self) -> Isolation:
+        return _ISOLATION
+
+    def create(self, spec: MachineSpec) -> Machine:
+        if spec.limits.cpus is not None:
+            raise UnsupportedError("limits.cpus", self.name, "plain processes have no such limit")
+        warnings.warn(
+            "backend 'local' does not isolate: programs run with your rights, on your files",
+            LocalSandboxWarning,
+            stacklevel=3,
+        )
+        with self._lock:
+            house, self._spare = self._spare, None
+        if house is None or not house.connection.is_alive:
+            house = self._open_house()
+        try:
+            spec = replace(spec, workdir=_workdir(spec.workdir, house.folder))
+            return self._create(house, spec)
+        except BaseException:
+            house.connection.close()
+            raise
+
+    def _create(self, house: _House, spec: MachineSpec) -> Machine:
+        machine = _LocalMachine(
+            house.connection,
+            spec,
+            _ISOLATION,
+            house.paths,
+            house.base_env(spec.workdir),
+            confinement={
+                "privileges": True,
+                "rlimits": resource_limits(spec.limits, processes=False),
+            },
+            tmpfs=[],
+            cgroup=None,
+            machine_id=secrets.token_hex(8),
+            on_destroyed=lambda machine: house.connection.close(),
+            watch_memory=False,
+        )
+        machine.house = house
+        house.machine = machine
+        return machine
+
+    def _open_house(self) -> _House:
+        house = _House()
+        with self._lock:
+            self._houses.add(house)
+        return house
+
+    def warm_up(self, network: Network = "blocked") -> None:
+        with self._lock:
+            if self._spare is None or not self._spare.connection.is_alive:
+                self._spare = self._open_house()
+            self._spare.start_zygote()
+
+    def wait_until_warm(self, network: Network = "blocked", timeout_s: float = 60.0) -> bool:
+        with self._lock:
+            self.warm_up(network)
+            spare = self._spare
+        return spare is not None and spare.zygote_loaded.wait(timeout_s)
+
+    def close(self) -> None:
+        """End every sandbox of this process. Called at exit; new ones can be made after."""
+        with self._lock:
+            houses, self._houses, self._spare = list(self._houses), weakref.WeakSet(), None
+        for house in houses:
+            house.connection.close()
+        for house in houses:
+            with contextlib.suppress(RuntimeError):
+                house.connection.close(wait_s=5.0)
+
+
+def _workdir(wanted: str, folder: Path) -> str:
+    """The directory that stands for the one that was asked for.
+
+    Raises:
+        UnsupportedError: It does not exist, and is not one that may be made here.
+    """
+    if wanted == _DEFAULT_WORKDIR:
+        return str(folder / "sandbox")
+    path = Path(wanted)
+    if path.is_dir():
+        return wanted
+    if path.resolve().is_relative_to(Path(tempfile.gettempdir()).resolve()):
+        with contextlib.suppress(OSError):
+            path.mkdir(parents=True)
+            return wanted
+    raise UnsupportedError(
+        f"workdir={wanted!r}", "local", "it does not exist, and only /sandbox stands for another"
+    )
+
+
+_ISOLATION = Isolation(
+    "local",
+    "none",
+    {
+        "files": Control("absent", "programs have the caller's rights on the caller's files"),
+        "network": Control("absent", "programs use the host's network"),
+        "processes": Control("absent", "programs see and reach the caller's processes"),
+        "privileges": Control("absent", "programs have the caller's privileges"),
+        "system_calls": Control("absent", "no filter"),
+        "landlock": Control("absent", "not used"),
+        "process_count": Control("absent", "the only limit there is counts all of the user's"),
+        "disk": Control("approximated", "RLIMIT_FSIZE a file; their number and sum are open"),
+        "lifetime": Control("approximated", "a supervisor kills all that descends from it"),
+        "memory": Control("approximated", "RLIMIT_DATA a process; the sum is open"),
+        "cpu": Control("absent", "no limit on how many are used"),
+    },
+)

@@ -1,0 +1,120 @@
+"""Starting a program, or the file service, in a machine."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import time
+import warnings
+from typing import Any, NoReturn
+
+from . import files, linux
+from .confine import close_all_but
+from .control import Message
+from .family import MARKER
+from .machine import PlainMachine
+
+# `os.execvpe` imports it, which every started program would pay for.
+_LOADED = (warnings,)
+
+_RESET = ("CHLD", "TERM", "INT", "HUP", "PIPE", "XFSZ", "USR1")
+"""Signals that the supervisor, or Python, handles or ignores."""
+
+
+def launch(
+    machine: PlainMachine, request: Message, fds: list[int]
+) -> tuple[int, dict[str, Any] | None]:
+    """Start the requested program; returns its pid, and why it did not start or None.
+
+    Args:
+        machine: Where.
+        request: With ``argv``, ``env``, ``cwd`` and ``process``.
+        fds: Its stdin, stdout and stderr.
+    """
+    environment = {**request["env"], MARKER: request["process"]}
+    report_read, report_write = os.pipe()
+
+    def child() -> NoReturn:
+        try:
+            failure = _become(machine, request, environment, fds, report_write)
+        except Exception as error:  # noqa: BLE001 - whatever prevents the start is reported
+            failure = {"kind": "other", "message": str(error)}
+        os.write(report_write, json.dumps(failure).encode())
+        os._exit(127)
+
+    try:
+        pid = machine.fork(child)
+        os.close(report_write)
+        report_write = -1
+        report = os.read(report_read, 1 << 16)
+    finally:
+        os.close(report_read)
+        if report_write >= 0:
+            os.close(report_write)
+    return pid, json.loads(report) if report else None
+
+
+def _become(
+    machine: PlainMachine,
+    request: Message,
+    environment: dict[str, str],
+    fds: list[int],
+    report: int,
+) -> dict[str, Any]:
+    """In the child: turn into the requested program; returns only if that failed, with the reason."""
+    signal.set_wakeup_fd(-1)
+    for name in _RESET:
+        signal.signal(getattr(signal, f"SIG{name}"), signal.SIG_DFL)
+    machine.join()
+    try:
+        os.chdir(request["cwd"] or machine.spec.workdir)
+    except OSError as error:
+        return {"kind": "bad_cwd", "message": error.strerror}
+    os.setsid()
+    for target, fd in enumerate(fds):
+        os.dup2(fd, target)
+    os.set_inheritable(report, False)
+    close_all_but([report])
+    machine.spec.confinement.apply()
+    argv: list[str] = request["argv"]
+    try:
+        os.execvpe(argv[0], argv, environment)
+    except FileNotFoundError as error:
+        return {"kind": "not_found", "message": error.strerror}
+    except (PermissionError, NotADirectoryError) as error:
+        return {"kind": "not_executable", "message": error.strerror}
+    except OSError as error:
+        # 8 is ENOEXEC: an executable file of no known format.
+        return {
+            "kind": "not_executable" if error.errno == 8 else "other",
+            "message": error.strerror,
+        }
+
+
+def launch_files(machine: PlainMachine, connection: int) -> int:
+    """Start the process that reads and writes the machine's files; returns its pid."""
+
+    def child() -> NoReturn:
+        machine.join()
+        os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+        os.setsid()
+        machine.spec.confinement.apply()
+        linux.set_process_name("files")
+        linux.set_undumpable()
+        close_all_but([connection])
+        files.serve(socket.socket(fileno=connection))
+        os._exit(0)
+
+    return machine.fork(child)
+
+
+def remove_folders(folders: list[str]) -> None:
+    """Remove what a machine leaves behind; tried again while killed processes finish their last calls."""
+    deadline = time.monotonic() + 2.0
+    while left := [folder for folder in folders if os.path.lexists(folder)]:
+        for folder in left:
+            shutil.rmtree(folder, ignore_errors=True)
+        if time.monotonic() > deadline:
+            return
+        time.sleep(0.01)
