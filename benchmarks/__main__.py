@@ -33,6 +33,7 @@ def main() -> int:
     lines: list[Line] = []
     try:
         with console.status("loading the science stack") as status:
+            ours.compile_package()
             ours.warm()
             for race in wanted:
                 lines += _measure(race, order, quick=arguments.quick, say=status.update)

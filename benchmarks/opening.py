@@ -14,6 +14,7 @@ __all__ = ["races"]
 
 _CELL = "print(1)"
 _PRINTED = "1\n"
+_OWN = "LLM_SANDBOX_"
 
 _OURS_IN_NEW_PROCESS = f"""
 from llm_sandbox import create_session
@@ -77,7 +78,7 @@ def _stock(*, wait: bool) -> Mapping[str, float]:
 
 
 def _new_process(code: str) -> Mapping[str, float]:
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("LLM_SANDBOX_")}
+    environment = {name: os.environ[name] for name in os.environ if not name.startswith(_OWN)}
     started = time.perf_counter()
     with subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment

@@ -1,11 +1,14 @@
 """Our side: sessions of the embedded default, with and without kernels kept ready."""
 
+import compileall
 import contextlib
 import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import llm_sandbox
 from benchmarks.race import CorrectnessError
 from llm_sandbox import ExecutionResult, create_session
 from llm_sandbox.backends.registry import get_backend
@@ -13,7 +16,18 @@ from llm_sandbox.session.pool import shared_pool
 from llm_sandbox.session.session import BaseSession
 from llm_sandbox.settings import get_settings
 
-__all__ = ["BACKEND", "checked_run", "end_everything", "new_session", "prefork", "settle", "warm"]
+__all__ = [
+    "BACKEND",
+    "PREFORK",
+    "checked_run",
+    "compile_package",
+    "end_everything",
+    "new_session",
+    "prefork",
+    "settle",
+    "warm",
+    "without_pool",
+]
 
 BACKEND = "bubblewrap"
 PREFORK = 2
@@ -41,6 +55,11 @@ def prefork(count: int) -> None:
     """Say how many kernels are kept forked ahead from now on."""
     os.environ["LLM_SANDBOX_PREFORK"] = str(count)
     get_settings.cache_clear()
+
+
+def compile_package() -> None:
+    """Compile the library, as pip does when it installs one and does not for an editable install."""
+    compileall.compile_dir(str(Path(llm_sandbox.__file__).parent), quiet=2)
 
 
 def warm() -> None:

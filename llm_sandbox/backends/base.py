@@ -158,6 +158,14 @@ class Isolation:
         """``enforced``, ``approximated`` or ``absent`` for a resource such as ``network``."""
         return self.controls[resource].state
 
+    def __str__(self) -> str:
+        parts = [f"{self.backend} ({self.level})"]
+        for state in ("enforced", "approximated", "absent"):
+            names = [name for name, control in self.controls.items() if control.state == state]
+            if names:
+                parts.append(f"{state}: {', '.join(names)}")
+        return "; ".join(parts)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON-able data."""
         controls = {name: {"state": c.state, "by": c.by} for name, c in self.controls.items()}
