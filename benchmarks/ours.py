@@ -58,7 +58,7 @@ def prefork(count: int) -> None:
 
 
 def compile_package() -> None:
-    """Compile the library, as pip does when it installs one and does not for an editable install."""
+    """Compile the library: pip does so for an install, and does not for an editable one."""
     compileall.compile_dir(str(Path(llm_sandbox.__file__).parent), quiet=2)
 
 

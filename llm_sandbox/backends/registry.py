@@ -5,11 +5,14 @@ Packages outside can add one with an entry point in the group ``llm_sandbox.back
 
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
 
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.const import SandboxBackend
 from llm_sandbox.exceptions import UnsupportedBackendError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 __all__ = ["ENTRY_POINTS", "available_names", "get_backend"]
 
@@ -23,7 +26,14 @@ _BUILT = {
 
 def available_names() -> list[str]:
     """The names that `get_backend` knows, sorted."""
-    return sorted({*map(str, _BUILT), *(point.name for point in entry_points(group=ENTRY_POINTS))})
+    return sorted({*map(str, _BUILT), *(point.name for point in _installed())})
+
+
+def _installed() -> "EntryPoints":
+    # Costs more to import than a sandbox takes to open.
+    from importlib.metadata import entry_points
+
+    return entry_points(group=ENTRY_POINTS)
 
 
 @cache
@@ -36,7 +46,7 @@ def get_backend(name: str) -> Backend:
     name = str(name).lower()
     target = _BUILT.get(name)  # type: ignore[call-overload]
     if target is None:
-        for point in entry_points(group=ENTRY_POINTS):
+        for point in _installed():
             if point.name == name:
                 loaded: type[Backend] = point.load()
                 return loaded()

@@ -3,7 +3,6 @@
 import base64
 import contextlib
 import os
-import secrets
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -162,7 +161,7 @@ class SupervisedMachine(Machine):
     def _start(self, spec: ProcessSpec, near_in: int | None, far_in: int) -> RawProcess:
         out_read, out_write = os.pipe()
         err_read, err_write = os.pipe()
-        key = secrets.token_hex(8)
+        key = os.urandom(8).hex()
         ending = self._connection.watch(key, self._killed_for_memory)
         try:
             reply = self._request(
@@ -210,7 +209,7 @@ class SupervisedMachine(Machine):
     def _fork_kernel(self, spec: KernelSpec, near: socket.socket, far: socket.socket) -> RawKernel:
         out_read, out_write = os.pipe()
         err_read, err_write = os.pipe()
-        key = secrets.token_hex(8)
+        key = os.urandom(8).hex()
         ending = self._connection.watch(key, self._killed_for_memory)
         try:
             self._request(

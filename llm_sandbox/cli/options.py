@@ -1,17 +1,19 @@
 """What the commands that make a sandbox have in common: options, and the session made of them."""
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import cast
 
 from llm_sandbox.backends.base import Network
 from llm_sandbox.cli.endings import usage_error
 from llm_sandbox.cli.render import Progress
 from llm_sandbox.create import create_session
 from llm_sandbox.limits import Limits
+from llm_sandbox.security import PolicyPreset, SecurityPolicy, get_security_policy
 from llm_sandbox.session.session import BaseSession
 
-__all__ = ["MachineOptions", "open_session"]
+__all__ = ["MachineOptions", "opened_session"]
 
 
 @dataclass(frozen=True)
@@ -26,37 +28,57 @@ class MachineOptions:
     policy: str | None = None
     env: Sequence[str] = field(default=(), repr=False)
 
+    def limits(self) -> Limits:
+        """Return the limits of the sandbox.
+
+        Raises:
+            ValidationError: `--memory` is no size.
+        """
+        if self.memory is None:
+            return Limits()
+        return Limits(memory_bytes=Limits.parse_size(self.memory, "--memory"))
+
+    def security_policy(self) -> SecurityPolicy | None:
+        """Return the policy of `--policy`; None without one.
+
+        Raises:
+            ValidationError: There is no such preset.
+        """
+        return None if self.policy is None else get_security_policy(cast(PolicyPreset, self.policy))
+
+    def variables(self) -> dict[str, str]:
+        """Return what `--env` sets."""
+        return dict(_variable(entry) for entry in self.env)
+
     def make_session(self) -> BaseSession:
         """Return the session, not open yet.
 
         Raises:
-            SandboxError: An option is not acceptable.
+            SandboxError: An option is not acceptable, or nothing here isolates.
         """
-        limits = Limits()
-        if self.memory is not None:
-            limits = Limits(memory_bytes=Limits.parse_size(self.memory, "--memory"))
-        options: dict[str, Any] = {}
-        if self.policy is not None:
-            from llm_sandbox.security import PolicyPreset, get_security_policy
-
-            options["security_policy"] = get_security_policy(cast(PolicyPreset, self.policy))
         return create_session(
             self.backend,
             lang=self.lang,
-            limits=limits,
+            limits=self.limits(),
             network=cast(Network, self.network),
-            env=dict(_variable(entry) for entry in self.env),
-            **options,
+            env=self.variables(),
+            security_policy=self.security_policy(),
         )
 
 
-def open_session(session: BaseSession, libraries: Sequence[str]) -> None:
-    """Open a session and install its libraries, saying what is waited for."""
+@contextlib.contextmanager
+def opened_session(machine: MachineOptions) -> Iterator[BaseSession]:
+    """Open a session and install its libraries, saying what is waited for; close it at the end."""
     with Progress("starting sandbox"):
+        session = machine.make_session()
         session.open()
-    if libraries:
-        with Progress(f"installing {', '.join(libraries)}"):
-            session.install(list(libraries))
+    try:
+        if machine.libraries:
+            with Progress(f"installing {', '.join(machine.libraries)}"):
+                session.install(list(machine.libraries))
+        yield session
+    finally:
+        session.close()
 
 
 def _variable(entry: str) -> tuple[str, str]:

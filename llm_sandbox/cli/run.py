@@ -4,7 +4,7 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,14 +20,16 @@ from llm_sandbox.cli.endings import (
 )
 from llm_sandbox.cli.figures import make_directory, save_figures
 from llm_sandbox.cli.interruption import Interruption
-from llm_sandbox.cli.options import MachineOptions, open_session
+from llm_sandbox.cli.options import MachineOptions, opened_session
 from llm_sandbox.cli.render import StreamWriter, plain_text, say
 from llm_sandbox.cli.source import read_code, read_input, split_file_option
 from llm_sandbox.const import RunStatus
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import SandboxTimeoutError, SecurityViolationError
+from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import validate_timeout
 from llm_sandbox.outputs import DisplayOutput, ErrorOutput, ExecutionError, Output, StreamOutput
+from llm_sandbox.security import is_safe
 from llm_sandbox.session.session import BaseSession
 
 __all__ = ["Arguments", "main", "prepare_environment"]
@@ -71,7 +73,7 @@ class _Run:
     def __init__(self, arguments: Arguments) -> None:
         self._arguments = arguments
         self._timeout = _checked_timeout(arguments.timeout)
-        self._session = arguments.machine.make_session()
+        self._memory_bytes = arguments.machine.limits().memory_bytes
         self._files = [split_file_option(text) for text in arguments.files]
         if arguments.out is not None:
             make_directory(arguments.out)
@@ -90,31 +92,27 @@ class _Run:
             return self._finish(refused)
         interruption = Interruption()
         try:
-            with interruption:
-                try:
-                    open_session(self._session, self._arguments.machine.libraries)
-                    result = self._execute(self._session, self._input, interruption)
-                finally:
-                    self._session.close()
+            with interruption, opened_session(self._arguments.machine) as session:
+                for path, dest in self._files:
+                    session.copy_to_runtime(path, dest)
+                result = self._execute(session, interruption)
         except KeyboardInterrupt:
             return self._interrupted(interruption.failure)
         return self._finish(result)
 
     def _refusal(self) -> ExecutionResult | None:
         """The result of code that the policy refuses, for which no sandbox need be made."""
-        safe, violations = self._session.is_safe(self._code)
+        machine = self._arguments.machine
+        handler = LanguageHandlerFactory.create_handler(machine.lang)
+        safe, violations = is_safe(self._code, machine.security_policy(), handler)
         if safe:
             return None
         words = "; ".join(dict.fromkeys(violation.description for violation in violations))
-        message = f"the policy {self._arguments.machine.policy!r} refuses this code: {words}"
+        message = f"the policy {machine.policy!r} refuses this code: {words}"
         error = ExecutionError(SecurityViolationError.__name__, message)
         return ExecutionResult(exit_code=REFUSED, status=RunStatus.BLOCKED, error=error)
 
-    def _execute(
-        self, session: BaseSession, stdin: Iterable[str] | None, interruption: Interruption
-    ) -> ExecutionResult:
-        for path, dest in self._files:
-            session.copy_to_runtime(path, dest)
+    def _execute(self, session: BaseSession, interruption: Interruption) -> ExecutionResult:
         hear = None
         if not self._arguments.as_json:
             hear = self._show
@@ -122,7 +120,9 @@ class _Run:
             hear = self._print_event
         callback = None if hear is None else interruption.callback(hear)
         try:
-            return session.run(self._code, timeout=self._timeout, stdin=stdin, on_output=callback)
+            return session.run(
+                self._code, timeout=self._timeout, stdin=self._input, on_output=callback
+            )
         except SandboxTimeoutError as error:
             if not isinstance(error.result, ExecutionResult):
                 raise
@@ -154,8 +154,9 @@ class _Run:
             self._err.end_line()
         if result.status is RunStatus.BLOCKED and result.error is not None:
             say(result.error.value)
-        memory = self._session.config.limits.memory_bytes
-        for sentence in explain_end(result, memory, timeout=self._timeout, is_last=True):
+        for sentence in explain_end(
+            result, self._memory_bytes, timeout=self._timeout, is_last=True
+        ):
             say(sentence)
         if arguments.out is not None:
             save_figures(result.plots, arguments.out)

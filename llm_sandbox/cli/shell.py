@@ -12,7 +12,7 @@ from llm_sandbox.cli.blocks import is_complete, split_blocks
 from llm_sandbox.cli.endings import INTERRUPTED, PIPE_CLOSED, exit_codes, explain_end
 from llm_sandbox.cli.figures import make_directory, save_figures
 from llm_sandbox.cli.interruption import Interruption
-from llm_sandbox.cli.options import MachineOptions, open_session
+from llm_sandbox.cli.options import MachineOptions, opened_session
 from llm_sandbox.cli.render import StreamWriter, plain_text, say
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.data import ExecutionResult
@@ -37,12 +37,8 @@ def main(machine: MachineOptions, out: Path | None) -> int:
     with exit_codes():
         if out is not None:
             make_directory(out)
-        session = machine.make_session()
-        try:
-            open_session(session, machine.libraries)
+        with opened_session(machine) as session:
             return Shell(session, out).run()
-        finally:
-            session.close()
 
 
 class Shell:

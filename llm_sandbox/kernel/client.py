@@ -12,7 +12,6 @@ A run's states::
 import contextlib
 import itertools
 import os
-import secrets
 import select
 import signal
 import time
@@ -66,7 +65,7 @@ class KernelClient:
         self._interrupt = interrupt
         self._reader = frames.FrameReader()
         self._numbers = itertools.count(1)
-        self._session = secrets.token_hex(8)
+        self._session = os.urandom(8).hex()
         self._late_bytes = 0
         self._pipes: dict[int, StreamName] = {raw.stdout: "stdout", raw.stderr: "stderr"}
         self._poll = select.poll()

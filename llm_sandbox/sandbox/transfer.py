@@ -101,7 +101,7 @@ def _destination(parent: int, name: str) -> Iterator[int]:
         finally:
             os.close(root)
         return
-    made = f".{name[:200]}.{secrets.token_hex(8)}"
+    made = f".{name[:200]}.{os.urandom(8).hex()}"
     os.mkdir(made, 0o700, dir_fd=parent)
     root = os.open(made, _FOLDER, dir_fd=parent)
     try:

@@ -77,7 +77,7 @@ class Interpreter:
         variables = {**self.machine.base_env(), **KERNEL_ENVIRONMENT}
         variables.update(self._config.program_environment())
         if self._library_paths:
-            variables["PYTHONPATH"] = ":".join(reversed(self._library_paths))
+            variables["PYTHONPATH"] = self._library_paths[-1]
         return variables
 
     def _start(self) -> KernelClient:

@@ -10,7 +10,7 @@ __all__ = ["Libraries"]
 
 
 class Libraries:
-    """What one session has installed.
+    """What one session has installed, as one layer.
 
     Args:
         backend: Where its sandbox is, and where layers are built.
@@ -20,13 +20,13 @@ class Libraries:
     def __init__(self, backend: Backend, handler: AbstractLanguageHandler) -> None:
         self._backend = backend
         self._handler = handler
-        self._specs: set[str] = set()
-        self._layers: list[Layer] = []
+        self._specs: list[str] = []
+        self._layer: Layer | None = None
 
     @property
-    def guest_paths(self) -> list[str]:
-        """Where the layers are in the sandbox, the newest first."""
-        return [layer.guest_path for layer in reversed(self._layers)]
+    def guest_path(self) -> str | None:
+        """Where they are in the sandbox; None while there are none."""
+        return self._layer.guest_path if self._layer is not None else None
 
     def add(self, specs: Sequence[str]) -> Layer | None:
         """Install what is not installed in this session yet.
@@ -42,11 +42,11 @@ class Libraries:
             LibraryInstallationError: One could not be installed.
         """
         valid = [self._handler.validate_library(spec) for spec in specs]
-        missing = [spec for spec in dict.fromkeys(valid) if spec not in self._specs]
-        if not missing:
+        wanted = list(dict.fromkeys([*self._specs, *valid]))
+        if wanted == self._specs:
             return None
         store, builder = open_store(self._backend)
-        layer = store.find(missing) or store.install(missing, builder=builder)
-        self._specs.update(missing)
-        self._layers.append(layer)
-        return layer
+        # All of the session's libraries are resolved together, so that their versions agree.
+        self._layer = store.find(wanted) or store.install(wanted, builder=builder)
+        self._specs = wanted
+        return self._layer

@@ -255,7 +255,7 @@ class BaseSession:
         added = self._libraries.add(libraries)
         if added:
             self._interpreter.add_libraries(added)
-            self.sandbox.update_env({"PYTHONPATH": ":".join(self._libraries.guest_paths)})
+            self.sandbox.update_env({"PYTHONPATH": added.guest_path})
 
     def _open_interpreter(self) -> Interpreter:
         _ = self.sandbox

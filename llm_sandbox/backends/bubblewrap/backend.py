@@ -3,7 +3,6 @@
 import atexit
 import contextlib
 import os
-import secrets
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,7 +62,7 @@ class _House:
         self.machines: dict[str, SupervisedMachine] = {}
         self.zygote_started = False
         self.zygote_loaded = threading.Event()
-        self.cgroup_name = f"llm-sandbox-{os.getpid()}-{secrets.token_hex(4)}"
+        self.cgroup_name = f"llm-sandbox-{os.getpid()}-{os.urandom(4).hex()}"
         self._backend = backend
         self._layout = layout
         self.connection = SupervisorConnection(
@@ -247,7 +246,7 @@ class BubblewrapBackend(Backend):
         *,
         writable: Sequence[str] = (),
     ) -> SupervisedMachine:
-        machine_id = secrets.token_hex(8)
+        machine_id = os.urandom(8).hex()
         cgroup = None
         if self._tree is not None:
             cgroup = Cgroup(self._tree, f"{house.cgroup_name}/{machine_id}", spec.limits)
@@ -366,7 +365,7 @@ def _cpu_control(*, cgroup: bool, asked: bool) -> Control:
 
 
 def _new_user() -> int:
-    return _LOWEST_USER + secrets.randbelow(1 << 24)
+    return _LOWEST_USER + int.from_bytes(os.urandom(3), "little")
 
 
 def _text_fd(text: str) -> int:

@@ -8,7 +8,6 @@ default, cannot be told from not asking, so it is accepted and the isolation rep
 import atexit
 import contextlib
 import os
-import secrets
 import shutil
 import sys
 import tempfile
@@ -175,7 +174,7 @@ class LocalBackend(Backend):
             },
             tmpfs=[],
             cgroup=None,
-            machine_id=secrets.token_hex(8),
+            machine_id=os.urandom(8).hex(),
             on_destroyed=lambda machine: house.connection.close(),
             watch_memory=False,
         )

@@ -1,0 +1,200 @@
+"""Bad input: every mistake is a typed error, and the session stays usable."""
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from llm_sandbox import (
+    ArtifactSandboxSession,
+    BaseSession,
+    SandboxBackend,
+    SandboxSession,
+    SecurityViolationError,
+    UnsupportedError,
+    ValidationError,
+    create_session,
+    get_security_policy,
+)
+from llm_sandbox.exceptions import (
+    CommandEmptyError,
+    LanguageNotSupportedError,
+    LaunchError,
+    NotOpenSessionError,
+    PathError,
+    SessionBusyError,
+    SessionClosedError,
+    UnsupportedBackendError,
+)
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[BaseSession]:
+    with create_session("bubblewrap") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("name", ["cobol", "", "python3"])
+def test_an_unknown_language_is_named(name: str) -> None:
+    """An unknown language is refused with the ones that are known."""
+    with pytest.raises(LanguageNotSupportedError, match="python"):
+        create_session(lang=name)
+
+
+@pytest.mark.parametrize("name", ["dokcer", "docker", "kubernetes"])
+def test_a_backend_that_is_not_here_is_a_typed_error(name: str) -> None:
+    """An unknown backend, and one of a later version, say which there are."""
+    with pytest.raises(UnsupportedBackendError, match="bubblewrap"):
+        create_session(name)
+
+
+@pytest.mark.parametrize("code", [None, b"print(1)", 3])
+def test_code_that_is_not_text(session: BaseSession, code: Any) -> None:
+    """Code must be text; the session stays usable."""
+    with pytest.raises(ValidationError, match="code"):
+        session.run(code)
+
+    assert "1\n" == session.run("print(1)").stdout
+
+
+@pytest.mark.parametrize("timeout", [-1, 0, float("nan"), "soon", True])
+def test_a_bad_timeout(session: BaseSession, timeout: Any) -> None:
+    """A timeout that is no positive number is refused by name."""
+    with pytest.raises(ValidationError, match="timeout"):
+        session.run("1", timeout=timeout)
+
+
+@pytest.mark.parametrize(
+    "library",
+    ["x; touch y", "--index-url=http://127.0.0.1", "git+https://h/x", "./d", "p @ file:///x", ""],
+)
+def test_a_library_that_is_no_plain_name(session: BaseSession, library: str) -> None:
+    """A library name that could mean anything else is refused before anything runs."""
+    with pytest.raises(ValidationError):
+        session.run("1", libraries=[library])
+
+    assert 0 == session.run("1").exit_code
+
+
+@pytest.mark.parametrize(
+    "workdir", ["relative", "/sandbox/../etc", "/etc", "/proc/x", "/", "/a\0b", "/usr/x"]
+)
+def test_a_bad_workdir(workdir: str) -> None:
+    """A working directory must be absolute and no place of the system's."""
+    with pytest.raises(ValidationError, match="workdir"):
+        create_session("bubblewrap", workdir=workdir)
+
+
+@pytest.mark.parametrize("path", ["a\0b", ""])
+def test_a_bad_path_in_the_sandbox(session: BaseSession, path: str) -> None:
+    """A path that cannot be one is refused."""
+    with pytest.raises((PathError, ValidationError)):
+        session.sandbox.files.read_text(path)
+
+
+def test_run_before_open() -> None:
+    """A session that is not open says how to open it."""
+    with pytest.raises(NotOpenSessionError, match="with"):
+        create_session("bubblewrap").run("1")
+
+
+def test_a_closed_session_stays_closed() -> None:
+    """After `close` every use is refused, and closing again does nothing."""
+    session = create_session("bubblewrap")
+    session.open()
+    session.close()
+    session.close()
+
+    for use in (lambda: session.run("1"), session.open, lambda: session.execute_command("true")):
+        with pytest.raises(SessionClosedError):
+            use()
+
+
+def test_two_threads_on_one_session(session: BaseSession) -> None:
+    """A second thread is refused at once, and the first one's run is unharmed."""
+    results = []
+    first = threading.Thread(
+        target=lambda: results.append(session.run("import time; time.sleep(1); print('done')"))
+    )
+    first.start()
+    time.sleep(0.4)
+    with pytest.raises(SessionBusyError):
+        session.run("1")
+    first.join()
+
+    assert "done\n" == results[0].stdout
+
+
+@pytest.mark.parametrize("option", ["image", "dockerfile", "container_id"])
+def test_container_options_are_refused_and_not_ignored(option: str) -> None:
+    """What only a container engine has is refused where there is none."""
+    with pytest.raises(UnsupportedError, match=option):
+        create_session("bubblewrap", **{option: "x"})
+
+
+@pytest.mark.parametrize("option", ["keep_template", "commit_container"])
+def test_container_switches_are_refused(option: str) -> None:
+    """A switch that asks for an image is refused where there is none."""
+    with pytest.raises(UnsupportedError, match=option):
+        ArtifactSandboxSession("bubblewrap", **{option: True})
+
+
+def test_runtime_configs_are_honoured_or_refused() -> None:
+    """Engine options are taken over where they have a meaning and refused where not."""
+    config = create_session(
+        "bubblewrap", runtime_configs={"mem_limit": "512m", "cpu_count": 2, "timeout": 30}
+    ).config
+
+    assert (512 << 20, 2.0, 30.0) == (
+        config.limits.memory_bytes,
+        config.limits.cpus,
+        config.execution_timeout,
+    )
+    with pytest.raises(UnsupportedError, match="privileged"):
+        create_session("bubblewrap", runtime_configs={"privileged": True})
+
+
+def test_an_unknown_keyword_is_an_error() -> None:
+    """A misspelt option is not swallowed."""
+    with pytest.raises(TypeError, match="tmieout"):
+        create_session("bubblewrap", tmieout=3)  # type: ignore[call-arg]
+
+
+def test_commands_that_cannot_start(session: BaseSession) -> None:
+    """An empty command, a missing program and a missing directory each have their error."""
+    with pytest.raises(CommandEmptyError):
+        session.execute_command("  ")
+    with pytest.raises(LaunchError) as missing:
+        session.execute_command(["no-such-program"])
+    with pytest.raises(LaunchError) as nowhere:
+        session.execute_command(["true"], workdir="/no/such/place")
+
+    assert ("not_found", "bad_cwd") == (missing.value.kind, nowhere.value.kind)
+
+
+def test_a_policy_is_enforced() -> None:
+    """Code that the policy refuses is not run."""
+    with create_session("bubblewrap", security_policy=get_security_policy("strict")) as session:
+        safe, found = session.is_safe("import os; os.system('id')")
+        with pytest.raises(SecurityViolationError):
+            session.run("open('ran', 'w'); import os; os.system('id')")
+
+        assert not safe
+        assert found
+        assert not session.sandbox.files.exists("ran")
+        assert "2" == session.run("1 + 1").value
+
+
+def test_the_seed_names_make_sessions() -> None:
+    """`SandboxSession` is `create_session`, and backends are accepted as enum members."""
+    assert SandboxSession is create_session
+    assert "bubblewrap" == create_session(SandboxBackend.BUBBLEWRAP).backend
+
+
+@pytest.mark.parametrize("code", ["x = 'a\0b'", "'\ud800'", "\ufeffprint(1)", "print(1)" + " " * 10**6])
+def test_odd_code_is_a_result(session: BaseSession, code: str) -> None:
+    """Code with odd characters, or a lot of it, ends in a result."""
+    assert session.run(code).exit_code in (0, 1)
+    assert "1\n" == session.run("print(1)").stdout
