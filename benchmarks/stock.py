@@ -7,6 +7,8 @@ from typing import Any, Self
 
 from jupyter_client.manager import KernelManager
 
+from benchmarks.race import CorrectnessError
+
 __all__ = ["StockKernel"]
 
 _TIMEOUT_S = 120.0
@@ -48,7 +50,7 @@ class StockKernel:
             The cell's messages on the iopub channel.
 
         Raises:
-            RuntimeError: The cell failed.
+            CorrectnessError: The cell failed.
         """
         number = self.client.execute(code)
         messages: list[dict[str, Any]] = []
@@ -59,12 +61,23 @@ class StockKernel:
             messages.append(message)
             if message["msg_type"] == "status" and message["content"]["execution_state"] == "idle":
                 break
+        self._take_reply(number)
+        return messages
+
+    def run_blind(self, code: str) -> None:
+        """Run a cell to its reply alone.
+
+        Before `wait_for_ready` has returned, that is all one may count on: what a kernel publishes
+        while its client is still subscribing is lost.
+        """
+        self._take_reply(self.client.execute(code))
+
+    def _take_reply(self, number: str) -> None:
         reply = self.client.get_shell_msg(timeout=_TIMEOUT_S)
         while reply["parent_header"].get("msg_id") != number:
             reply = self.client.get_shell_msg(timeout=_TIMEOUT_S)
         if reply["content"]["status"] != "ok":
-            raise RuntimeError(f"the stock kernel failed: {reply['content']}")
-        return messages
+            raise CorrectnessError(f"the stock kernel failed: {reply['content']}")
 
     def stdout(self, code: str) -> str:
         """Run a cell and return what it printed."""

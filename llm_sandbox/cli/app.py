@@ -46,9 +46,9 @@ class _RunCommand(TyperCommand):
 def _with_default_out(words: list[str]) -> list[str]:
     """Put the default after an `--out` that is the last word or stands before an option."""
     filled = []
-    for word, following in zip(words, [*words[1:], "-"], strict=True):
+    for number, word in enumerate(words, start=1):
         filled.append(word)
-        if word == "--out" and following.startswith("-"):
+        if word == "--out" and (number == len(words) or words[number].startswith("-")):
             filled.append(DEFAULT_OUT)
     return filled
 
@@ -215,4 +215,9 @@ def main() -> NoReturn:
         app(prog_name="llm-sandbox")
     except KeyboardInterrupt:
         sys.exit(130)
+    except Exception:  # noqa: BLE001 - what is wrong here must not look like the program's own 1
+        import traceback
+
+        traceback.print_exc()
+        sys.exit(125)
     sys.exit(0)

@@ -84,7 +84,7 @@ class WireKernel(IPythonKernel):
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
         # Dropped while a frame is being written: whoever interrupts repeats it.
-        if self.executing and not is_delivering(frame):
+        if self.executing and not self.shell.reporting and not is_delivering(frame):
             raise KeyboardInterrupt
 
     # --- serving ---------------------------------------------------------------------------------
@@ -217,6 +217,8 @@ class WireKernel(IPythonKernel):
                 preprocessing_exc_tuple=preprocessing_error,
             )
         finally:
+            # The code has ended: what is drawn from here on is drawn to its end.
+            self.executing = False
             shell.events.trigger("post_execute")
             if not silent:
                 shell.events.trigger("post_run_cell", result)
