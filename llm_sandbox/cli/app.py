@@ -1,6 +1,9 @@
 """What can be typed: the commands, their options and their help."""
 
+import os
+import signal
 import sys
+import traceback
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -211,13 +214,12 @@ def doctor(
 
 def main() -> NoReturn:
     """Run the command line and exit."""
+    # Until a command has something to tidy up, Ctrl-C ends it at once; what it started ends with it.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     try:
         app(prog_name="llm-sandbox")
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except Exception:  # noqa: BLE001 - what is wrong here must not look like the program's own 1
-        import traceback
-
+    except Exception:  # noqa: BLE001 - a fault of ours must not look like the program's 1
         traceback.print_exc()
         sys.exit(125)
     sys.exit(0)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 __all__ = ["is_complete", "split_blocks"]
 
-_GOES_ON = ("else", "elif", "except", "finally", "case")
+_GOES_ON = ("else", "elif", "except", "finally")
 
 
 def is_complete(source: str, lang: str = "python") -> bool:

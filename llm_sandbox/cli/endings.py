@@ -2,7 +2,9 @@
 
 import contextlib
 import json
+import os
 import signal
+import sys
 from collections.abc import Iterator
 from typing import NoReturn
 
@@ -27,6 +29,7 @@ __all__ = [
     "USAGE",
     "exit_codes",
     "explain_end",
+    "leave_unwritable",
     "usage_error",
 ]
 
@@ -90,7 +93,9 @@ def explain_end(
     """
     sentences = []
     if result.timed_out:
-        sentences.append(f"stopped after {timeout:g} s" if timeout else "stopped: its time was up")
+        sentences.append(
+            f"stopped after {timeout:g} s (--timeout)" if timeout else "stopped: its time was up"
+        )
     elif result.oom_killed:
         size = memory_bytes >> 20
         sentences.append(f"killed at the memory limit of {size} MiB; --memory sets another")
@@ -106,6 +111,16 @@ def explain_end(
     skipped = 1 if is_last and result.state is not StateOutcome.KEPT else 0
     sentences.extend(result.notes[skipped:])
     return sentences
+
+
+def leave_unwritable(failure: OSError) -> int:
+    """Give up on stdout, and return the exit code that says why."""
+    # Python writes what it still holds at exit, and would complain again.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(failure, BrokenPipeError):
+        return PIPE_CLOSED
+    say(f"cannot write the program's output: {failure.strerror}")
+    return SANDBOX_FAILED
 
 
 def _signal_name(number: int) -> str:

@@ -1,6 +1,7 @@
 """Ctrl-C while code runs: it ends the code wherever this process is at that moment."""
 
 import signal
+import time
 from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Self
@@ -25,6 +26,8 @@ class Interruption:
     def __init__(self) -> None:
         self.failure: OSError | None = None
         """Why a callback could not write; None when it could."""
+        self.asked_at: float | None = None
+        """When the code was interrupted, on the monotonic clock; None when it was not."""
         self._in_callback = False
         self._code = self.callback(lambda _: None).__code__
 
@@ -49,10 +52,14 @@ class Interruption:
         if self._in_callback or (frame is not None and frame.f_code is self._code):
             signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
         else:
+            self.asked_at = time.monotonic()
             raise KeyboardInterrupt
 
     def __enter__(self) -> Self:
-        numbers = (signal.SIGINT, signal.SIGALRM)
+        numbers = [signal.SIGALRM]
+        # Who started this process in the background may have had it ignore Ctrl-C.
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            numbers.append(signal.SIGINT)
         self._before = {number: signal.signal(number, self._interrupt) for number in numbers}
         return self
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Self, TextIO
 
+from llm_sandbox.outputs import ErrorOutput
 from llm_sandbox.terminal import strip_controls
 
 __all__ = [
@@ -111,6 +112,11 @@ def plain_text(data: Mapping[str, object]) -> str | None:
         return None
     text = data.get("text/plain")
     return text if isinstance(text, str) else None
+
+
+def error_text(error: ErrorOutput) -> str:
+    """The text of an uncaught exception, as the interpreter shows it."""
+    return "\n".join(error.traceback or (f"{error.name}: {error.value}",)) + "\n"
 
 
 _PICTURES = ("application/pdf", "application/vnd.plotly.v1+json")

@@ -6,22 +6,21 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from llm_sandbox import outputs
 from llm_sandbox.cli.endings import (
     INTERRUPTED,
-    PIPE_CLOSED,
     REFUSED,
-    SANDBOX_FAILED,
     exit_codes,
     explain_end,
+    leave_unwritable,
     usage_error,
 )
 from llm_sandbox.cli.figures import make_directory, save_figures
 from llm_sandbox.cli.interruption import Interruption
 from llm_sandbox.cli.options import MachineOptions, opened_session
-from llm_sandbox.cli.render import StreamWriter, plain_text, say
+from llm_sandbox.cli.render import StreamWriter, error_text, plain_text, say
 from llm_sandbox.cli.source import read_code, read_input, split_file_option
 from llm_sandbox.const import RunStatus
 from llm_sandbox.data import ExecutionResult
@@ -84,6 +83,7 @@ class _Run:
             timeout=self._timeout,
         )
         self._out, self._err = StreamWriter(sys.stdout), StreamWriter(sys.stderr)
+        self._error: ErrorOutput | None = None
 
     def run(self) -> int:
         """Run it."""
@@ -93,8 +93,7 @@ class _Run:
         interruption = Interruption()
         try:
             with interruption, opened_session(self._arguments.machine) as session:
-                for path, dest in self._files:
-                    session.copy_to_runtime(path, dest)
+                self._copy_files(session)
                 result = self._execute(session, interruption)
         except KeyboardInterrupt:
             return self._interrupted(interruption.failure)
@@ -111,6 +110,11 @@ class _Run:
         message = f"the policy {machine.policy!r} refuses this code: {words}"
         error = ExecutionError(SecurityViolationError.__name__, message)
         return ExecutionResult(exit_code=REFUSED, status=RunStatus.BLOCKED, error=error)
+
+    def _copy_files(self, session: BaseSession) -> None:
+        for path, dest in self._files:
+            session.sandbox.files.mkdir(str(PurePosixPath(dest).parent))
+            session.copy_to_runtime(path, dest)
 
     def _execute(self, session: BaseSession, interruption: Interruption) -> ExecutionResult:
         hear = None
@@ -135,8 +139,7 @@ class _Run:
         if isinstance(output, StreamOutput):
             (self._out if output.name == "stdout" else self._err).write(output.text)
         elif isinstance(output, ErrorOutput):
-            lines = output.traceback or (f"{output.name}: {output.value}",)
-            self._err.write("\n".join(lines) + "\n")
+            self._error = output
         elif isinstance(output, DisplayOutput):
             text = plain_text(output.data)
             if text is not None:
@@ -150,6 +153,9 @@ class _Run:
     def _finish(self, result: ExecutionResult) -> int:
         arguments = self._arguments
         with contextlib.suppress(OSError):
+            # Where the deadline struck is of no use to anyone; it is the library that interrupts.
+            if self._error is not None and not result.timed_out:
+                self._err.write(error_text(self._error))
             self._out.end_line()
             self._err.end_line()
         if result.status is RunStatus.BLOCKED and result.error is not None:
@@ -175,12 +181,7 @@ class _Run:
             with contextlib.suppress(OSError):
                 self._err.end_line()
             return INTERRUPTED
-        # Python writes what it still holds at exit, and would complain that nobody reads it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(failure, BrokenPipeError):
-            return PIPE_CLOSED
-        say(f"cannot write the program's output: {failure.strerror}")
-        return SANDBOX_FAILED
+        return leave_unwritable(failure)
 
 
 def _checked_timeout(timeout: float | None) -> float | None:

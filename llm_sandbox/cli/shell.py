@@ -2,21 +2,24 @@
 
 import contextlib
 import importlib
+import signal
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from llm_sandbox import __version__
 from llm_sandbox.cli.blocks import is_complete, split_blocks
-from llm_sandbox.cli.endings import INTERRUPTED, PIPE_CLOSED, exit_codes, explain_end
+from llm_sandbox.cli.endings import INTERRUPTED, exit_codes, explain_end, leave_unwritable
 from llm_sandbox.cli.figures import make_directory, save_figures
 from llm_sandbox.cli.interruption import Interruption
 from llm_sandbox.cli.options import MachineOptions, opened_session
-from llm_sandbox.cli.render import StreamWriter, plain_text, say
+from llm_sandbox.cli.render import StreamWriter, error_text, plain_text, say
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import ContainerGoneError, SandboxError
+from llm_sandbox.kernel.client import INTERRUPT_GRACE_S
 from llm_sandbox.outputs import (
     DisplayOutput,
     ErrorOutput,
@@ -56,10 +59,13 @@ class Shell:
         self._interactive = sys.stdin.isatty()
         self._out, self._err = StreamWriter(sys.stdout), StreamWriter(sys.stderr)
         self._last_code = 0
+        self._interruption = Interruption()
 
     def run(self) -> int:
         """Run blocks until the input ends or the code asks to leave."""
         if self._interactive:
+            # At the prompt Ctrl-C drops the line; while code runs it is taken by `Interruption`.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             self._greet()
         failed = False
         blocks = self._typed_blocks() if self._interactive else split_blocks(sys.stdin, self._lang)
@@ -116,7 +122,7 @@ class Shell:
 
     def _run_block(self, block: str) -> bool:
         """Run a block; True when the shell is to be left."""
-        interruption = Interruption()
+        interruption = self._interruption = Interruption()
         answers = self._answers() if self._interactive else None
         try:
             with interruption:
@@ -124,7 +130,7 @@ class Shell:
                     block, stdin=answers, on_output=interruption.callback(self._show)
                 )
         except KeyboardInterrupt:
-            return self._interrupted(interruption.failure)
+            return self._interrupted(interruption)
         except ContainerGoneError:
             raise
         except SandboxError as error:
@@ -138,19 +144,29 @@ class Shell:
         self._save(result)
         return result.status is RunStatus.EXITED and result.state is not StateOutcome.RESET
 
-    def _interrupted(self, failure: OSError | None) -> bool:
-        self._last_code = PIPE_CLOSED if isinstance(failure, BrokenPipeError) else INTERRUPTED
-        if failure is None:
-            self._end_lines()
-        return failure is not None or not self._interactive
+    def _interrupted(self, interruption: Interruption) -> bool:
+        """After Ctrl-C; True when the shell is to be left."""
+        if interruption.failure is not None:
+            self._last_code = leave_unwritable(interruption.failure)
+            return True
+        self._last_code = INTERRUPTED
+        if not self._interactive:
+            return True
+        self._end_lines()
+        print("KeyboardInterrupt", file=sys.stderr)
+        # The library does not say whether the code has stopped, but takes this long if not.
+        if time.monotonic() - (interruption.asked_at or 0) >= INTERRUPT_GRACE_S:
+            self._session.restart()
+            say("the code did not stop: the interpreter was restarted, and variables are gone")
+        return False
 
     def _show(self, output: Output) -> None:
         if isinstance(output, StreamOutput):
             (self._out if output.name == "stdout" else self._err).write(output.text)
         elif isinstance(output, ErrorOutput):
-            lines = output.traceback or (f"{output.name}: {output.value}",)
             self._out.end_line()
-            self._err.write("\n".join(lines) + "\n")
+            if self._interruption.asked_at is None:
+                self._err.write(error_text(output))
         elif isinstance(output, DisplayOutput | ResultOutput | UpdateOutput):
             text = plain_text(output.data)
             if text is not None:

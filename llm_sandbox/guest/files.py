@@ -62,6 +62,10 @@ def serve(sock: socket.socket) -> None:
 # --- operations --------------------------------------------------------------------------------
 
 
+def _ping(connection: Connection, path: str) -> Record:
+    return {}
+
+
 def _read(connection: Connection, path: str, limit: int) -> Record:
     with _sending(connection), open(_open_regular(path), "rb", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
@@ -289,6 +293,10 @@ def _send_file(connection: Connection, path: str, name: str, limit: int, *, foll
 def _receive_tree(connection: Connection, path: str) -> Record:
     """Write a tree that the host sends below the directory `path`."""
     failure: OSError | None = None
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+    except OSError as error:
+        failure = error
     while entry := connection.receive_record():
         chunks = connection.chunks() if entry["kind"] == "file" else iter(())
         try:
@@ -322,6 +330,7 @@ def _receive_entry(path: str, entry: Record, chunks: Iterator[bytes]) -> None:
 
 
 OPERATIONS: dict[str, Callable[..., Record]] = {
+    "ping": _ping,
     "read": _read,
     "write": _write,
     "stat": _stat,

@@ -73,12 +73,16 @@ def decode(body: memoryview, count: int) -> tuple[Message, list[memoryview]]:
     text = bytes(take())
     buffers = [take() for _ in range(count)]
     try:
-        message = json.loads(text)
+        message = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise FrameError(f"a frame is not JSON: {type(error).__name__}") from None
     if not isinstance(message, dict):
         raise FrameError("a frame is not a JSON object")
     return message, buffers
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
 
 
 class FrameReader:

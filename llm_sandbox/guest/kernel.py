@@ -31,6 +31,7 @@ from jupyter_client.session import extract_header
 from . import frames
 from .cell_input import InputStream
 from .shell import CellCompiler, SessionShell, quiet
+from .tracebacks import safe_text
 from .wire import CapturedRaw, ForkedRaw, PeriodicFlush, Wire, is_delivering, text_stream
 
 
@@ -40,6 +41,8 @@ class WireKernel(IPythonKernel):
     shell_class = SessionShell
     compiler_class = CellCompiler
     _execute_sleep = 0.0
+    is_copy = False
+    """Whether this process was forked from the kernel by the user's code."""
     _children_cpu = 0.0
     """CPU seconds of awaited children up to the end of the last cell."""
 
@@ -75,6 +78,7 @@ class WireKernel(IPythonKernel):
         signal.signal(signal.SIGINT, self._interrupted)
 
     def _forked_by_user(self) -> None:
+        self.is_copy = True
         self.session.wire = None
         for index, descriptor in enumerate((1, 2)):
             list(self.raw_streams.values())[index].wire = None
@@ -119,16 +123,18 @@ class WireKernel(IPythonKernel):
         if handler is None:
             return
         self.wire.cork()
-        try:
-            self.set_parent([], message, channel="shell")
-            self._begin_streams(message)
-            self._publish_status("busy", "shell")
-            with self.flusher.during():
-                self._run_handler(handler, channel, message)
-            self._flush_streams()
-            self._publish_status("idle", "shell")
-        finally:
-            self.wire.uncork()
+        self.set_parent([], message, channel="shell")
+        self._begin_streams(message)
+        self._publish_status("busy", "shell")
+        with self.flusher.during():
+            self._run_handler(handler, channel, message)
+        self._flush_streams()
+        if self.is_copy:
+            # A process that the code forked and let run on: the stream and what comes next on it
+            # are its parent's.
+            os._exit(0)
+        self._publish_status("idle", "shell")
+        self.wire.uncork()
 
     def _run_handler(self, handler: Any, channel: int, message: frames.Message) -> None:
         self.executing = message["header"]["msg_type"] == "execute_request"
@@ -186,7 +192,7 @@ class WireKernel(IPythonKernel):
         shell.payload_manager.clear_payload()
         if error is not None:
             reply["ename"] = type(error).__name__
-            reply["evalue"] = "" if isinstance(error, SystemExit) else str(error)[:2000]
+            reply["evalue"] = "" if isinstance(error, SystemExit) else safe_text(error)
             reply["traceback"] = shell._last_traceback or []
         self._flush_streams()
         own, children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
@@ -300,7 +306,7 @@ def _exit_code(error: SystemExit) -> int:
         return 0
     if isinstance(error.code, int):
         return error.code & 0xFF
-    print(error.code, file=sys.stderr)
+    print(safe_text(error), file=sys.stderr)
     return 1
 
 

@@ -178,7 +178,7 @@ class NamespaceMachine(PlainMachine):
             "/dev/pts",
             "devpts",
             linux.MS_NOSUID | linux.MS_NOEXEC,
-            "newinstance,ptmxmode=0666,mode=0620",
+            "newinstance,ptmxmode=0666,mode=0620,max=64",
         )
         flags = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC
         linux.mount("proc", "/proc", "proc", flags)

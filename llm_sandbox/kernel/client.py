@@ -3,8 +3,8 @@
 A run's states::
 
     sent -> running -> replied            (reply and idle have both come)
-                    -> interrupted        (deadline passed; SIGINT answered within the grace)
-                    -> unresponsive       (deadline passed; nothing helped: the caller kills)
+                    -> interrupted        (deadline passed or stop asked; SIGINT answered in time)
+                    -> unresponsive       (the same, and nothing helped: the caller kills)
                     -> died               (stream ended, or the process was seen to end)
                     -> broken             (bytes that are not frames: the caller kills)
 """
@@ -22,6 +22,7 @@ from typing import Any, Literal
 from llm_sandbox.backends.base import Exit, RawKernel
 from llm_sandbox.guest import frames
 from llm_sandbox.kernel.collector import Collector, StreamName
+from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.limits import Deadline
 
 __all__ = ["INTERRUPT_GRACE_S", "KernelClient", "KernelRun", "RunEnd"]
@@ -48,6 +49,8 @@ class KernelRun:
     """How the kernel's process ended, if it did."""
     problem: str = ""
     """What was wrong with the bytes, when the end is ``broken``."""
+    stopped: bool = False
+    """Whether it was asked to stop before its deadline, and had not ended by then."""
 
 
 class KernelClient:
@@ -91,6 +94,7 @@ class KernelClient:
         deadline: Deadline,
         stdin: Iterator[str] | None = None,
         silent: bool = False,
+        stop: Stop | None = None,
     ) -> KernelRun:
         """Run a cell to its end, whichever way.
 
@@ -100,10 +104,13 @@ class KernelClient:
             deadline: When the cell is interrupted.
             stdin: Lines for `input`; None to refuse it.
             silent: Whether the cell leaves the execution count alone.
+            stop: Interrupts the cell when it is asked; a cell it was asked for before is not sent.
 
         Returns:
             How it went. For the ends ``unresponsive`` and ``broken`` the kernel must be killed.
         """
+        if stop is not None and stop.asked:
+            return KernelRun("interrupted", stopped=True)
         try:
             request = self._send(
                 frames.SHELL,
@@ -120,8 +127,10 @@ class KernelClient:
         except OSError:
             return self._died(collector)
         conversation = _Conversation(request, collector, stdin)
+        if stop is not None:
+            self._poll.register(stop, select.POLLIN)
         try:
-            return self._converse(conversation, deadline)
+            return self._converse(conversation, deadline, stop)
         except frames.FrameError as error:
             return KernelRun("broken", problem=str(error))
         except BaseException:
@@ -129,17 +138,26 @@ class KernelClient:
             with contextlib.suppress(frames.FrameError):
                 self._converse(conversation, Deadline.after(0.001))
             raise
+        finally:
+            self._forget(stop)
 
-    def _converse(self, conversation: "_Conversation", deadline: Deadline) -> KernelRun:
+    def _converse(
+        self, conversation: "_Conversation", deadline: Deadline, stop: Stop | None = None
+    ) -> KernelRun:
         give_up: float | None = None
         next_interrupt = 0.0
+        stopped = False
         while True:
             now = time.monotonic()
-            if give_up is None and deadline.expired:
-                give_up = now + INTERRUPT_GRACE_S
+            if give_up is None:
+                late = deadline.expired
+                stopped = not late and stop is not None and stop.asked
+                if late or stopped:
+                    give_up = now + INTERRUPT_GRACE_S
+                    self._forget(stop)
             if give_up is not None:
                 if now >= give_up:
-                    return KernelRun("unresponsive")
+                    return KernelRun("unresponsive", stopped=stopped)
                 if now >= next_interrupt:
                     next_interrupt = now + _INTERRUPT_EVERY_S
                     self._interrupt(signal.SIGINT)
@@ -147,9 +165,15 @@ class KernelClient:
             if conversation.is_complete:
                 self._drain(conversation.collector)
                 end: RunEnd = "replied" if give_up is None else "interrupted"
-                return KernelRun(end, conversation.reply or {})
+                return KernelRun(end, conversation.reply or {}, stopped=stopped)
             if not alive:
                 return self._died(conversation.collector)
+
+    def _forget(self, stop: Stop | None) -> None:
+        """No longer be woken by a stop: it stays readable once it was asked."""
+        if stop is not None:
+            with contextlib.suppress(KeyError):
+                self._poll.unregister(stop)
 
     def _step(self, conversation: "_Conversation", pause_s: float) -> bool:
         """Wait for something and take it in; False when the kernel is gone."""
@@ -161,7 +185,7 @@ class KernelClient:
         for fd, _ in sorted(ready, key=lambda item: item[0] == self._raw.stream.fileno()):
             if fd in self._pipes:
                 self._read_pipe(fd, conversation.collector)
-            else:
+            elif fd == self._raw.stream.fileno():
                 alive = self._read_frames(conversation)
         return alive
 
@@ -280,7 +304,7 @@ class _Conversation:
             frames.restore_bulk(message, buffers)
             content = message["content"]
             return self._dispatch(channel, kind, content, message)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise frames.FrameError(f"a message is malformed: {error}") from None
 
     def _dispatch(
@@ -297,7 +321,7 @@ class _Conversation:
         elif kind == "input_request":
             return next(self._stdin, "\x04") if self._stdin is not None else "\x04"
         else:
-            self.collector.add_message(kind, content, message.get("metadata", {}))
+            self.collector.add_message(kind, content)
         return None
 
 

@@ -23,6 +23,7 @@ __all__ = ["Collector", "OutputCallback", "StreamName"]
 StreamName = Literal["stdout", "stderr"]
 OutputCallback = Callable[[Output], None]
 
+_LARGEST_COUNT = 1 << 53
 _ERROR_KINDS = ("exception", "syntax", "exit", "compile", "input")
 
 
@@ -80,27 +81,14 @@ class Collector:
         if kept:
             self._add_text(name, stream.decoder.decode(kept))
 
-    def add_message(self, kind: str, content: dict[str, Any], metadata: dict[str, Any]) -> None:
+    def add_message(self, kind: str, content: dict[str, Any]) -> None:
         """Add a display, result, update, clear or error message; others are ignored.
 
         Raises:
             KeyError, TypeError, ValueError: The message is not what its kind promises.
         """
-        del metadata
-        if kind == "display_data":
-            if self._admit_display(content):
-                display_id = content.get("transient", {}).get("display_id")
-                self._add(DisplayOutput(content["data"], content.get("metadata", {}), display_id))
-        elif kind == "execute_result":
-            text = content["data"].get("text/plain")
-            self.value = text if isinstance(text, str) else None
-            if self._admit_display(content):
-                count = content.get("execution_count")
-                self._add(ResultOutput(content["data"], content.get("metadata", {}), count))
-        elif kind == "update_display_data":
-            display_id = str(content.get("transient", {}).get("display_id", ""))
-            if self._admit_display(content):
-                self._add(UpdateOutput(display_id, content["data"], content.get("metadata", {})))
+        if kind in ("display_data", "execute_result", "update_display_data"):
+            self._add_display(kind, content)
         elif kind == "clear_output":
             self._add(ClearOutput(bool(content.get("wait", False))))
         elif kind == "error":
@@ -108,20 +96,45 @@ class Collector:
             self._add(ErrorOutput(str(content["ename"]), str(content["evalue"]), lines))
             self.error = _read_error(content)
 
+    def _add_display(self, kind: str, content: dict[str, Any]) -> None:
+        data, metadata = content["data"], content.get("metadata", {})
+        display_id = content.get("transient", {}).get("display_id")
+        count = content.get("execution_count")
+        # trust: types are checked here, so that nothing after this has to.
+        if not isinstance(data, dict) or not isinstance(metadata, dict):
+            raise TypeError("a display holds no bundle")
+        if kind == "execute_result":
+            text = data.get("text/plain")
+            self.value = text if isinstance(text, str) else None
+        if not self._admit_display(data, metadata):
+            return
+        if kind == "display_data":
+            known = display_id if isinstance(display_id, str) else None
+            self._add(DisplayOutput(data, metadata, known))
+        elif kind == "execute_result":
+            self._add(ResultOutput(data, metadata, count if isinstance(count, int) else None))
+        elif isinstance(display_id, str):
+            self._add(UpdateOutput(display_id, data, metadata))
+
     def add_dropped(self, counts: dict[StreamName, int]) -> None:
-        """Count bytes that were dropped before they were sent."""
+        """Count bytes that were dropped before they were sent.
+
+        Raises:
+            ValueError: A count that cannot be one.
+        """
         for name, count in counts.items():
+            if not 0 <= count < _LARGEST_COUNT:
+                raise ValueError("a count is out of range")
             self._streams[name].dropped += count
 
-    def _admit_display(self, content: dict[str, Any]) -> bool:
-        data = content["data"]
+    def _admit_display(self, data: dict[str, Any], metadata: dict[str, Any]) -> bool:
         # trust: sizes are counted here, whatever was promised inside.
         size = sum(len(value) for value in data.values() if isinstance(value, str))
         self._displays += 1
         if self._displays > self._limits.displays or size > self._limits.display_bytes:
             self.dropped_outputs += 1
             return False
-        if "left_out_bytes" in (content.get("metadata", {}).get("llm_sandbox") or {}):
+        if "left_out_bytes" in (metadata.get("llm_sandbox") or {}):
             self.dropped_outputs += 1
         return True
 

@@ -118,9 +118,8 @@ class FileService:
             raise self._too_slow(op, timeout_s)
         try:
             for attempt in (1, 2):
-                line = self._line_now()
-                line.deadline = deadline
                 try:
+                    line = self._line_now(deadline, sure=not repeatable)
                     line.send_record({"op": op, "path": path, **fields})
                     try:
                         value = talk(line)
@@ -151,11 +150,20 @@ class FileService:
             raise file_error(reply, path, op)
         return value, reply
 
-    def _line_now(self) -> Line:
+    def _line_now(self, deadline: float, *, sure: bool) -> Line:
         if self._line is not None and self._line.is_dead():
             self._hang_up()
+        if self._line is not None and sure:
+            # A service that was just killed may not look dead yet.
+            try:
+                self._line.deadline = deadline
+                self._line.send_record({"op": "ping", "path": ""})
+                self._line.receive_record()
+            except (EOFError, ConnectionError):
+                self._hang_up()
         if self._line is None:
             self._line = Line(self._connect())
+        self._line.deadline = deadline
         return self._line
 
     def _hang_up(self) -> None:

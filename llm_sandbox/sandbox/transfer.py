@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from llm_sandbox.exceptions import OutputLimitError, PathError, ProtocolError
-from llm_sandbox.guest.bulk import Record
+from llm_sandbox.guest.bulk import Record, SenderFailed
 from llm_sandbox.sandbox.service import Line
 
 __all__ = ["Skipped", "TransferReport", "receive_tree", "send_path"]
@@ -83,6 +83,9 @@ def receive_tree(line: Line, host_path: str, limit: int) -> TransferReport:
                 _receive_entries(line, root, limit, report)
         else:
             raise ProtocolError("the sandbox's file service sent a tree without a root")
+    except SenderFailed:
+        _expect_end(line)
+        raise
     finally:
         os.close(folder)
     return report

@@ -1,5 +1,6 @@
 """Make a result of what a run brought: the last step, where nothing is lost."""
 
+import signal
 from collections.abc import Mapping
 
 from llm_sandbox.backends.base import Isolation, MachineSpec
@@ -23,6 +24,8 @@ from llm_sandbox.session.doors import explain
 __all__ = ["assemble"]
 
 _TIMEOUT_EXIT = 124
+_LARGEST = 2.0**53
+_STOP_EXIT = 128 + signal.SIGINT
 
 
 def assemble(
@@ -56,7 +59,6 @@ def assemble(
     stderr = _stream_text(outputs, "stderr")
     if run.problem:
         notes = (*notes, f"The interpreter broke the protocol and was ended: {run.problem}.")
-    ended = run.exit
     claimed = run.reply.get("llm_sandbox") or {}
     result_notes = [
         *notes,
@@ -85,7 +87,7 @@ def assemble(
         dropped_outputs=collector.dropped_outputs,
         timed_out=status is RunStatus.TIMEOUT,
         oom_killed=status is RunStatus.OOM,
-        signal=ended.signal if ended is not None else None,
+        signal=_signal(run),
         notes=tuple(result_notes),
     )
 
@@ -94,6 +96,8 @@ def _judge(run: KernelRun, collector: Collector) -> tuple[RunStatus, int, Execut
     """The ending, the exit code, and the error, from what was measured before what was claimed."""
     error = collector.error
     if run.end in ("interrupted", "unresponsive"):
+        if run.stopped:
+            return RunStatus.KILLED, _STOP_EXIT, error
         return RunStatus.TIMEOUT, _TIMEOUT_EXIT, error
     if run.end == "broken":
         return RunStatus.CRASHED, 1, error
@@ -113,6 +117,12 @@ def _judge(run: KernelRun, collector: Collector) -> tuple[RunStatus, int, Execut
     if error is None:
         error = ExecutionError(str(run.reply.get("ename")), str(run.reply.get("evalue")))
     return RunStatus.ERROR, 1, error
+
+
+def _signal(run: KernelRun) -> int | None:
+    if run.exit is not None:
+        return run.exit.signal
+    return int(signal.SIGINT) if run.stopped else None
 
 
 def _stream_text(outputs: tuple[Output, ...], name: str) -> str:
@@ -149,8 +159,12 @@ def _plots(outputs: tuple[Output, ...], limits: Limits) -> list[PlotOutput]:
 
 
 def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
+    # trust: a claim; a number that cannot be a time or a size is none.
+    if not isinstance(value, int | float) or not 0 <= value < _LARGEST:
+        return None
+    return float(value)
 
 
 def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) else None
+    number = _number(value)
+    return int(number) if number is not None else None

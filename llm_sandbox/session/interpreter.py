@@ -11,6 +11,7 @@ from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import ContainerGoneError, SandboxError
 from llm_sandbox.kernel.client import KernelClient, KernelRun
 from llm_sandbox.kernel.collector import Collector, OutputCallback
+from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.limits import Deadline
 from llm_sandbox.session.assembly import assemble
 from llm_sandbox.session.config import SessionConfig
@@ -103,8 +104,12 @@ class Interpreter:
         deadline: Deadline,
         stdin: Iterator[str] | None,
         on_output: OutputCallback | None,
+        stop: Stop | None = None,
     ) -> ExecutionResult:
         """Run code to whatever end; see `BaseSession.run`.
+
+        `stop` may be asked by any thread, at any time from before the call; there is no other way
+        into a run from outside.
 
         Raises:
             ContainerGoneError: The machine had ended before.
@@ -117,7 +122,7 @@ class Interpreter:
         prepared = time.perf_counter()
         collector = Collector(self._config.limits, on_output)
         self._fresh = False
-        run = self._client.execute(code, collector, deadline=deadline, stdin=stdin)
+        run = self._client.execute(code, collector, deadline=deadline, stdin=stdin, stop=stop)
         executed = time.perf_counter()
         state, notes = self._recover(run)
         result = assemble(

@@ -25,6 +25,7 @@ from llm_sandbox.exceptions import (
     ValidationError,
 )
 from llm_sandbox.kernel.collector import OutputCallback
+from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import Deadline, validate_timeout
 from llm_sandbox.sandbox import Process, Sandbox
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 __all__ = ["BaseSession"]
 
 logger = logging.getLogger("llm_sandbox")
+
+_STOP_S = 3.0
 
 
 class BaseSession:
@@ -62,6 +65,7 @@ class BaseSession:
         self.backend_reason = reason
         self._backend = backend
         self._busy = threading.Lock()
+        self._stop: Stop | None = None
         self._sandbox: Sandbox | None = None
         self._interpreter: Interpreter | None = None
         self._libraries: "Libraries | None" = None
@@ -101,8 +105,16 @@ class BaseSession:
             raise
 
     def close(self) -> None:
-        """End the sandbox and everything in it. Closing twice does nothing."""
+        """End the sandbox and everything in it. Closing twice does nothing.
+
+        Code that runs in another thread is stopped first, as by `interrupt`.
+        """
         self._closed = True
+        stop = self._stop
+        elsewhere = stop is not None and stop.thread != threading.get_ident() and stop.ask()
+        # That thread still reads the descriptors that are about to be closed.
+        if elsewhere and self._busy.acquire(timeout=_STOP_S):
+            self._busy.release()
         interpreter, self._interpreter = self._interpreter, None
         sandbox, self._sandbox = self._sandbox, None
         if interpreter is not None:
@@ -199,12 +211,12 @@ class BaseSession:
         lines = stdin_lines(stdin)
         effective = self.config.run_timeout(timeout)
         heard = listener(on_stdout, on_stderr, on_output)
-        with _held(self._busy):
+        with _held(self._busy), Stop() as self._stop:
             interpreter = self._open_interpreter()
             self._refuse_unsafe(code)
             if libraries:
                 self._install(libraries)
-            result = interpreter.run(code, Deadline.after(effective), lines, heard)
+            result = interpreter.run(code, Deadline.after(effective), lines, heard, self._stop)
         self._log("ran %d characters: %r", len(code), result)
         if result.timed_out:
             raise SandboxTimeoutError(
@@ -215,6 +227,16 @@ class BaseSession:
                 backend=self.backend,
             )
         return result
+
+    def interrupt(self) -> None:
+        """Stop the code that runs now, from another thread; does nothing when none runs.
+
+        Its `run` returns within about a second, with a result that has everything until then, the
+        status ``killed`` and exit code 130.
+        """
+        stop = self._stop
+        if stop is not None:
+            stop.ask()
 
     def is_safe(self, code: str) -> "tuple[bool, list[SecurityPattern]]":
         """Judge code by the session's policy without running it; works before `open`, too.

@@ -278,8 +278,7 @@ class SessionSuite:
             "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
             "while True: time.sleep(1)",
             "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)",
-            "while True:\n    try:\n        while True: pass\n"
-            "    except BaseException: pass",
+            "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
         ],
         ids=["c-loop", "signal-ignored", "stopped", "interrupt-swallowed"],
     )
@@ -290,11 +289,15 @@ class SessionSuite:
             own.run("print('kept', flush=True)\n" + code, timeout=0.5)
 
         assert time.monotonic() - started < 2.5
-        result = caught.value.result
-        assert isinstance(result, object)
-        assert "kept\n" == getattr(result, "stdout", None)
-        assert StateOutcome.RESET is getattr(result, "state", None)
+        assert "kept\n" == getattr(caught.value.result, "stdout", None)
         assert "2\n" == own.run("print(2)").stdout
+
+    def test_a_killed_run_says_that_the_state_is_reset(self, own: BaseSession) -> None:
+        """When only killing helped, the result says that variables are gone."""
+        with pytest.raises(SandboxTimeoutError) as caught:
+            own.run("sum(range(10**13))", timeout=0.3)
+
+        assert StateOutcome.RESET is getattr(caught.value.result, "state", None)
 
     def test_a_timeout_leaves_no_process(self, own: BaseSession) -> None:
         """Children that a stopped run started, detached ones too, are gone."""
@@ -305,7 +308,12 @@ class SessionSuite:
         with pytest.raises(SandboxTimeoutError):
             own.run(code, timeout=0.5)
 
-        assert "" == own.execute_command("cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -o 'slee[p] 765.' || true").stdout
+        assert (
+            ""
+            == own.execute_command(
+                "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -o 'slee[p] 765.' || true"
+            ).stdout
+        )
 
     @pytest.mark.parametrize(
         ("code", "exit_code", "status"),

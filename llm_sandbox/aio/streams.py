@@ -1,0 +1,160 @@
+"""Awaitable twins of a program's streams."""
+
+import builtins
+from collections.abc import AsyncIterator, Callable
+from typing import Any, TypeVar, cast
+
+from anyio.lowlevel import checkpoint
+
+from llm_sandbox.aio.threads import SLICE_S, Call, in_thread
+from llm_sandbox.exceptions import SandboxTimeoutError
+from llm_sandbox.limits import validate_timeout
+from llm_sandbox.sandbox.spool import Spool
+from llm_sandbox.sandbox.streams import InputStream, OutputStream
+
+__all__ = ["AsyncInputStream", "AsyncOutputStream"]
+
+_Value = TypeVar("_Value")
+
+
+class AsyncOutputStream:
+    """What a program writes to one of its streams; see `OutputStream`.
+
+    Args:
+        stream: The stream whose twin this is.
+    """
+
+    def __init__(self, stream: OutputStream) -> None:
+        self._stream = stream
+
+    async def read(self) -> str:
+        """Wait for the stream's end and return all that was kept of it."""
+        return await self._ask(OutputStream.read)
+
+    async def bytes(self) -> builtins.bytes:
+        """As `read`, undecoded."""
+        return await self._ask(OutputStream.bytes)
+
+    async def _ask(self, ask: Callable[[OutputStream], _Value]) -> _Value:
+        return await in_thread(lambda call: ask(_Patient(self._stream, call).stream))
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        """Yield pieces of text as they come, never empty and never with half a character."""
+        patient = _Patient(self._stream)
+        pieces = iter(patient.stream)
+
+        def next_piece(call: Call[str | None]) -> str | None:
+            patient.call = call
+            return next(pieces, None)
+
+        while (piece := await in_thread(next_piece)) is not None:
+            yield piece
+
+    async def lines(self) -> AsyncIterator[str]:
+        r"""Yield lines as they come, without the ``\n`` that ends them; nothing else ends a line."""
+        # Not the twin's own iterator: a thread for each line would take longer than the line.
+        parts: list[str] = []
+        async for piece in self:
+            *whole, rest = piece.split("\n")
+            for line in whole:
+                yield "".join((*parts, line))
+                parts.clear()
+            if rest:
+                parts.append(rest)
+        if parts:
+            yield "".join(parts)
+
+    @property
+    def dropped_bytes(self) -> int:
+        """How many bytes so far came after `limits.output_bytes`, and are in none of the readings."""
+        return self._stream.dropped_bytes
+
+    @property
+    def truncated(self) -> bool:
+        """Whether any were dropped."""
+        return self._stream.truncated
+
+
+class AsyncInputStream:
+    """A program's standard input; see `InputStream`.
+
+    Args:
+        stream: The stream whose twin this is.
+    """
+
+    def __init__(self, stream: InputStream) -> None:
+        self._stream = stream
+
+    async def write(self, data: str | bytes) -> None:
+        """Send text, as UTF-8, or bytes; returns at once, and `drain` waits until they were taken.
+
+        Raises:
+            ValidationError: `write_eof` was called before, or `data` is neither.
+        """
+        await checkpoint()
+        self._stream.write(data)
+
+    async def drain(self, timeout: float | None = None) -> None:
+        """Wait until the program, or the pipe to it, has taken everything.
+
+        Args:
+            timeout: Seconds to wait at most; None for no limit.
+
+        Raises:
+            BrokenPipeError: The program no longer reads.
+            SandboxTimeoutError: It took longer.
+        """
+
+        def drain(call: Call[None]) -> None:
+            if validate_timeout(timeout) is not None:
+                self._stream.drain(timeout)
+                return
+            while True:
+                try:
+                    return self._stream.drain(SLICE_S)
+                except SandboxTimeoutError:
+                    call.check()
+
+        await in_thread(drain)
+
+    async def write_eof(self) -> None:
+        """End the stream after what was written; may be called twice."""
+        await checkpoint()
+        self._stream.write_eof()
+
+
+class _Patient:
+    """The same stream read by a thread that looks up, now and then, whether anyone still waits.
+
+    A thread that waited for a program's next word without an end would keep this process alive.
+    """
+
+    def __init__(self, stream: OutputStream, call: Call[Any] | None = None) -> None:
+        self._spool = stream._spool
+        self.call = call
+        self.stream = OutputStream(cast("Spool", self))
+
+    def read(self, offset: int) -> builtins.bytes:
+        """As `Spool.read`."""
+        spool = self._spool
+        changed = spool._changed
+        with changed:
+            while not changed.wait_for(
+                lambda: spool.kept > offset or spool.ended_at is not None, SLICE_S
+            ):
+                self._check()
+        return spool.read(offset)
+
+    def wait_end(self) -> bool:
+        """As `Spool.wait_end`."""
+        while not self._spool.wait_end(SLICE_S):
+            self._check()
+        return True
+
+    def peek(self) -> tuple[builtins.bytes, builtins.bytes, int]:
+        """As `Spool.peek`."""
+        return self._spool.peek()
+
+    def _check(self) -> None:
+        if self.call is not None:
+            self.call.check()

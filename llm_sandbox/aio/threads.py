@@ -1,0 +1,170 @@
+"""Calls that block, made in worker threads, and what becomes of one that nobody waits for any more."""
+
+import threading
+from collections.abc import Callable
+from typing import Generic, ParamSpec, TypeVar
+
+from anyio import CancelScope, CapacityLimiter, current_time, sleep, to_thread
+from anyio.lowlevel import RunVar
+
+__all__ = ["SLICE_S", "Call", "in_thread", "in_thread_quickly", "to_the_end"]
+
+_P = ParamSpec("_P")
+_Value = TypeVar("_Value")
+
+SLICE_S = 0.25
+"""How long a wait that has no other end goes on after the call was given up."""
+
+_STOP_S = 3.0
+_LONGEST_PAUSE_S = 0.05
+
+# What ends something never queues behind what waits for it to end.
+_long_calls: RunVar[CapacityLimiter] = RunVar("llm_sandbox_long_calls")
+_quick_calls: RunVar[CapacityLimiter] = RunVar("llm_sandbox_quick_calls")
+_LONG = 64
+_QUICK = 16
+
+
+class _GivenUpError(Exception):
+    """Ends the thread of a call that nobody waits for; nobody sees it."""
+
+
+class Call(Generic[_Value]):
+    """One call: whether it is under way, and whether anyone still waits for it. Safe between
+    threads.
+
+    Args:
+        undo: Called in the thread with the value that nobody took, such as a process that was
+            started.
+    """
+
+    def __init__(self, undo: Callable[[_Value], object] | None) -> None:
+        self.thread: int | None = None
+        """The worker thread; None before it has begun."""
+        self._undo = undo
+        self._lock = threading.Lock()
+        self._given_up = False
+        self._has_ended = False
+        self._untaken: list[_Value] = []
+
+    def make(self, work: "Callable[[Call[_Value]], _Value]") -> _Value:
+        """Make the call, in the worker thread."""
+        with self._lock:
+            self._check()
+            self.thread = threading.get_ident()
+        try:
+            value = work(self)
+            with self._lock:
+                self._untaken.append(value)
+            if self._given_up:
+                self.undo()
+            return value
+        finally:
+            self._has_ended = True
+
+    def check(self) -> None:
+        """Return if somebody waits for the call; called by waits that have no end of their own.
+
+        Raises:
+            _GivenUpError: Nobody does.
+        """
+        with self._lock:
+            self._check()
+
+    def _check(self) -> None:
+        if self._given_up:
+            raise _GivenUpError
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it has begun and not ended."""
+        return self.thread is not None and not self._has_ended
+
+    def give_up(self) -> bool:
+        """Say that nobody waits any more; a call that has not begun never does.
+
+        Returns:
+            Whether there is something to wait for or to undo.
+        """
+        with self._lock:
+            self._given_up = True
+            return self.is_under_way or bool(self._untaken)
+
+    def undo(self) -> None:
+        """Undo what was done and not taken, once, whoever comes first."""
+        with self._lock:
+            values, self._untaken = self._untaken, []
+        if self._undo is not None:
+            for value in values:
+                self._undo(value)
+
+
+async def in_thread(
+    work: Callable[[Call[_Value]], _Value],
+    *,
+    stop: Callable[[Call[_Value]], object] | None = None,
+    undo: Callable[[_Value], object] | None = None,
+) -> _Value:
+    """Make a call that may take as long as what runs in a sandbox.
+
+    Args:
+        work: The call; it gets the object that tells whether it was given up.
+        stop: Ends the call's work from another thread; called again until the call has ended. A
+            cancelled call is
+            waited for when there is a `stop` or an `undo`, for three seconds at most.
+        undo: Takes back what a cancelled call did nevertheless.
+
+    Returns:
+        What `work` returned.
+
+    Raises:
+        Exception: What `work` raised.
+    """
+    call = Call(undo)
+    try:
+        return await to_thread.run_sync(
+            call.make, work, abandon_on_cancel=True, limiter=_limiter(_long_calls, _LONG)
+        )
+    except BaseException:
+        if call.give_up() and (stop is not None or undo is not None):
+            await _wind_up(call, stop)
+        raise
+
+
+async def _wind_up(call: Call[_Value], stop: Callable[[Call[_Value]], object] | None) -> None:
+    with CancelScope(shield=True, deadline=current_time() + _STOP_S):
+        pause = 0.001
+        while call.is_under_way:
+            if stop is not None:
+                await in_thread_quickly(stop, call)
+            await sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_S)
+        await in_thread_quickly(call.undo)
+
+
+async def in_thread_quickly(
+    func: Callable[_P, _Value], *args: _P.args, **kwargs: _P.kwargs
+) -> _Value:
+    """Make a call that ends by itself soon; cancelled, it goes on to its end unseen."""
+    return await to_thread.run_sync(
+        lambda: func(*args, **kwargs),
+        abandon_on_cancel=True,
+        limiter=_limiter(_quick_calls, _QUICK),
+    )
+
+
+async def to_the_end(func: Callable[[], _Value]) -> _Value:
+    """Make a call that ends something: it is made, and waited for, even if the caller is cancelled."""
+    with CancelScope(shield=True):
+        value = await to_thread.run_sync(func, limiter=_limiter(_quick_calls, _QUICK))
+    return value
+
+
+def _limiter(name: RunVar[CapacityLimiter], size: int) -> CapacityLimiter:
+    """The limiter of this event loop: one cannot be shared between two."""
+    try:
+        return name.get()
+    except LookupError:
+        limiter = CapacityLimiter(size)
+        name.set(limiter)
+        return limiter

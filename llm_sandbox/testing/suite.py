@@ -1,0 +1,95 @@
+"""What every suite has: a backend, sandboxes to try it with, and a place to admit deviations."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+import pytest
+
+from llm_sandbox.backends.base import Backend
+from llm_sandbox.backends.registry import get_backend
+from llm_sandbox.exceptions import BackendUnavailableError
+from llm_sandbox.sandbox import Sandbox
+
+__all__ = ["MakeSandbox", "Suite", "eventually", "open_descriptors"]
+
+MakeSandbox = Callable[..., Sandbox]
+
+
+class Suite:
+    """Base of the suites.
+
+    A subclass names its backend, or gives a `backend` fixture of its own. A backend that does not
+    work here skips every test with its reason. A behaviour that a backend does not have is declared:
+    ``known_deviations = {"test_name": "why"}``; if it starts to work, its test fails.
+    """
+
+    backend_name: ClassVar[str]
+    known_deviations: ClassVar[dict[str, str]] = {}
+
+    @pytest.fixture(autouse=True)
+    def _declared(self, request: pytest.FixtureRequest) -> None:
+        name = getattr(request.node, "originalname", request.node.name)
+        reason = self.known_deviations.get(name)
+        if reason is not None:
+            request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def backend(cls) -> Backend:
+        """The backend under test."""
+        backend = get_backend(cls.backend_name)
+        try:
+            backend.check()
+        except BackendUnavailableError as error:
+            pytest.skip(f"{cls.backend_name}: {error.message}")
+        return backend
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def shared(cls, backend: Backend) -> Iterator[Sandbox]:
+        """One sandbox for all tests that leave it as it was."""
+        with Sandbox.create(backend=backend) as sandbox:
+            yield sandbox
+
+    @pytest.fixture
+    def make(self, backend: Backend) -> Iterator[MakeSandbox]:
+        """Make sandboxes that end with the test."""
+        made: list[Sandbox] = []
+
+        def make(**options: Any) -> Sandbox:
+            made.append(Sandbox.create(backend=backend, **options))
+            return made[-1]
+
+        yield make
+        for sandbox in made:
+            sandbox.destroy()
+
+    @pytest.fixture
+    def own(self, make: MakeSandbox) -> Sandbox:
+        """A sandbox for one test."""
+        return make()
+
+    @staticmethod
+    def need(sandbox: Sandbox, *resources: str) -> None:
+        """Skip where the sandbox says that it does not hold one of the resources."""
+        for resource in resources:
+            control = sandbox.isolation.controls[resource]
+            if control.state == "absent" or sandbox.isolation.level == "none":
+                pytest.skip(f"{sandbox.backend} does not hold {resource}: {control.by}")
+
+
+def eventually(claim: Callable[[], bool], within_s: float = 5.0) -> bool:
+    """Whether `claim` becomes true in time."""
+    deadline = time.monotonic() + within_s
+    while not claim():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def open_descriptors() -> int:
+    """How many descriptors this process has open."""
+    return len(os.listdir("/proc/self/fd"))

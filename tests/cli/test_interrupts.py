@@ -1,0 +1,82 @@
+"""A command that is interrupted, or that nobody reads: it ends soon and leaves nothing."""
+
+from __future__ import annotations
+
+import signal
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+
+    from tests.cli.conftest import Family  # for the type checker only
+
+pytestmark = pytest.mark.usefixtures("isolation")
+
+Start = "Callable[..., subprocess.Popen[str]]"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import time; time.sleep(60)",
+        "while True: pass",
+        "while True: print('x' * 100)",
+        "import signal; signal.signal(2, signal.SIG_IGN)\nwhile True: pass",
+        "import os, time\nos.fork() or os.setsid()\ntime.sleep(60)",
+    ],
+    ids=["sleep", "busy", "prints", "ignores", "forks"],
+)
+def test_ctrl_c(start: Start, family: type[Family], code: str) -> None:
+    """Ctrl-C ends the program whatever it does; 130, without a traceback, and no process is left."""
+    process = start("run", "-c", f"print('go', flush=True)\n{code}")
+    assert process.stdout is not None
+    assert "go\n" == process.stdout.readline()
+    time.sleep(0.1)
+    processes = family(process.pid)
+    assert processes.pids
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert 130 == process.returncode
+    assert "Traceback" not in err
+    assert set() == processes.survivors()
+
+
+@pytest.mark.parametrize("delay", [0.15, 0.3, 0.5, 0.8])
+def test_ctrl_c_while_it_starts(start: Start, family: type[Family], delay: float) -> None:
+    """Ctrl-C before the program runs ends everything, too."""
+    process = start("run", "-c", "import time; time.sleep(60)")
+    time.sleep(delay)
+    processes = family(process.pid)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    # Before Python has come to our code, the signal itself is the end.
+    assert process.returncode in (130, -signal.SIGINT)
+    assert set() == processes.survivors()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
+def test_killed(start: Start, family: type[Family], number: signal.Signals) -> None:
+    """A command that is killed takes its sandbox with it."""
+    process = start("run", "-c", "print('go', flush=True)\nwhile True: pass")
+    assert process.stdout is not None
+    process.stdout.readline()
+    processes = family(process.pid)
+    process.send_signal(number)
+    process.communicate(timeout=20)
+    assert set() == processes.survivors()
+
+
+@pytest.mark.parametrize("words", [[], ["--json", "--stream"]], ids=["text", "events"])
+def test_closed_pipe(start: Start, family: type[Family], words: list[str]) -> None:
+    """A program that nobody reads any more is ended, as one outside would be."""
+    process = start("run", *words, "-c", "while True: print('x' * 100)")
+    assert process.stdout is not None
+    process.stdout.readline()
+    processes = family(process.pid)
+    process.stdout.close()
+    process.stdout = None
+    _, err = process.communicate(timeout=20)
+    assert (141, "") == (process.returncode, err)
+    assert set() == processes.survivors()

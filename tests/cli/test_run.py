@@ -1,0 +1,209 @@
+"""`llm-sandbox run`: streams, exit codes, figures, JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from llm_sandbox import ExecutionResult, RunStatus
+from llm_sandbox.outputs import StreamOutput, from_dict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.cli.conftest import Done, Terminal  # for the type checker only
+
+pytestmark = pytest.mark.usefixtures("isolation")
+
+FIGURE = "import matplotlib.pyplot as plt; plt.plot([1, 2]); plt.show()"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "out", "err"),
+    [
+        (["-c", "print(6 * 7)"], 0, "42\n", ""),
+        (["-c", "import sys; print('no', file=sys.stderr); sys.exit(3)"], 3, "", "no\n"),
+        (["-c", "import sys; sys.exit('bye')"], 1, "", "bye\n"),
+        (["-c", "1 / 0"], 1, "", "ZeroDivisionError: division by zero\n"),
+        (["-c", "def ("], 1, "", "SyntaxError: invalid syntax\n"),
+        (["-c", "import os; os.kill(os.getpid(), 11)"], 139, "", "SIGSEGV\n"),
+        (["--timeout", "0.5", "-c", "print(1); import time; time.sleep(60)"], 124, "1\n", "0.5 s"),
+        (["--policy", "strict", "-c", "import os; print(1)"], 126, "", "refuses this code"),
+        (["--policy", "strict", "-c", "print(1)"], 0, "1\n", ""),
+        (["--memory", "100m", "-c", "bytearray(10**9)"], 1, "", "100 MiB of memory; --memory"),
+        (["--env", "A=b=c", "-c", "import os; print(os.environ['A'])"], 0, "b=c\n", ""),
+        (["-c", "input()"], 1, "", "--stdin FILE answers it"),
+        (["-c", "1 + 1"], 0, "", ""),
+        (["-c", "display('shown')"], 0, "'shown'\n", ""),
+    ],
+    ids=lambda value: value[-1][:30] if isinstance(value, list) else "",
+)
+def test_exit_codes(
+    cli: Callable[..., Done], words: list[str], code: int, out: str, err: str
+) -> None:
+    """The exit code is the program's or says who ended it; the streams stay apart."""
+    done = cli("run", *words)
+    assert (code, out) == (done.code, done.out), done.err
+    assert err in done.err
+    assert done.err.endswith(err) or not err.endswith("\n")
+    assert err or not done.err
+
+
+def test_sandbox_failure(cli: Callable[..., Done]) -> None:
+    """A sandbox that cannot be made is 125, told in a line with what to do."""
+    done = cli("run", "-c", "print(1)", LLM_SANDBOX_BWRAP="/bin/false")
+    assert (125, "") == (done.code, done.out)
+    assert done.err.startswith("llm-sandbox: ")
+    assert "hint: " in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["missing.py"], "there is no file missing.py"),
+        (["."], "cannot read .: Is a directory"),
+        (["binary.py"], "is not text in UTF-8"),
+        (["some.py", "-c", "1"], "two programs"),
+        (["-c", "1", "--lang", "java"], "'java' is not available in this version"),
+        (["-c", "1", "--lang", "klingon"], "'klingon' is not supported"),
+        (["-c", "1", "--backend", "docker"], "backend 'docker'"),
+        (["-c", "1", "--backend", "nowhere"], "backend 'nowhere'"),
+        (["-c", "1", "--policy", "none"], "unknown policy preset"),
+        (["-c", "1", "--timeout", "-1"], "--timeout must be"),
+        (["-c", "1", "--timeout", "nan"], "--timeout must be"),
+        (["-c", "1", "--memory", "much"], "--memory must be a size"),
+        (["-c", "1", "--env", "secret"], "--env KEY=VALUE"),
+        (["-c", "1", "--file", "missing.csv"], "there is no missing.csv"),
+        (["-c", "1", "--lib", "a b; c"], "package requirement"),
+        (["-c", "1", "--network", "some"], "--network"),
+        (["-c", "1", "--out", "some.py"], "--out takes a directory"),
+        (["-c", "1", "--nonsense"], "--nonsense"),
+        (["-", "--stdin", "-"], "cannot hold both"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_usage_errors(
+    cli: Callable[..., Done], tmp_path: Path, words: list[str], says: str
+) -> None:
+    """A mistake on the command line is 2, names what is wrong, and never repeats a secret."""
+    (tmp_path / "binary.py").write_bytes(b"\xff\xfe")
+    (tmp_path / "some.py").write_text("print(1)")
+    done = cli("run", *words)
+    assert (2, "") == (done.code, done.out)
+    assert says in done.err
+    assert "Traceback" not in done.err
+    assert "secret" not in done.err
+
+
+def test_no_program(terminal: Callable[..., Terminal]) -> None:
+    """On a terminal without a program both ways to give one are named."""
+    shell = terminal("run")
+    assert 2 == shell.wait()
+    assert "llm-sandbox run FILE" in shell.text
+    assert "-c CODE" in shell.text
+
+
+@pytest.mark.parametrize("words", [[], ["-"], ["program.py"]], ids=["pipe", "dash", "file"])
+def test_sources(cli: Callable[..., Done], tmp_path: Path, words: list[str]) -> None:
+    """The program comes from a pipe or a file."""
+    source = "def f():\n\n    return 'é'\nprint(f())\n"
+    (tmp_path / "program.py").write_text(source, encoding="utf-8")
+    done = cli("run", *words, stdin=source)
+    assert (0, "é\n", "") == done
+
+
+def test_program_input(cli: Callable[..., Done], tmp_path: Path) -> None:
+    """`input()` reads a file or standard input, and an end of it is an end of it."""
+    (tmp_path / "in.txt").write_text("one\ntwo\n")
+    ask = "print(input(), input())"
+    assert "one two\n" == cli("run", "--stdin", "in.txt", "-c", ask).out
+    assert "1 2\n" == cli("run", "--stdin", "-", "-c", ask, stdin="1\n2").out
+    ended = cli("run", "--stdin", "-", "-c", ask, stdin="1\n")
+    assert 1 == ended.code
+    assert "EOFError" in ended.err
+
+
+def test_files(cli: Callable[..., Done], tmp_path: Path) -> None:
+    """Files and directories are copied in, under their name or another."""
+    (tmp_path / "a.txt").write_text("A")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "b.txt").write_text("B")
+    code = "print(*(open(p).read() for p in ('a.txt', 'deep/er/a', 'folder/b.txt')))"
+    words = ["--file", "a.txt", "--file", "a.txt:deep/er/a", "-f", "folder"]
+    assert (0, "A A B\n", "") == cli("run", *words, "-c", code)
+
+
+def test_figures(cli: Callable[..., Done], tmp_path: Path) -> None:
+    """Figures are counted, or saved in the directory that is named or in the default one."""
+    counted = cli("run", "-c", FIGURE)
+    assert (0, "", "llm-sandbox: 1 figure came back; --out DIR saves them\n") == counted
+    assert [] == list(tmp_path.iterdir())
+    cli("run", "--out", "a/b", "-c", FIGURE)
+    default = cli("run", "-c", FIGURE, "--out")
+    assert "figure-1.png" in default.err
+    for folder in ("a/b", "llm-sandbox-output"):
+        saved = (tmp_path / folder / "figure-1.png").read_bytes()
+        assert saved.startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def test_json(cli: Callable[..., Done]) -> None:
+    """`--json` prints the result and nothing else, and the library reads it."""
+    done = cli("run", "--json", "-c", f"print('x'); {FIGURE}\nraise SystemExit(5)")
+    result = ExecutionResult.from_json(done.out)
+    assert (5, 5, "x\n", 1) == (done.code, result.exit_code, result.stdout, len(result.plots))
+    assert "" == done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "status"),
+    [
+        (["--timeout", "0.5", "-c", "print(1)\nwhile True: pass"], 124, RunStatus.TIMEOUT),
+        (["--policy", "strict", "-c", "import os"], 126, RunStatus.BLOCKED),
+    ],
+    ids=["timeout", "refused"],
+)
+def test_json_of_bad_ends(
+    cli: Callable[..., Done], words: list[str], code: int, status: RunStatus
+) -> None:
+    """A timeout and a refusal are results, too."""
+    done = cli("run", "--json", *words)
+    result = ExecutionResult.from_json(done.out)
+    assert (code, code, status) == (done.code, result.exit_code, result.status)
+
+
+def test_json_of_failure(cli: Callable[..., Done]) -> None:
+    """Where there is no result, the one document is the error."""
+    done = cli("run", "--json", "--backend", "docker", "-c", "1")
+    data = json.loads(done.out)
+    assert "error" == data["type"]
+    assert "UnsupportedBackendError" == data["error"]["type"]
+
+
+def test_json_stream(cli: Callable[..., Done]) -> None:
+    """`--stream` prints an event a line, and last the result."""
+    code = "import sys; print(1); print(2, file=sys.stderr); 3"
+    lines = cli("run", "--json", "--stream", "-c", code).out.splitlines()
+    events = [from_dict(json.loads(line)) for line in lines[:-1]]
+    assert StreamOutput("stdout", "1\n") == events[0]
+    assert StreamOutput("stderr", "2\n") == events[1]
+    result = ExecutionResult.from_json(lines[-1])
+    assert events == list(result.outputs)
+
+
+def test_nothing_is_kept_warm(cli: Callable[..., Done]) -> None:
+    """A single run preloads no library that the program does not import."""
+    code = "import sys; print('numpy' in sys.modules)"
+    assert "False\n" == cli("run", "-c", code).out
+    assert "True\n" == cli("run", "-c", code, LLM_SANDBOX_PRELOAD="science").out
+
+
+def test_version_and_help(cli: Callable[..., Done]) -> None:
+    """The commands describe themselves."""
+    assert cli("--version").out.startswith("llm-sandbox 0.")
+    helped = cli("run", "--help").out
+    for word in ("--timeout", "--out", "124", "125", "126", "130"):
+        assert word in helped
