@@ -1,5 +1,4 @@
-"""Callbacks of async code: called where the output is heard, in a worker thread, and awaited in the
-event loop."""
+"""Callbacks of async code: called in the worker thread that hears, awaited in the event loop."""
 
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable

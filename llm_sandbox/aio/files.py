@@ -101,8 +101,7 @@ class AsyncFiles:
         return await in_thread(lambda _: self._files.download(path, host_path, limit=limit))
 
     async def archive(self, path: str = ".", limit: int = _ARCHIVE_BYTES) -> bytes:
-        """Return a file or directory as an uncompressed tar archive, which is as hostile as what is
-        in it."""
+        """Return a file or directory as an uncompressed tar archive, as hostile as its content."""
         return await in_thread(lambda _: self._files.archive(path, limit))
 
     async def resolve(self, path: str) -> str:

@@ -86,19 +86,23 @@ class AsyncProcess:
         return await to_the_end(self._process.kill)
 
     async def collect(
-        self, max_chars: int | None = None, *, keep: Keep = "head", timeout: float | None = None
+        self,
+        max_chars: int | None = None,
+        *,
+        keep: Keep = "head",
+        timeout: float | None = None,  # noqa: ASYNC109 - as its twin
     ) -> ProcessResult:
         """Wait for the end and return everything about the run; see `Process.collect`."""
         return await self._ask(
             lambda seconds: self._process.collect(max_chars, keep=keep, timeout=seconds), timeout
         )
 
-    async def _ask(self, ask: Callable[[float | None], _Value], timeout: float | None) -> _Value:
-        """Ask what waits for the end, in a thread that looks up whether anyone still waits for it."""
+    async def _ask(self, ask: Callable[[float | None], _Value], limit: float | None) -> _Value:
+        """Ask what waits for the end, in a thread that stops when nobody wants to know."""
 
         def work(call: Call[_Value]) -> _Value:
-            if validate_timeout(timeout) is not None:
-                return ask(timeout)
+            if validate_timeout(limit) is not None:
+                return ask(limit)
             with contextlib.suppress(SandboxTimeoutError):
                 return ask(SLICE_S)
             while self._process.poll() is None:

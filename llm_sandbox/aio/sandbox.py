@@ -11,6 +11,7 @@ from llm_sandbox.aio.files import AsyncFiles
 from llm_sandbox.aio.process import AsyncProcess
 from llm_sandbox.aio.threads import Call, in_thread, in_thread_quickly, to_the_end
 from llm_sandbox.backends.base import Backend, Isolation, Machine, Network
+from llm_sandbox.data import ProcessResult
 from llm_sandbox.limits import Limits
 from llm_sandbox.sandbox.process import Pipe, Process
 from llm_sandbox.sandbox.sandbox import Sandbox
@@ -71,7 +72,7 @@ class AsyncSandbox:
         secrets: Mapping[str, str] | None = None,
         limits: Limits | None = None,
         network: Network = "blocked",
-        timeout: float | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - as its twin
     ) -> Self:
         """Make a sandbox; see `Sandbox.create`. Cancelled, it leaves none."""
         made = await in_thread(
@@ -100,7 +101,6 @@ class AsyncSandbox:
         self._sandbox.update_env(env)
 
     # --- facts
-    # -------------------------------------------------------------------------------------
 
     @property
     def id(self) -> str:
@@ -136,7 +136,6 @@ class AsyncSandbox:
         return f"<Async{repr(self._sandbox).removeprefix('<')}"
 
     # --- programs
-    # ----------------------------------------------------------------------------------
 
     async def exec(
         self,
@@ -144,7 +143,7 @@ class AsyncSandbox:
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
         stdin: bytes | str | Pipe | None = None,
-        timeout: float | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - as its twin
         user: str | int | None = None,
     ) -> AsyncProcess:
         """Start a program; see `Sandbox.exec`. Cancelled, it leaves none running."""
@@ -161,7 +160,7 @@ class AsyncSandbox:
         process = await in_thread(lambda _: self._sandbox.sh(text, **options), undo=Process.kill)
         return AsyncProcess(process)
 
-    async def check(self, *argv: str, **options: Any) -> Any:
+    async def check(self, *argv: str, **options: Any) -> ProcessResult:
         """Run a program to its end and return its `ProcessResult`; see `Sandbox.check`.
 
         Cancelled, it kills the program.
@@ -172,7 +171,6 @@ class AsyncSandbox:
         )
 
     # --- life
-    # --------------------------------------------------------------------------------------
 
     async def poll(self) -> int | None:
         """None while it lives, 124 after its timeout, 137 after any other end."""
@@ -189,8 +187,7 @@ class AsyncSandbox:
         await in_thread_quickly(self._sandbox.set_timeout, seconds)
 
     async def destroy(self) -> None:
-        """End it with everything in it; may be called twice, and is done even if the call is
-        cancelled."""
+        """End it with everything in it, even if the call is cancelled; may be called twice."""
         await to_the_end(self._sandbox.destroy)
 
     async def __aenter__(self) -> Self:

@@ -40,11 +40,13 @@ class AsyncSession:
     def __init__(self, session: BaseSession) -> None:
         self._session = session
 
-    # --- life ------------------------------------------------------------------------------------
+    # --- life
 
     async def open(self) -> None:
-        """Make the sandbox and its interpreter; see `BaseSession.open`. Cancelled, it closes the
-        session."""
+        """Make the sandbox and its interpreter; see `BaseSession.open`.
+
+        Cancelled, it closes the session.
+        """
         await in_thread(lambda _: self._session.open(), undo=lambda _: self._session.close())
 
     async def close(self) -> None:
@@ -104,13 +106,13 @@ class AsyncSession:
     def __repr__(self) -> str:
         return f"<Async{repr(self._session).removeprefix('<')}"
 
-    # --- code ------------------------------------------------------------------------------------
+    # --- code
 
     async def run(
         self,
         code: str,
         libraries: list[str] | None = None,
-        timeout: float | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - as its twin
         on_stdout: StreamListener | None = None,
         on_stderr: StreamListener | None = None,
         *,
@@ -164,7 +166,7 @@ class AsyncSession:
         """
         await in_thread(lambda _: self._session.install(libraries))
 
-    # --- commands --------------------------------------------------------------------------------
+    # --- commands
 
     async def execute_command(
         self,
@@ -173,10 +175,12 @@ class AsyncSession:
         on_stdout: StreamListener | None = None,
         on_stderr: StreamListener | None = None,
         *,
-        timeout: float | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - as its twin
     ) -> ProcessResult:
-        """Run a command in the sandbox; see `BaseSession.execute_command`. Cancelled, it kills the
-        command."""
+        """Run a command in the sandbox; see `BaseSession.execute_command`.
+
+        Cancelled, it kills the command.
+        """
         async with hearing(on_stdout, on_stderr) as heard:
             out, err = heard(on_stdout), heard(on_stderr)
             return await self._command(
@@ -212,10 +216,10 @@ class AsyncSession:
 
         return await in_thread(work, stop=commands.end)
 
-    # --- files -----------------------------------------------------------------------------------
+    # --- files
 
     async def copy_to_runtime(self, src: str | Path, dest: str) -> None:
-        """Copy a file or directory of the host into the sandbox; see `BaseSession.copy_to_runtime`."""
+        """Copy a file or directory of the host into the sandbox."""
         await in_thread(lambda _: self._session.copy_to_runtime(src, dest))
 
     async def copy_from_runtime(self, src: str, dest: str | Path) -> None:

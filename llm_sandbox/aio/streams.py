@@ -1,16 +1,19 @@
 """Awaitable twins of a program's streams."""
 
 import builtins
+import contextlib
 from collections.abc import AsyncIterator, Callable
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from anyio.lowlevel import checkpoint
 
 from llm_sandbox.aio.threads import SLICE_S, Call, in_thread
 from llm_sandbox.exceptions import SandboxTimeoutError
 from llm_sandbox.limits import validate_timeout
-from llm_sandbox.sandbox.spool import Spool
 from llm_sandbox.sandbox.streams import InputStream, OutputStream
+
+if TYPE_CHECKING:
+    from llm_sandbox.sandbox.spool import Spool
 
 __all__ = ["AsyncInputStream", "AsyncOutputStream"]
 
@@ -51,7 +54,7 @@ class AsyncOutputStream:
             yield piece
 
     async def lines(self) -> AsyncIterator[str]:
-        r"""Yield lines as they come, without the ``\n`` that ends them; nothing else ends a line."""
+        r"""Yield lines as they come, without their ``\n``; nothing else ends a line."""
         # Not the twin's own iterator: a thread for each line would take longer than the line.
         parts: list[str] = []
         async for piece in self:
@@ -66,7 +69,7 @@ class AsyncOutputStream:
 
     @property
     def dropped_bytes(self) -> int:
-        """How many bytes so far came after `limits.output_bytes`, and are in none of the readings."""
+        """How many bytes so far came after `limits.output_bytes`; no reading has them."""
         return self._stream.dropped_bytes
 
     @property
@@ -94,7 +97,7 @@ class AsyncInputStream:
         await checkpoint()
         self._stream.write(data)
 
-    async def drain(self, timeout: float | None = None) -> None:
+    async def drain(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 - as its twin
         """Wait until the program, or the pipe to it, has taken everything.
 
         Args:
@@ -110,10 +113,10 @@ class AsyncInputStream:
                 self._stream.drain(timeout)
                 return
             while True:
-                try:
-                    return self._stream.drain(SLICE_S)
-                except SandboxTimeoutError:
-                    call.check()
+                with contextlib.suppress(SandboxTimeoutError):
+                    self._stream.drain(SLICE_S)
+                    return
+                call.check()
 
         await in_thread(drain)
 

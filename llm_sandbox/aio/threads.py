@@ -1,4 +1,4 @@
-"""Calls that block, made in worker threads, and what becomes of one that nobody waits for any more."""
+"""Calls that block, made in worker threads, and what becomes of one that nobody waits for."""
 
 import threading
 from collections.abc import Callable
@@ -154,7 +154,8 @@ async def in_thread_quickly(
 
 
 async def to_the_end(func: Callable[[], _Value]) -> _Value:
-    """Make a call that ends something: it is made, and waited for, even if the caller is cancelled."""
+    """Make a call that ends something, and wait for it, even if the caller is cancelled."""
+    value: _Value
     with CancelScope(shield=True):
         value = await to_thread.run_sync(func, limiter=_limiter(_quick_calls, _QUICK))
     return value

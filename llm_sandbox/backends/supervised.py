@@ -152,7 +152,6 @@ class SupervisedMachine(Machine):
                 os.close(fd)
 
     # --- processes
-    # ---------------------------------------------------------------------------------
 
     def start(self, spec: ProcessSpec) -> RawProcess:
         near_in, far_in = _stdin_pair(wanted=spec.stdin)
@@ -269,7 +268,7 @@ class SupervisedMachine(Machine):
         before, self._oom_seen = self._oom_seen, self._cgroup.oom_kills()
         return self._oom_seen > before
 
-    # --- life ------------------------------------------------------------------------------------
+    # --- life
 
     def set_deadline(self, seconds: float | None) -> None:
         self._request("deadline", machine=self.id, deadline_s=seconds)

@@ -99,7 +99,7 @@ def _start(
 def run(
     file: Annotated[
         str | None,
-        typer.Argument(help="The code; - or nothing reads standard input.", metavar="[FILE|-]"),
+        typer.Argument(help="The code; - or nothing reads standard input.", metavar="FILE|-"),
     ] = None,
     code: Annotated[
         str | None, typer.Option("--code", "-c", help="The code itself.", metavar="CODE")
@@ -219,7 +219,7 @@ def main() -> NoReturn:
         signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     try:
         app(prog_name="llm-sandbox")
-    except Exception:  # noqa: BLE001 - a fault of ours must not look like the program's 1
+    except Exception:  # noqa: BLE001 - must not end like the program's own error
         traceback.print_exc()
         sys.exit(125)
     sys.exit(0)

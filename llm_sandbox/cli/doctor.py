@@ -141,7 +141,7 @@ def _bwrap() -> dict[str, Any]:
     return {"path": str(found.path), "version": version, "from_wheel": found.from_wheel}
 
 
-# --- for people ---------------------------------------------------------------------------------
+# --- for people
 
 
 def _print_tables(findings: Findings) -> None:

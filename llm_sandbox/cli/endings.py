@@ -99,8 +99,8 @@ def explain_end(
     elif result.oom_killed:
         size = memory_bytes >> 20
         sentences.append(f"killed at the memory limit of {size} MiB; --memory sets another")
-    elif result.signal is not None:
-        sentences.append(f"the program was ended by {_signal_name(result.signal)}")
+    elif result.signal not in (None, signal.SIGINT):
+        sentences.append(f"the program was ended by {_signal_name(result.signal or 0)}")
     if result.dropped_bytes:
         size = result.dropped_bytes
         sentences.append(f"{size} bytes of output were over the limit, and have been left out")

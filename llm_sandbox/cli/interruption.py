@@ -1,66 +1,99 @@
-"""Ctrl-C while code runs: it ends the code wherever this process is at that moment."""
+"""Ctrl-C while code runs, and output that nobody reads: both end the code, not this process."""
 
 import signal
-import time
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, TracebackType
 from typing import Self
 
-from llm_sandbox.kernel.collector import OutputCallback
+from llm_sandbox.data import ExecutionResult
 from llm_sandbox.outputs import Output
+from llm_sandbox.session.session import BaseSession
 
 __all__ = ["Interruption"]
 
-_AGAIN_S = 0.002
+_AGAIN_S = 0.05
 
 
 class Interruption:
-    """Raises KeyboardInterrupt on Ctrl-C, but never inside a callback of `run`.
+    """Takes Ctrl-C as long as it is entered, in the main thread.
 
-    The library lets code run to its end when a callback raises, and an interrupt is likely to come
-    in one: that is where the time goes when a program prints much. So one that comes there is put
-    off until the callback is over. A callback that cannot write any more (a closed pipe) ends the
-    code in the same way. Used in the main thread.
+    While code runs, the first one ends the code, whose run then returns its result as ever. Any
+    other (while a sandbox starts, while a line of input is waited for) raises KeyboardInterrupt.
     """
 
     def __init__(self) -> None:
+        self.asked = False
+        """Whether the code was interrupted."""
         self.failure: OSError | None = None
-        """Why a callback could not write; None when it could."""
-        self.asked_at: float | None = None
-        """When the code was interrupted, on the monotonic clock; None when it was not."""
-        self._in_callback = False
-        self._code = self.callback(lambda _: None).__code__
+        """Why its output could not be written; None when it could."""
+        self._session: BaseSession | None = None
+        self._waits_for_input = False
 
-    def callback(self, hear: Callable[[Output], None]) -> OutputCallback:
-        """Return `hear` as a callback that is not interrupted, and whose failure ends the code."""
+    def run(
+        self,
+        session: BaseSession,
+        code: str,
+        *,
+        timeout: float | None = None,
+        stdin: Iterable[str] | None = None,
+        hear: Callable[[Output], None] | None = None,
+    ) -> ExecutionResult:
+        """Run code in a session; see `BaseSession.run`.
+
+        Args:
+            session: An open session.
+            code: What to run.
+            timeout: Seconds that it has.
+            stdin: What it reads.
+            hear: Called with each output. When it raises OSError, the code is ended.
+        """
 
         def heard(output: Output) -> None:
-            self._in_callback = True
+            if hear is None or self.failure is not None:
+                return
             try:
-                if self.failure is None:
-                    hear(output)
+                hear(output)
             except OSError as error:
                 self.failure = error
-                signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
-            finally:
-                self._in_callback = False
+                session.interrupt()
 
-        return heard
+        lines = stdin if stdin is None or isinstance(stdin, str) else self._lines(stdin)
+        self._session = session
+        try:
+            return session.run(code, timeout=timeout, stdin=lines, on_output=heard)
+        finally:
+            self._session = None
+
+    def _lines(self, lines: Iterable[str]) -> Iterator[str]:
+        iterator = iter(lines)
+        while True:
+            self._waits_for_input = True
+            try:
+                line = None if self.asked else next(iterator, None)
+            finally:
+                self._waits_for_input = False
+            if line is None:
+                return
+            yield line
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        # A signal is also taken at the callback's first instruction, before it says that it began.
-        if self._in_callback or (frame is not None and frame.f_code is self._code):
-            signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
-        else:
-            self.asked_at = time.monotonic()
+        if self._session is None or self._waits_for_input or self.asked:
             raise KeyboardInterrupt
+        self.asked = True
+        # In a thread: the main thread may hold the very lock that is needed.
+        threading.Thread(target=self._stop, args=(self._session,), daemon=True).start()
+
+    def _stop(self, session: BaseSession) -> None:
+        while self._session is session:
+            session.interrupt()
+            threading.Event().wait(_AGAIN_S)  # the run may not have begun yet
 
     def __enter__(self) -> Self:
-        numbers = [signal.SIGALRM]
+        self._before = signal.getsignal(signal.SIGINT)
         # Who started this process in the background may have had it ignore Ctrl-C.
-        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-            numbers.append(signal.SIGINT)
-        self._before = {number: signal.signal(number, self._interrupt) for number in numbers}
+        if self._before is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, self._interrupt)
         return self
 
     def __exit__(
@@ -69,6 +102,4 @@ class Interruption:
         exc_val: BaseException | None,
         exc_tb: TracebackType | None,
     ) -> None:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
+        signal.signal(signal.SIGINT, self._before)

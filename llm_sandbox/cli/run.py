@@ -10,7 +10,6 @@ from pathlib import Path, PurePosixPath
 
 from llm_sandbox import outputs
 from llm_sandbox.cli.endings import (
-    INTERRUPTED,
     REFUSED,
     exit_codes,
     explain_end,
@@ -84,19 +83,18 @@ class _Run:
         )
         self._out, self._err = StreamWriter(sys.stdout), StreamWriter(sys.stderr)
         self._error: ErrorOutput | None = None
+        self._interruption = Interruption()
 
     def run(self) -> int:
         """Run it."""
         refused = self._refusal()
         if refused is not None:
             return self._finish(refused)
-        interruption = Interruption()
-        try:
-            with interruption, opened_session(self._arguments.machine) as session:
-                self._copy_files(session)
-                result = self._execute(session, interruption)
-        except KeyboardInterrupt:
-            return self._interrupted(interruption.failure)
+        with self._interruption, opened_session(self._arguments.machine) as session:
+            self._copy_files(session)
+            result = self._execute(session)
+        if self._interruption.failure is not None:
+            return leave_unwritable(self._interruption.failure)
         return self._finish(result)
 
     def _refusal(self) -> ExecutionResult | None:
@@ -116,23 +114,22 @@ class _Run:
             session.sandbox.files.mkdir(str(PurePosixPath(dest).parent))
             session.copy_to_runtime(path, dest)
 
-    def _execute(self, session: BaseSession, interruption: Interruption) -> ExecutionResult:
+    def _execute(self, session: BaseSession) -> ExecutionResult:
         hear = None
         if not self._arguments.as_json:
             hear = self._show
         elif self._arguments.stream:
             hear = self._print_event
-        callback = None if hear is None else interruption.callback(hear)
         try:
-            return session.run(
-                self._code, timeout=self._timeout, stdin=self._input, on_output=callback
+            return self._interruption.run(
+                session, self._code, timeout=self._timeout, stdin=self._input, hear=hear
             )
         except SandboxTimeoutError as error:
             if not isinstance(error.result, ExecutionResult):
                 raise
             return error.result
 
-    # --- live -----------------------------------------------------------------------------------
+    # --- live
 
     def _show(self, output: Output) -> None:
         # As `python FILE` would: what is shown comes out, a last expression's value does not.
@@ -148,13 +145,14 @@ class _Run:
     def _print_event(self, output: Output) -> None:
         print(json.dumps(outputs.to_dict(output), allow_nan=False), flush=True)
 
-    # --- the end --------------------------------------------------------------------------------
+    # --- the end
 
     def _finish(self, result: ExecutionResult) -> int:
         arguments = self._arguments
         with contextlib.suppress(OSError):
-            # Where the deadline struck is of no use to anyone; it is the library that interrupts.
-            if self._error is not None and not result.timed_out:
+            # Where an interrupt struck is of no use to anyone.
+            cut_off = result.timed_out or self._interruption.asked
+            if self._error is not None and not cut_off:
                 self._err.write(error_text(self._error))
             self._out.end_line()
             self._err.end_line()
@@ -173,15 +171,8 @@ class _Run:
             try:
                 print(result.to_json(), flush=True)
             except BrokenPipeError as error:
-                return self._interrupted(error)
+                return leave_unwritable(error)
         return result.exit_code
-
-    def _interrupted(self, failure: OSError | None) -> int:
-        if failure is None:
-            with contextlib.suppress(OSError):
-                self._err.end_line()
-            return INTERRUPTED
-        return leave_unwritable(failure)
 
 
 def _checked_timeout(timeout: float | None) -> float | None:

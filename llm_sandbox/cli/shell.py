@@ -5,7 +5,6 @@ import importlib
 import signal
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from llm_sandbox.cli.render import StreamWriter, error_text, plain_text, say
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import ContainerGoneError, SandboxError
-from llm_sandbox.kernel.client import INTERRUPT_GRACE_S
 from llm_sandbox.outputs import (
     DisplayOutput,
     ErrorOutput,
@@ -91,7 +89,7 @@ class Shell:
         print(f"llm-sandbox {__version__}: {where}")
         print("Ctrl-C stops what is running, Ctrl-D or exit leaves.")
 
-    # --- reading --------------------------------------------------------------------------------
+    # --- reading
 
     def _typed_blocks(self) -> Iterator[str]:
         lines = ""
@@ -118,68 +116,58 @@ class Shell:
             while True:
                 yield input()
 
-    # --- running --------------------------------------------------------------------------------
+    # --- running
 
     def _run_block(self, block: str) -> bool:
         """Run a block; True when the shell is to be left."""
-        interruption = self._interruption = Interruption()
+        self._interruption = Interruption()
         answers = self._answers() if self._interactive else None
         try:
-            with interruption:
-                result = self._session.run(
-                    block, stdin=answers, on_output=interruption.callback(self._show)
+            with self._interruption:
+                result = self._interruption.run(
+                    self._session, block, stdin=answers, hear=self._show
                 )
         except KeyboardInterrupt:
-            return self._interrupted(interruption)
+            # It came where no code ran, or where input was waited for.
+            print("\nKeyboardInterrupt", file=sys.stderr)
+            self._last_code = INTERRUPTED
+            return not self._interactive
         except ContainerGoneError:
             raise
         except SandboxError as error:
             say(error.message, error.hint)
             self._last_code = 1
             return False
+        if self._interruption.failure is not None:
+            self._last_code = leave_unwritable(self._interruption.failure)
+            return True
+        self._show_end(result)
+        left = result.status is RunStatus.EXITED and result.state is not StateOutcome.RESET
+        return left or (self._interruption.asked and not self._interactive)
+
+    def _show_end(self, result: ExecutionResult) -> None:
         self._last_code = result.exit_code
-        self._end_lines()
+        with contextlib.suppress(OSError):
+            self._out.end_line()
+            self._err.end_line()
+        if self._interruption.asked:
+            print("KeyboardInterrupt", file=sys.stderr)
         for sentence in explain_end(result, self._session.config.limits.memory_bytes):
             say(sentence)
-        self._save(result)
-        return result.status is RunStatus.EXITED and result.state is not StateOutcome.RESET
-
-    def _interrupted(self, interruption: Interruption) -> bool:
-        """After Ctrl-C; True when the shell is to be left."""
-        if interruption.failure is not None:
-            self._last_code = leave_unwritable(interruption.failure)
-            return True
-        self._last_code = INTERRUPTED
-        if not self._interactive:
-            return True
-        self._end_lines()
-        print("KeyboardInterrupt", file=sys.stderr)
-        # The library does not say whether the code has stopped, but takes this long if not.
-        if time.monotonic() - (interruption.asked_at or 0) >= INTERRUPT_GRACE_S:
-            self._session.restart()
-            say("the code did not stop: the interpreter was restarted, and variables are gone")
-        return False
+        if result.plots:
+            if self._figures_folder is None:
+                self._figures_folder = Path(tempfile.mkdtemp(prefix="llm-sandbox-"))
+            first = self._figures + 1
+            self._figures += save_figures(result.plots, self._figures_folder, first)
 
     def _show(self, output: Output) -> None:
         if isinstance(output, StreamOutput):
             (self._out if output.name == "stdout" else self._err).write(output.text)
         elif isinstance(output, ErrorOutput):
             self._out.end_line()
-            if self._interruption.asked_at is None:
+            if not self._interruption.asked:
                 self._err.write(error_text(output))
         elif isinstance(output, DisplayOutput | ResultOutput | UpdateOutput):
             text = plain_text(output.data)
             if text is not None:
                 self._out.write(text + "\n")
-
-    def _end_lines(self) -> None:
-        with contextlib.suppress(OSError):
-            self._out.end_line()
-            self._err.end_line()
-
-    def _save(self, result: ExecutionResult) -> None:
-        if not result.plots:
-            return
-        if self._figures_folder is None:
-            self._figures_folder = Path(tempfile.mkdtemp(prefix="llm-sandbox-"))
-        self._figures += save_figures(result.plots, self._figures_folder, first=self._figures + 1)

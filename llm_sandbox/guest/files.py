@@ -59,7 +59,7 @@ def serve(sock: socket.socket) -> None:
             connection.send_record(reply)
 
 
-# --- operations --------------------------------------------------------------------------------
+# --- operations
 
 
 def _ping(connection: Connection, path: str) -> Record:

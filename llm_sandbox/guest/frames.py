@@ -9,7 +9,7 @@ where its text belongs; the rest are the message's own buffers. Both ends use th
 import json
 import struct
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 SHELL, CONTROL, STDIN, IOPUB = range(4)
 CHANNEL_NAMES = ("shell", "control", "stdin", "iopub")
@@ -21,6 +21,16 @@ _encoder = json.JSONEncoder(default=str, separators=(",", ":"))
 
 Message = dict[str, Any]
 Buffer = bytes | memoryview
+
+
+class Frame(NamedTuple):
+    """One decoded frame."""
+
+    channel: int
+    message: Message
+    buffers: list[memoryview]
+    size: int
+    """Bytes of its body."""
 
 
 class FrameError(ValueError):
@@ -108,8 +118,8 @@ class FrameReader:
         """Add bytes as they arrived."""
         self._buffer += data
 
-    def __iter__(self) -> Iterator[tuple[int, Message, list[memoryview]]]:
-        """Yield the whole frames that are there: channel, message, buffers."""
+    def __iter__(self) -> Iterator[Frame]:
+        """Yield the whole frames that are there."""
         while len(self._buffer) >= HEADER.size:
             size, channel, count = HEADER.unpack_from(self._buffer)
             if size > self._max_size:
@@ -122,7 +132,7 @@ class FrameReader:
             # Copied once, so that the buffers handed out outlive the next feed.
             body = memoryview(bytes(memoryview(self._buffer)[HEADER.size : end]))
             del self._buffer[:end]
-            yield channel, *decode(body, count)
+            yield Frame(channel, *decode(body, count), size)
 
 
 def lift_bulk(message: Message, threshold: int = 2048) -> tuple[Message, list[bytes]]:

@@ -91,19 +91,19 @@ class WireKernel(IPythonKernel):
         if self.executing and not self.shell.reporting and not is_delivering(frame):
             raise KeyboardInterrupt
 
-    # --- serving ---------------------------------------------------------------------------------
+    # --- serving
 
     def serve(self) -> None:
         """Answer frames until the host hangs up."""
         self._publish_status("starting", "shell")
         while True:
             try:
-                channel, message, _ = self._next()
+                frame = self._next()
             except (EOFError, ConnectionError, frames.FrameError):
                 return
-            self._handle(channel, message)
+            self._handle(frame.channel, frame.message)
 
-    def _next(self) -> tuple[int, frames.Message, list[memoryview]]:
+    def _next(self) -> frames.Frame:
         if self.loop_was_used and not self.wire.has_frame():
             # Tasks that an earlier cell started go on between cells.
             readable = self.loop.create_future()
@@ -235,14 +235,13 @@ class WireKernel(IPythonKernel):
         content = {"prompt": str(prompt), "password": password}
         self.session.send(Channel(frames.STDIN), "input_request", content, parent)
         self.wire.flush()
-        reply, _ = self.wire.receive_on(frames.STDIN)
+        reply = self.wire.receive_on(frames.STDIN)
         value = str(reply["content"].get("value", ""))
         if value == "\x04":
             raise EOFError("no more input: stdin= was used up")
         return value
 
     # --- streams and settings
-    # ----------------------------------------------------------------------
 
     def _begin_streams(self, parent: frames.Message) -> None:
         for name, raw in self.raw_streams.items():

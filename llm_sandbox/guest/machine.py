@@ -145,7 +145,7 @@ class NamespaceMachine(PlainMachine):
         os.close(self._pidfd)
         super().destroy()
 
-    # --- in the new init -----------------------------------------------------------------------
+    # --- in the new init
 
     def _init(self, control: socket.socket) -> NoReturn:
         try:

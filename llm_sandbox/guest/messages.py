@@ -52,25 +52,23 @@ class WireSession(Session):
         if self.wire is None:
             return message
         record = {key: message[key] for key in ("header", "parent_header", "metadata", "content")}
-        lifted: list[bytes] = []
-        is_display = message["header"]["msg_type"] in _DISPLAYS
-        if is_display:
-            record = _bounded(record, self.display_bytes)
-            record, lifted = frames.lift_bulk(record)
         own = [memoryview(piece).cast("B") for piece in buffers or ()]
-        pieces = frames.encode(stream.number, record, [*lifted, *own])
+        if message["header"]["msg_type"] not in _DISPLAYS:
+            self.wire.send(frames.encode(stream.number, record, own))
+            return message
+        lighter, lifted = frames.lift_bulk(record)
+        pieces = frames.encode(stream.number, lighter, [*lifted, *own])
+        size = sum(map(len, pieces))
+        if size > self.display_bytes:
+            pieces = frames.encode(stream.number, _left_out(record, size, self.display_bytes))
         # What is shown is sent at once: the process may die the moment after.
-        (self.wire.send_now if is_display else self.wire.send)(pieces)
+        self.wire.send_now(pieces)
         return message
 
 
-def _bounded(record: frames.Message, limit: int) -> frames.Message:
+def _left_out(record: frames.Message, size: int, limit: int) -> frames.Message:
     """Replace a display over the limit by a word about it."""
-    data = record["content"]["data"]
-    size = sum(len(value) for value in data.values() if isinstance(value, str))
-    if size <= limit:
-        return record
-    note = f"<a display of {size} characters, over the limit of {limit}: left out>"
+    note = f"<a display of {size} bytes, over the limit of {limit}: left out>"
     metadata = {"llm_sandbox": {"left_out_bytes": size}}
     content = {**record["content"], "data": {"text/plain": note}, "metadata": metadata}
     return {**record, "content": content}

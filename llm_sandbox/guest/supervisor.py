@@ -107,7 +107,7 @@ class Supervisor:
             self._reap()
             self._enforce()
 
-    # --- requests --------------------------------------------------------------------------------
+    # --- requests
 
     def _serve(self) -> bool:
         while True:
@@ -245,7 +245,7 @@ class Supervisor:
         self._destroy(request["machine"])
         return {}
 
-    # --- ends ------------------------------------------------------------------------------------
+    # --- ends
 
     def _remember(self, running: Running) -> None:
         self._running[running.pid] = running
@@ -338,7 +338,7 @@ class Supervisor:
             if not self._zygote.pending():
                 return
 
-    # --- deadlines and watches -------------------------------------------------------------------
+    # --- deadlines and watches
 
     def _next_tick(self) -> float | None:
         moments = [r.deadline for r in self._running.values() if r.deadline is not None]

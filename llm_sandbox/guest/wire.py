@@ -31,9 +31,7 @@ class Wire:
         self._corked: list[frames.Buffer] | None = None
         self._corked_bytes = 0
         self._reader = frames.FrameReader()
-        self._received: collections.deque[tuple[int, frames.Message, list[memoryview]]] = (
-            collections.deque()
-        )
+        self._received: collections.deque[frames.Frame] = collections.deque()
 
     def fileno(self) -> int:
         """The stream's descriptor."""
@@ -89,7 +87,7 @@ class Wire:
             if sent:
                 views[0] = views[0][sent:]
 
-    def receive(self) -> tuple[int, frames.Message, list[memoryview]]:
+    def receive(self) -> frames.Frame:
         """Wait for the next frame.
 
         Raises:
@@ -103,14 +101,14 @@ class Wire:
             self._received.extend(self._reader)
         return self._received.popleft()
 
-    def receive_on(self, channel: int) -> tuple[frames.Message, list[memoryview]]:
+    def receive_on(self, channel: int) -> frames.Message:
         """Wait for the next frame of one channel; those of others stay for `receive`."""
-        set_aside: list[tuple[int, frames.Message, list[memoryview]]] = []
+        set_aside: list[frames.Frame] = []
         try:
             while True:
                 frame = self.receive()
-                if frame[0] == channel:
-                    return frame[1], frame[2]
+                if frame.channel == channel:
+                    return frame.message
                 set_aside.append(frame)
         finally:
             self._received.extendleft(reversed(set_aside))

@@ -9,11 +9,13 @@ A run's states::
                     -> broken             (bytes that are not frames: the caller kills)
 """
 
+import collections
 import contextlib
 import itertools
 import os
 import select
 import signal
+import socket
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -36,6 +38,7 @@ _INTERRUPT_EVERY_S = 0.1
 _WATCH_S = 0.1
 _DEATH_REPORT_S = 2.0
 _READ = 1 << 20
+_MAX_UNREAD = 1 << 20
 
 
 @dataclass
@@ -69,7 +72,9 @@ class KernelClient:
         self._reader = frames.FrameReader()
         self._numbers = itertools.count(1)
         self._session = os.urandom(8).hex()
-        self._late_bytes = 0
+        self._outbox: collections.deque[memoryview] = collections.deque()
+        self.is_lost = False
+        """Whether code may still be running that nobody waits for: the caller kills."""
         self._pipes: dict[int, StreamName] = {raw.stdout: "stdout", raw.stderr: "stderr"}
         self._poll = select.poll()
         for fd in self._pipes:
@@ -111,21 +116,18 @@ class KernelClient:
         """
         if stop is not None and stop.asked:
             return KernelRun("interrupted", stopped=True)
-        try:
-            request = self._send(
-                frames.SHELL,
-                "execute_request",
-                {
-                    "code": code,
-                    "silent": silent,
-                    "store_history": not silent,
-                    "user_expressions": {},
-                    "allow_stdin": stdin is not None,
-                    "stop_on_error": True,
-                },
-            )
-        except OSError:
-            return self._died(collector)
+        request = self._send(
+            frames.SHELL,
+            "execute_request",
+            {
+                "code": code,
+                "silent": silent,
+                "store_history": not silent,
+                "user_expressions": {},
+                "allow_stdin": stdin is not None,
+                "stop_on_error": True,
+            },
+        )
         conversation = _Conversation(request, collector, stdin)
         if stop is not None:
             self._poll.register(stop, select.POLLIN)
@@ -135,8 +137,11 @@ class KernelClient:
             return KernelRun("broken", problem=str(error))
         except BaseException:
             # Ctrl-C here means the code there: it must not go on unseen.
+            self._forget(stop)
+            self.is_lost = True
             with contextlib.suppress(frames.FrameError):
-                self._converse(conversation, Deadline.after(0.001))
+                ended = self._converse(conversation, Deadline.after(0.001)).end
+                self.is_lost = ended not in ("replied", "interrupted")
             raise
         finally:
             self._forget(stop)
@@ -182,11 +187,13 @@ class KernelClient:
             return False
         alive = True
         # What came past the interpreter first: it was written before the frames that follow it.
-        for fd, _ in sorted(ready, key=lambda item: item[0] == self._raw.stream.fileno()):
+        for fd, events in sorted(ready, key=lambda item: item[0] == self._raw.stream.fileno()):
             if fd in self._pipes:
                 self._read_pipe(fd, conversation.collector)
             elif fd == self._raw.stream.fileno():
-                alive = self._read_frames(conversation)
+                if events & ~select.POLLOUT:
+                    alive = self._read_frames(conversation)
+                self._push()
         return alive
 
     def _read_pipe(self, fd: int, collector: Collector) -> None:
@@ -209,19 +216,21 @@ class KernelClient:
         if not data:
             return False
         self._reader.feed(data)
-        for channel, message, buffers in self._reader:
-            answer = conversation.take(channel, message, buffers)
+        for frame in self._reader:
+            answer = conversation.take(frame)
             if answer is not None:
-                with contextlib.suppress(OSError):
-                    self._send(frames.STDIN, "input_reply", {"value": answer}, message)
+                if sum(map(len, self._outbox)) > _MAX_UNREAD:
+                    raise frames.FrameError("the kernel asks for input and does not read it")
+                self._send(frames.STDIN, "input_reply", {"value": answer}, frame.message)
         return True
 
     def _drain(self, collector: Collector) -> None:
         """Take what is in the pipes already; what is written later belongs to a later run."""
         for fd in list(self._pipes):
+            # Twice, because a full pipe that is being written to would never be empty.
             with contextlib.suppress(BlockingIOError):
-                while data := os.read(fd, _READ):
-                    collector.add_bytes(self._pipes[fd], data, raw=True)
+                for _ in range(2):
+                    collector.add_bytes(self._pipes[fd], os.read(fd, _READ), raw=True)
 
     def _died(self, collector: Collector) -> KernelRun:
         ended = self._raw.ending.wait(_DEATH_REPORT_S)
@@ -252,8 +261,23 @@ class KernelClient:
             "metadata": {},
             "content": content,
         }
-        self._raw.stream.sendall(b"".join(frames.encode(channel, message)))
+        self._outbox.append(memoryview(b"".join(frames.encode(channel, message))))
+        self._push()
         return number
+
+    def _push(self) -> None:
+        """Write what the kernel takes without waiting; the rest goes out in the steps of a run.
+
+        A kernel that is gone is noticed where its stream is read.
+        """
+        with contextlib.suppress(OSError):
+            while self._outbox:
+                sent = self._raw.stream.send(self._outbox[0], socket.MSG_DONTWAIT)
+                self._outbox[0] = self._outbox[0][sent:]
+                if not self._outbox[0]:
+                    self._outbox.popleft()
+        waiting = select.POLLOUT if self._outbox else 0
+        self._poll.modify(self._raw.stream, select.POLLIN | waiting)
 
     def close(self) -> None:
         """Hang up; a forked kernel ends at that by itself, unless it is busy."""
@@ -286,13 +310,14 @@ class _Conversation:
         """Both ends have come: a forged idle alone ends nothing."""
         return self._idle and self.reply is not None
 
-    def take(self, channel: int, message: frames.Message, buffers: list[memoryview]) -> str | None:
+    def take(self, frame: frames.Frame) -> str | None:
         """Take one frame; returns what to answer, for a request for input.
 
         Raises:
             FrameError: It is not a Jupyter message.
         """
         # trust: everything in the frame comes from inside.
+        message, buffers = frame.message, frame.buffers
         try:
             kind = message["header"]["msg_type"]
             if message["parent_header"].get("msg_id") != self._request:
@@ -303,14 +328,12 @@ class _Conversation:
                 return None
             frames.restore_bulk(message, buffers)
             content = message["content"]
-            return self._dispatch(channel, kind, content, message)
+            return self._dispatch(frame, kind, content)
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise frames.FrameError(f"a message is malformed: {error}") from None
 
-    def _dispatch(
-        self, channel: int, kind: str, content: dict[str, Any], message: frames.Message
-    ) -> str | None:
-        if kind == "execute_reply" and channel == frames.SHELL:
+    def _dispatch(self, frame: frames.Frame, kind: str, content: dict[str, Any]) -> str | None:
+        if kind == "execute_reply" and frame.channel == frames.SHELL:
             self.reply = content
             counts = content.get("llm_sandbox", {}).get("dropped", {})
             self.collector.add_dropped({_stream_name(n): int(c) for n, c in counts.items()})
@@ -321,7 +344,7 @@ class _Conversation:
         elif kind == "input_request":
             return next(self._stdin, "\x04") if self._stdin is not None else "\x04"
         else:
-            self.collector.add_message(kind, content)
+            self.collector.add_message(kind, content, frame.size)
         return None
 
 

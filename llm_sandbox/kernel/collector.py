@@ -24,6 +24,12 @@ StreamName = Literal["stdout", "stderr"]
 OutputCallback = Callable[[Output], None]
 
 _LARGEST_COUNT = 1 << 53
+_MAX_ERRORS = 20
+_MAX_OUTPUTS = 10_000
+_ENVELOPE = 8 << 10
+"""Bytes of a message that are not its content."""
+_TOTAL_DISPLAYS = 4
+"""How many times the limit of one display all of a run's displays may take."""
 _ERROR_KINDS = ("exception", "syntax", "exit", "compile", "input")
 
 
@@ -50,8 +56,10 @@ class Collector:
         self._streams = {name: self._stream() for name in ("stdout", "stderr", "fd1", "fd2")}
         self._outputs: list[Output] = []
         self._pieces: list[str] = []
+        self._overflow: dict[StreamName, list[str]] = {"stdout": [], "stderr": []}
         self._open: StreamName | None = None
-        self._displays = 0
+        self._counts = {"display": 0, "error": 0}
+        self._kept_bytes = 0
         self.dropped_outputs = 0
         self.error: ExecutionError | None = None
         self.value: str | None = None
@@ -62,7 +70,7 @@ class Collector:
         decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
         return _Stream(decoder, self._limits.output_bytes)
 
-    # --- in --------------------------------------------------------------------------------------
+    # --- in
 
     def add_bytes(self, name: StreamName, data: bytes | memoryview, *, raw: bool = False) -> None:
         """Add stream bytes.
@@ -81,33 +89,42 @@ class Collector:
         if kept:
             self._add_text(name, stream.decoder.decode(kept))
 
-    def add_message(self, kind: str, content: dict[str, Any]) -> None:
+    def add_message(self, kind: str, content: dict[str, Any], size: int) -> None:
         """Add a display, result, update, clear or error message; others are ignored.
+
+        Args:
+            kind: The message's type.
+            content: Its content.
+            size: Bytes it took on the wire, which is what counts against the limits.
 
         Raises:
             KeyError, TypeError, ValueError: The message is not what its kind promises.
         """
         if kind in ("display_data", "execute_result", "update_display_data"):
-            self._add_display(kind, content)
+            self._add_display(kind, content, size)
         elif kind == "clear_output":
-            self._add(ClearOutput(bool(content.get("wait", False))))
-        elif kind == "error":
+            clear = ClearOutput(bool(content.get("wait", False)))
+            if self._open is not None or self._outputs[-1:] != [clear]:
+                self._add(clear)
+        elif kind == "error" and self._admit(size, "error"):
             lines = tuple(str(line) for line in content["traceback"])
             self._add(ErrorOutput(str(content["ename"]), str(content["evalue"]), lines))
             self.error = _read_error(content)
 
-    def _add_display(self, kind: str, content: dict[str, Any]) -> None:
+    def _add_display(self, kind: str, content: dict[str, Any], size: int) -> None:
         data, metadata = content["data"], content.get("metadata", {})
         display_id = content.get("transient", {}).get("display_id")
         count = content.get("execution_count")
         # trust: types are checked here, so that nothing after this has to.
         if not isinstance(data, dict) or not isinstance(metadata, dict):
             raise TypeError("a display holds no bundle")
+        if not self._admit(size, "display"):
+            return
+        if "left_out_bytes" in (metadata.get("llm_sandbox") or {}):
+            self.dropped_outputs += 1
         if kind == "execute_result":
             text = data.get("text/plain")
             self.value = text if isinstance(text, str) else None
-        if not self._admit_display(data, metadata):
-            return
         if kind == "display_data":
             known = display_id if isinstance(display_id, str) else None
             self._add(DisplayOutput(data, metadata, known))
@@ -127,21 +144,27 @@ class Collector:
                 raise ValueError("a count is out of range")
             self._streams[name].dropped += count
 
-    def _admit_display(self, data: dict[str, Any], metadata: dict[str, Any]) -> bool:
-        # trust: sizes are counted here, whatever was promised inside.
-        size = sum(len(value) for value in data.values() if isinstance(value, str))
-        self._displays += 1
-        if self._displays > self._limits.displays or size > self._limits.display_bytes:
+    def _admit(self, size: int, what: Literal["display", "error"]) -> bool:
+        """Whether one more display or error of `size` bytes is kept."""
+        limits = self._limits
+        self._counts[what] += 1
+        most = limits.displays if what == "display" else _MAX_ERRORS
+        room = _TOTAL_DISPLAYS * limits.display_bytes - self._kept_bytes
+        if self._counts[what] > most or size > limits.display_bytes + _ENVELOPE or size > room:
             self.dropped_outputs += 1
             return False
-        if "left_out_bytes" in (metadata.get("llm_sandbox") or {}):
-            self.dropped_outputs += 1
+        self._kept_bytes += size
         return True
 
     def _add_text(self, name: StreamName, text: str) -> None:
         if not text:
             return
         if self._open != name:
+            if len(self._outputs) >= _MAX_OUTPUTS:
+                # An interleaving this fine is kept as text and not as order.
+                self._overflow[name].append(text)
+                self._tell(StreamOutput(name, text))
+                return
             self._close_stream()
             self._open = name
         self._pieces.append(text)
@@ -165,7 +188,7 @@ class Collector:
         except BaseException as error:  # noqa: BLE001 - kept, and raised when the run is complete
             self.callback_error = error
 
-    # --- out -------------------------------------------------------------------------------------
+    # --- out
 
     def finish(self) -> tuple[Output, ...]:
         """Return everything in order; nothing may be added afterwards."""
@@ -174,6 +197,9 @@ class Collector:
                 rest = self._streams[key].decoder.decode(b"", final=True)
                 self._add_text(name, rest)
         self._close_stream()
+        for name, pieces in self._overflow.items():
+            if pieces:
+                self._outputs.append(StreamOutput(name, "".join(pieces)))
         return tuple(self._outputs)
 
     def dropped(self, name: StreamName) -> int:

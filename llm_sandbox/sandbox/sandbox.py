@@ -118,7 +118,7 @@ class Sandbox:
         """Add environment variables for programs that are started from now on."""
         self._env |= _check_env("env", env)
 
-    # --- facts ---------------------------------------------------------------------------------
+    # --- facts
 
     @property
     def id(self) -> str:
@@ -155,7 +155,7 @@ class Sandbox:
         state = self.end_reason or "running"
         return f"<Sandbox {self.id}, {self.backend}, {state}>"
 
-    # --- programs ------------------------------------------------------------------------------
+    # --- programs
 
     def exec(
         self,
@@ -224,7 +224,7 @@ class Sandbox:
                 f"user={user!r}", self.backend, "programs run as the sandbox's one user"
             )
 
-    # --- life ----------------------------------------------------------------------------------
+    # --- life
 
     def poll(self) -> int | None:
         """None while it lives, 124 after its timeout, 137 after any other end."""

@@ -55,7 +55,7 @@ class TransferReport:
             self.skipped.append(Skipped(path, reason))
 
 
-# --- out of the sandbox ------------------------------------------------------------------------
+# --- out of the sandbox
 
 
 def receive_tree(line: Line, host_path: str, limit: int) -> TransferReport:
@@ -252,7 +252,7 @@ def _umask() -> int:
     return 0o077
 
 
-# --- into the sandbox --------------------------------------------------------------------------
+# --- into the sandbox
 
 
 def send_path(host_path: str, line: Line) -> None:

@@ -96,7 +96,6 @@ class Interpreter:
         self._fresh = True
 
     # --- running
-    # -----------------------------------------------------------------------------------
 
     def run(
         self,
@@ -122,7 +121,12 @@ class Interpreter:
         prepared = time.perf_counter()
         collector = Collector(self._config.limits, on_output)
         self._fresh = False
-        run = self._client.execute(code, collector, deadline=deadline, stdin=stdin, stop=stop)
+        try:
+            run = self._client.execute(code, collector, deadline=deadline, stdin=stdin, stop=stop)
+        except BaseException:
+            if self._client.is_lost:
+                self._end_client(kill=True)
+            raise
         executed = time.perf_counter()
         state, notes = self._recover(run)
         result = assemble(

@@ -134,7 +134,7 @@ class LayerStore:
             finally:
                 shutil.rmtree(staging, ignore_errors=True)
 
-    # --- what is remembered ----------------------------------------------------------------------
+    # --- what is remembered
 
     def _recall(self, key: str) -> Layer | None:
         try:
@@ -165,7 +165,7 @@ class LayerStore:
         draft.write_text(json.dumps(record, indent=1), encoding="utf-8")
         draft.replace(self._requests / f"{key}.json")
 
-    # --- installing ------------------------------------------------------------------------------
+    # --- installing
 
     def _make_folders(self) -> None:
         self._root.mkdir(parents=True, exist_ok=True)

@@ -74,7 +74,7 @@ class BaseSession:
             logger.addHandler(logging.StreamHandler(sys.stderr))
             logger.setLevel(logging.INFO)
 
-    # --- life ------------------------------------------------------------------------------------
+    # --- life
 
     def open(self) -> None:
         """Make the sandbox and its interpreter. Opening an open session does nothing.
@@ -166,7 +166,7 @@ class BaseSession:
             raise SessionClosedError() if self._closed else NotOpenSessionError()
         return self._sandbox
 
-    # --- code ------------------------------------------------------------------------------------
+    # --- code
 
     def run(
         self,
@@ -293,7 +293,7 @@ class BaseSession:
                 op="run",
             )
 
-    # --- commands --------------------------------------------------------------------------------
+    # --- commands
 
     def execute_command(
         self,
@@ -373,7 +373,7 @@ class BaseSession:
                 break
         return result
 
-    # --- files -----------------------------------------------------------------------------------
+    # --- files
 
     def copy_to_runtime(self, src: str | Path, dest: str) -> None:
         """Copy a file or directory of the host into the sandbox.

@@ -209,7 +209,7 @@ class EndingSuite(Suite):
 
         assert 0.15 < process.collect().duration_s < 0.8
 
-    # --- starts that fail ------------------------------------------------------------------------
+    # --- starts that fail
 
     def test_a_missing_program_is_not_found(self, shared: Sandbox) -> None:
         """A program that is not there is a launch error, not an exit code."""
@@ -267,7 +267,7 @@ class EndingSuite(Suite):
         with pytest.raises(LaunchError):
             shared.exec("")
 
-    # --- limits ----------------------------------------------------------------------------------
+    # --- limits
 
     def test_the_cpu_limit_ends_a_loop(self, make: MakeSandbox) -> None:
         """A busy loop ends when its CPU seconds are used up."""

@@ -38,7 +38,7 @@ class SessionSuite:
         with ArtifactSandboxSession(self.backend_name) as session:
             yield session
 
-    # --- results ---------------------------------------------------------------------------------
+    # --- results
 
     def test_stdout_and_stderr_are_kept_apart(self, shared: BaseSession) -> None:
         """Each stream holds what was written to it and nothing else."""
@@ -146,7 +146,7 @@ class SessionSuite:
         assert usage.cpu_s is not None
         assert {"prepare", "execute"} <= set(usage.phases)
 
-    # --- display ---------------------------------------------------------------------------------
+    # --- display
 
     def test_outputs_are_in_order(self, shared: BaseSession) -> None:
         """Streams and displays stand in the order in which they were made."""
@@ -189,7 +189,7 @@ class SessionSuite:
 
         assert [] == result.plots
 
-    # --- input and callbacks ---------------------------------------------------------------------
+    # --- input and callbacks
 
     def test_input_is_refused_at_its_line(self, shared: BaseSession) -> None:
         """Without `stdin=` a call of `input` is an error at that line, at once."""
@@ -235,7 +235,7 @@ class SessionSuite:
 
         assert "True" == shared.run("done").value
 
-    # --- async -----------------------------------------------------------------------------------
+    # --- async
 
     def test_top_level_await(self, shared: BaseSession) -> None:
         """A cell may await."""
@@ -258,7 +258,7 @@ class SessionSuite:
 
         assert "[1]" == shared.run("seen").value
 
-    # --- ends ------------------------------------------------------------------------------------
+    # --- ends
 
     def test_a_timeout_interrupts_and_keeps_the_state(self, own: BaseSession) -> None:
         """Code that answers an interrupt is stopped, and its variables are kept."""
@@ -365,7 +365,7 @@ class SessionSuite:
 
             assert "21" == session.run("x + 1").value
 
-    # --- floods ----------------------------------------------------------------------------------
+    # --- floods
 
     def test_a_million_prints(self) -> None:
         """A million lines arrive, every one, where the limit allows it."""
@@ -419,7 +419,7 @@ class SessionSuite:
 
         assert [StreamOutput, ErrorOutput] == [type(o) for o in outputs]
 
-    # --- environment -----------------------------------------------------------------------------
+    # --- environment
 
     def test_env_and_secrets_reach_the_code(self) -> None:
         """Variables given to a session are seen by code and by commands."""

@@ -24,7 +24,7 @@ __all__ = ["TransferSuite"]
 class TransferSuite(Suite):
     """Behaviours of uploads and downloads, friendly and hostile."""
 
-    # --- into the sandbox ------------------------------------------------------------------------
+    # --- into the sandbox
 
     def test_a_file_is_uploaded(self, own: Sandbox, tmp_path: Path) -> None:
         """A file becomes the path that is named, with its content and executable bit."""
@@ -111,7 +111,7 @@ class TransferSuite(Suite):
             "uploaded",
         )
 
-    # --- out of the sandbox ----------------------------------------------------------------------
+    # --- out of the sandbox
 
     def test_a_file_is_downloaded(self, own: Sandbox, tmp_path: Path) -> None:
         """A file lands exactly at the path that is named."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-
     from tests.cli.conftest import Family  # for the type checker only
 
 pytestmark = pytest.mark.usefixtures("isolation")
@@ -29,7 +28,7 @@ Start = "Callable[..., subprocess.Popen[str]]"
     ids=["sleep", "busy", "prints", "ignores", "forks"],
 )
 def test_ctrl_c(start: Start, family: type[Family], code: str) -> None:
-    """Ctrl-C ends the program whatever it does; 130, without a traceback, and no process is left."""
+    """Ctrl-C ends the program whatever it does: 130, no traceback, no process left."""
     process = start("run", "-c", f"print('go', flush=True)\n{code}")
     assert process.stdout is not None
     assert "go\n" == process.stdout.readline()

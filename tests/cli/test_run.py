@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from llm_sandbox import ExecutionResult, RunStatus
+from llm_sandbox.cli.run import prepare_environment
 from llm_sandbox.outputs import StreamOutput, from_dict
+from llm_sandbox.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -194,11 +197,13 @@ def test_json_stream(cli: Callable[..., Done]) -> None:
     assert events == list(result.outputs)
 
 
-def test_nothing_is_kept_warm(cli: Callable[..., Done]) -> None:
-    """A single run preloads no library that the program does not import."""
-    code = "import sys; print('numpy' in sys.modules)"
-    assert "False\n" == cli("run", "-c", code).out
-    assert "True\n" == cli("run", "-c", code, LLM_SANDBOX_PRELOAD="science").out
+def test_nothing_is_kept_warm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A single run keeps nothing ready for another, unless the user's settings say so."""
+    monkeypatch.setenv("LLM_SANDBOX_PREFORK", "3")
+    monkeypatch.setenv("LLM_SANDBOX_PRELOAD", "")
+    prepare_environment()
+    settings = Settings.from_environment(os.environ)
+    assert (3, "lean") == (settings.prefork, settings.preload)
 
 
 def test_version_and_help(cli: Callable[..., Done]) -> None:

@@ -74,7 +74,7 @@ def bundle(*names, **others):
     return found | others
 
 
-# --- what files say about themselves -------------------------------------------------------------
+# --- what files say about themselves
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_a_pdf_begins_with_its_header():
     assert not PdfKind().matches(b"<script></script>" + FILES["pdf"])
 
 
-# --- hostile files -------------------------------------------------------------------------------
+# --- hostile files
 
 
 def look(content):
@@ -338,7 +338,7 @@ def test_a_large_svg_is_a_plot_measured_by_its_first_tag():
     assert plot_from_display({"image/svg+xml": text}, PLOT) is None
 
 
-# --- which displays are plots --------------------------------------------------------------------
+# --- which displays are plots
 
 
 @pytest.mark.parametrize("name", ["png", "jpeg", "svg", "pdf"])
@@ -540,7 +540,7 @@ def test_a_plot_survives_json():
     assert plot == type(plot).from_dict(json.loads(json.dumps(plot.to_dict())))
 
 
-# --- the registry --------------------------------------------------------------------------------
+# --- the registry
 
 
 class GifKind(ArtifactKind):

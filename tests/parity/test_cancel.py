@@ -1,0 +1,405 @@
+"""What cancelling an awaited call does to what runs in the sandbox, under asyncio and trio."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from llm_sandbox import PIPE, Limits, SessionBusyError, aio
+from llm_sandbox.const import RunStatus
+
+RunAsync = Callable[[Callable[[], Awaitable[Any]]], Any]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def processes(marker: str) -> list[str]:
+    """Processes of this machine, those in sandboxes included, that have a word in their command."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if marker.encode() in words:
+            found.append(path.parent.name)
+    return found
+
+
+async def gone(marker: str) -> None:
+    with anyio.fail_after(10):
+        while processes(marker):
+            await anyio.sleep(0.02)
+
+
+async def there(marker: str) -> None:
+    with anyio.fail_after(10):
+        while not processes(marker):
+            await anyio.sleep(0.02)
+
+
+async def cancelled_when(
+    call: Callable[[], Awaitable[object]], ready: Callable[[], Awaitable[object]]
+) -> None:
+    """Cancel a call as soon as `ready` has returned."""
+    async with anyio.create_task_group() as group:
+        group.start_soon(call)
+        await ready()
+        group.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["while True: pass", "import time; time.sleep(60)", "sum(range(10**13))"],
+    ids=["loop", "sleep", "c-loop"],
+)
+def test_a_cancelled_run_stops_its_code(run_async: RunAsync, code: str) -> None:
+    """The code is stopped, the session is not busy, and it is used again at once."""
+
+    async def main() -> None:
+        async with aio.create_session("bubblewrap") as session:
+            begun = anyio.Event()
+
+            async def heard(_: str) -> None:
+                begun.set()
+
+            await cancelled_when(
+                lambda: session.run(f"print(1, flush=True)\n{code}", on_stdout=heard), begun.wait
+            )
+            assert "2" == (await session.run("1 + 1")).value
+
+    run_async(main)
+
+
+def test_a_run_can_be_given_a_time(run_async: RunAsync) -> None:
+    """The event loop's own timeouts stop code, and keep the variables of code that answers."""
+
+    async def main() -> None:
+        async with aio.create_session("bubblewrap") as session:
+            await session.run("v = 3")
+            with anyio.move_on_after(0.3) as scope:
+                await session.run("while True: pass")
+            assert scope.cancelled_caught
+            assert "3" == (await session.run("v")).value
+
+    run_async(main)
+
+
+def test_a_task_of_asyncio_is_cancelled(loop: str) -> None:
+    """`Task.cancel`, which knows nothing of anyio's scopes, stops code as well."""
+    if loop != "asyncio":
+        pytest.skip("tasks of asyncio exist under asyncio alone")
+    import asyncio
+
+    async def main() -> None:
+        async with aio.create_session("bubblewrap") as session:
+            begun = asyncio.Event()
+            at = asyncio.get_running_loop()
+            task = asyncio.create_task(
+                session.run(
+                    "print(1, flush=True)\nwhile True: pass",
+                    on_stdout=lambda _: at.call_soon_threadsafe(begun.set) and None,
+                )
+            )
+            await begun.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert "2" == (await session.run("1 + 1")).value
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+
+
+def test_interrupt_ends_the_run_of_another_task(run_async: RunAsync) -> None:
+    async def main() -> None:
+        async with aio.create_session("bubblewrap") as session:
+
+            async def stop(_: str) -> None:
+                await session.interrupt()
+
+            result = await session.run("print(1, flush=True)\nwhile True: pass", on_stdout=stop)
+            assert (RunStatus.KILLED, 130) == (result.status, result.exit_code)
+
+    run_async(main)
+
+
+def test_a_refused_run_does_not_stop_the_other(run_async: RunAsync) -> None:
+    """A second task's run is refused; cancelling that leaves the first one alone."""
+
+    async def main() -> None:
+        async with aio.create_session("bubblewrap") as session:
+            results = []
+
+            async def first() -> None:
+                results.append(await session.run("import time; time.sleep(1); 'whole'"))
+
+            async with anyio.create_task_group() as group:
+                group.start_soon(first)
+                await anyio.sleep(0.3)
+                for _ in range(20):
+                    with anyio.move_on_after(0.001), pytest.raises(SessionBusyError):
+                        await session.run("1")
+            assert "'whole'" == results[0].value
+
+    run_async(main)
+
+
+def test_closing_in_another_task_ends_the_run(run_async: RunAsync) -> None:
+    async def main() -> None:
+        session = aio.create_session("bubblewrap")
+        await session.open()
+
+        async def close(_: str) -> None:
+            group.start_soon(session.close)
+
+        async with anyio.create_task_group() as group:
+            result = await session.run("print(1, flush=True)\nwhile True: pass", on_stdout=close)
+        assert RunStatus.KILLED is result.status
+        assert not session.is_open
+
+    run_async(main)
+
+
+def test_a_cancelled_open_leaves_no_session(run_async: RunAsync) -> None:
+    async def main() -> None:
+        for wait in (0.0, 0.001, 0.01, 0.1):
+            session = aio.create_session("bubblewrap", start="cold")
+            with anyio.move_on_after(wait):
+                async with session:
+                    await anyio.sleep_forever()
+            assert not session.is_open
+
+    run_async(main)
+
+
+def test_cancelled_commands_are_killed(run_async: RunAsync) -> None:
+    """`execute_command`, `execute_commands` and `check` kill what they started."""
+
+    async def main() -> None:
+        async with aio.create_session("bubblewrap") as session:
+            for number, call in enumerate(
+                (
+                    lambda mark: session.execute_command(["sleep", mark]),
+                    lambda mark: session.execute_commands([f"exec sleep {mark}", "touch next"]),
+                    lambda mark: session.execute_command(f"sleep {mark} & wait", on_stdout=print),
+                    lambda mark: session.sandbox.check("sleep", mark),
+                )
+            ):
+                mark = f"60{os.getpid()}{number}"
+                await cancelled_when(lambda c=call, m=mark: c(m), lambda m=mark: there(m))
+                assert [] == processes(mark)
+            assert not await session.sandbox.files.exists("next")
+
+    run_async(main)
+
+
+def test_a_cancelled_wait_leaves_the_process(run_async: RunAsync) -> None:
+    """Nor do `collect`, reading and writing end it; each can be asked again."""
+
+    async def main() -> None:
+        async with await aio.AsyncSandbox.create(backend="bubblewrap") as sandbox:
+            process = await sandbox.sh("echo one; sleep 1; echo two; exit 3", stdin=PIPE)
+            assert process.stdin is not None
+
+            async def read() -> None:
+                async for _ in process.stdout:
+                    pass
+
+            for call in (
+                process.wait,
+                process.collect,
+                process.stderr.read,
+                read,
+                process.stdin.drain,
+            ):
+                with anyio.move_on_after(0.05):
+                    await call()
+                assert await process.poll() is None
+            assert 3 == await process.wait()
+            assert ["one", "two"] == [line async for line in process.stdout.lines()]
+            assert "one\ntwo\n" == (await process.collect()).stdout
+
+    run_async(main)
+
+
+def test_a_cancelled_exec_leaves_no_process(run_async: RunAsync) -> None:
+    async def main() -> None:
+        async with await aio.AsyncSandbox.create(backend="bubblewrap") as sandbox:
+            mark = f"61{os.getpid()}"
+            for number in range(20):
+                process = None
+                with anyio.move_on_after(number * 0.0005):
+                    process = await sandbox.exec("sleep", mark)
+                if process is not None:
+                    await process.kill()
+            await gone(mark)
+
+    run_async(main)
+
+
+def test_a_cancelled_block_destroys_its_sandbox(run_async: RunAsync) -> None:
+    async def main() -> None:
+        mark = f"62{os.getpid()}"
+        with anyio.move_on_after(0.5):
+            async with await aio.AsyncSandbox.create(backend="bubblewrap") as sandbox:
+                await sandbox.exec("sleep", mark)
+                await there(mark)
+                await anyio.sleep_forever()
+        await gone(mark)
+
+    run_async(main)
+
+
+def test_lines_arrive_as_they_are_written(run_async: RunAsync) -> None:
+    async def main() -> None:
+        async with await aio.AsyncSandbox.create(backend="bubblewrap") as sandbox:
+            process = await sandbox.exec("cat", stdin=PIPE)
+            assert process.stdin is not None
+            await process.stdin.write("start\n")
+            heard = []
+            async for line in process.stdout.lines():
+                heard.append(line)
+                if len(heard) == 3:
+                    await process.stdin.write_eof()
+                else:
+                    await process.stdin.write(f"{line}!\n")
+            assert ["start", "start!", "start!!"] == heard
+
+    run_async(main)
+
+
+def test_async_callbacks_hear_in_order(run_async: RunAsync) -> None:
+    """A coroutine function hears each piece before the next; what it raises is raised by `run`."""
+
+    async def main() -> None:
+        async with aio.create_session("bubblewrap", limits=Limits(output_bytes=1 << 16)) as session:
+            heard = []
+
+            async def hear(piece: str) -> None:
+                await anyio.sleep(0.001)
+                heard.append(piece)
+
+            code = "for i in range(20): print(i, flush=True)"
+            result = await session.run(code, on_stdout=hear)
+            assert result.stdout == "".join(heard)
+
+            heard.clear()
+            done = await session.execute_command("seq 5; echo no >&2", None, hear, hear)
+            assert sorted(done.stdout + done.stderr) == sorted("".join(heard))
+
+            async def fail(_: str) -> None:
+                raise LookupError("its own")
+
+            with pytest.raises(LookupError, match="its own"):
+                await session.run("print(1)", on_stdout=fail)
+
+    run_async(main)
+
+
+def test_sessions_do_not_wait_for_each_other(run_async: RunAsync) -> None:
+    """Eight runs at once in one event loop: the quick ones are over while the slow ones sleep."""
+
+    async def main() -> None:
+        ended: list[str] = []
+
+        async def one(name: str, seconds: float) -> None:
+            async with aio.create_session("bubblewrap") as session:
+                await ready(name)
+                result = await session.run(f"import time; time.sleep({seconds}); {name!r}")
+                ended.append(str(result.value))
+
+        waiting: set[str] = set()
+        all_ready = anyio.Event()
+
+        async def ready(name: str) -> None:
+            waiting.add(name)
+            if len(waiting) == 8:
+                all_ready.set()
+            await all_ready.wait()
+
+        async with anyio.create_task_group() as group:
+            for number in range(4):
+                group.start_soon(one, f"slow {number}", 1.5)
+                group.start_soon(one, f"quick {number}", 0)
+        assert ["quick"] * 4 + ["slow"] * 4 == [name.strip("'").split()[0] for name in ended]
+
+    run_async(main)
+
+
+def test_waits_never_keep_a_kill_waiting(run_async: RunAsync) -> None:
+    """As many waits as there are threads, and more, leave room for what ends them."""
+
+    async def main() -> None:
+        limits = Limits(processes=400)
+        async with await aio.AsyncSandbox.create(backend="bubblewrap", limits=limits) as sandbox:
+            process = await sandbox.exec("sleep", "60")
+            async with anyio.create_task_group() as group:
+                for _ in range(100):
+                    group.start_soon(process.wait)
+                await anyio.sleep(0.3)
+                assert await process.kill()
+
+    run_async(main)
+
+
+PROGRAM = """
+import signal, threading, os
+import anyio
+from llm_sandbox import aio
+
+def interrupt(_):
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+async def main():
+    async with aio.create_session("bubblewrap") as session:
+        process = await session.sandbox.exec("sleep", "{mark}")
+        await session.run("print(1, flush=True)\\nwhile True: pass", on_stdout=interrupt)
+
+anyio.run(main, backend="{loop}")
+"""
+
+
+@pytest.mark.parametrize("program", [PROGRAM, PROGRAM.replace("while True: pass", "sum(range(10**13))")], ids=["loop", "c-loop"])
+def test_ctrl_c_leaves_nothing(loop: str, program: str) -> None:
+    """An interrupted program ends by its KeyboardInterrupt, soon, and leaves no process."""
+    mark = f"63{os.getpid()}"
+    done = subprocess.run(
+        [sys.executable, "-c", program.format(mark=mark, loop=loop)],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert "KeyboardInterrupt" in done.stderr
+    assert done.returncode in (1, -signal.SIGINT), done.stderr
+    deadline = time.monotonic() + 10
+    while processes(mark) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert [] == processes(mark)
+
+
+def test_a_given_up_wait_does_not_keep_the_program_alive(loop: str) -> None:
+    """A program ends although a wait for a process that goes on was cancelled."""
+    program = (
+        "import anyio\nfrom llm_sandbox import aio\n"
+        "async def main():\n"
+        "    sandbox = await aio.AsyncSandbox.create(backend='bubblewrap')\n"
+        "    process = await sandbox.exec('sleep', '600')\n"
+        "    for wait in (process.wait, process.collect, process.stdout.read):\n"
+        "        with anyio.move_on_after(0.05): await wait()\n"
+        f"anyio.run(main, backend={loop!r})\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
+    assert (0, "") == (done.returncode, done.stderr)

@@ -1,0 +1,159 @@
+"""Stopping code from outside the thread that runs it."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from llm_sandbox import BaseSession, ExecutionResult, RunStatus, StateOutcome, create_session
+from llm_sandbox.kernel.stop import Stop
+
+NO_ANSWER_S = 4.0  # the kernel's grace, and time for a fresh one on a busy machine
+
+
+@pytest.fixture
+def session() -> Iterator[BaseSession]:
+    with create_session("bubblewrap") as session:
+        yield session
+
+
+class Started:
+    """Tells when code has said something, and stops it then from another thread."""
+
+    def __init__(self, stop: Callable[[], object]) -> None:
+        self._said = threading.Event()
+        self._stop = stop
+        self.stopped_at = 0.0
+        self._thread = threading.Thread(target=self._wait)
+        self._thread.start()
+
+    def _wait(self) -> None:
+        assert self._said.wait(30)
+        self.stopped_at = time.monotonic()
+        self._stop()
+
+    def hear(self, _: str) -> None:
+        self._said.set()
+
+    def join(self) -> None:
+        self._thread.join(30)
+
+
+def run_and_stop(session: BaseSession, code: str, **options: Any) -> ExecutionResult:
+    started = Started(session.interrupt)
+    result = session.run(f"print('begun', flush=True)\n{code}", on_stdout=started.hear, **options)
+    assert time.monotonic() - started.stopped_at < NO_ANSWER_S
+    started.join()
+    return result
+
+
+def test_stopped_code_keeps_what_it_did(session: BaseSession) -> None:
+    """A result, not an exception: killed by SIGINT, with output and variables kept."""
+    result = run_and_stop(session, "v = 5\nwhile True: pass")
+
+    assert (RunStatus.KILLED, 130, 2) == (result.status, result.exit_code, result.signal)
+    assert "begun\n" == result.stdout
+    assert not result.timed_out
+    assert StateOutcome.KEPT is result.state
+    assert "5" == session.run("v").value
+
+
+def test_a_stop_is_heard_at_once(session: BaseSession) -> None:
+    """Sleeping code does not sleep on, with a deadline far away or none."""
+    for timeout in (None, 600):
+        result = run_and_stop(session, "import time\ntime.sleep(60)", timeout=timeout)
+
+        assert RunStatus.KILLED is result.status
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["sum(range(10**13))", "while True:\n    try:\n        while True: pass\n    except BaseException: pass"],
+    ids=["c-loop", "swallowed"],
+)
+def test_what_does_not_answer_is_ended(session: BaseSession, code: str) -> None:
+    result = run_and_stop(session, code)
+
+    assert (RunStatus.KILLED, 130, 2) == (result.status, result.exit_code, result.signal)
+    assert StateOutcome.RESET is result.state
+    assert "2\n" == session.run("print(2)").stdout
+
+
+def test_nothing_runs_and_nothing_is_stopped(session: BaseSession) -> None:
+    """A stop before the first run, or between two, does not reach the next one."""
+    session.interrupt()
+    assert RunStatus.OK is session.run("1").status
+    session.interrupt()
+    assert RunStatus.OK is session.run("import time; time.sleep(0.2)").status
+
+
+def test_a_stop_before_the_code_was_sent(session: BaseSession) -> None:
+    """Code that was stopped while its run was being prepared is never run."""
+    interpreter = session._open_interpreter()
+    from llm_sandbox.limits import Deadline
+
+    with Stop() as stop:
+        assert stop.ask()
+        result = interpreter.run("open('made', 'w')", Deadline.after(None), None, None, stop)
+
+    assert RunStatus.KILLED is result.status
+    assert not session.sandbox.files.exists("made")
+    assert not stop.ask(), "it is over"
+
+
+def test_a_late_stop_is_a_timeout(session: BaseSession) -> None:
+    """Whichever comes first names the end."""
+    with pytest.raises(TimeoutError):
+        run_and_late_stop(session)
+
+
+def run_and_late_stop(session: BaseSession) -> None:
+    threading.Timer(0.8, session.interrupt).start()
+    session.run("while True:\n    try:\n        while True: pass\n    except BaseException: pass", timeout=0.3)
+
+
+def test_closing_stops_the_code_of_another_thread(session: BaseSession) -> None:
+    started = Started(session.close)
+    result = session.run("print(1, flush=True)\nwhile True: pass", on_stdout=started.hear)
+    started.join()
+
+    assert RunStatus.KILLED is result.status
+    assert not session.is_open
+
+
+def test_a_session_can_be_closed_by_its_own_callback() -> None:
+    """It does not wait for itself."""
+    session = create_session("bubblewrap")
+    session.open()
+    begun = time.monotonic()
+
+    def close(_: str) -> None:
+        session.close()
+
+    with pytest.raises(Exception, match=""):
+        session.run("print(1, flush=True)\nimport time; time.sleep(60)", on_stdout=close)
+    assert time.monotonic() - begun < NO_ANSWER_S
+
+
+def test_many_stops_from_many_threads(session: BaseSession) -> None:
+    """Stops at any moment of many short runs leave the session whole."""
+    over = threading.Event()
+
+    def pester() -> None:
+        while not over.wait(0.0007):
+            session.interrupt()
+
+    threads = [threading.Thread(target=pester) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        seen = {session.run(f"x = {number}\nx").status for number in range(150)}
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+
+    assert seen <= {RunStatus.OK, RunStatus.KILLED}
+    assert "7" == session.run("7").value
