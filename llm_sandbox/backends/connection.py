@@ -17,6 +17,8 @@ from llm_sandbox.backends.base import Ending, Exit
 from llm_sandbox.exceptions import BackendError, BackendUnavailableError, ContainerGoneError
 from llm_sandbox.guest.control import ControlChannel, Message
 
+__all__ = ["Command", "SupervisorConnection"]
+
 Command = Callable[[int], tuple[list[str], list[int]]]
 
 _ANSWER_S = 60.0
@@ -89,8 +91,10 @@ class SupervisorConnection:
                 close_fds=True,
                 env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
             )
-        except OSError as error:
+        except Exception as error:  # noqa: BLE001 - raised where the connection was asked for
             self._ready.set_exception(error)
+            self._closed = True
+            self._let_go()
             return
         finally:
             far.close()
@@ -104,6 +108,9 @@ class SupervisorConnection:
         self._closed = True
         self.process.wait()
         self._fail_everything()
+        self._let_go()
+
+    def _let_go(self) -> None:
         with self._lock:
             self._last_words = self.log_tail()
             self._log.close()
@@ -230,8 +237,8 @@ def _read_exit(message: Message, oom: Callable[[], bool] | None) -> Exit:
     timed_out = bool(message["timed_out"]) and number == signal.SIGKILL
     oom_killed = False
     if not timed_out and code == 128 + signal.SIGKILL:
-        # 137 without a signal: a shell that says how its last command ended. Asking takes the kernel's count back, so
-        # it is not asked for any other end.
+        # 137 without a signal: a shell that says how its last command ended. Asking takes the
+        # kernel's count back, so it is not asked for any other end.
         oom_killed = bool(message["over_memory"]) or (oom is not None and oom())
     return Exit(
         exit_code=124 if timed_out else code,

@@ -7,7 +7,8 @@ from llm_sandbox.exceptions import BackendUnavailableError
 
 __all__ = ["AUTOMATIC", "choose"]
 
-# Docker and Podman come before it, once they are here. `local` isolates nothing and never stands here.
+# Docker and Podman come before it, once they are here. `local` isolates nothing and never stands
+# here.
 AUTOMATIC = (SandboxBackend.BUBBLEWRAP,)
 """What is tried, in this order."""
 

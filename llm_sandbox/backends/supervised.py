@@ -284,7 +284,7 @@ class SupervisedMachine(Machine):
         return self._paths.python
 
     def ended(self, reason: str) -> None:
-        """Take the supervisor's news: ``deadline``, ``gone``, or ``memory`` when all were killed."""
+        """Take the supervisor's news: ``deadline``, ``gone``, or ``memory``: all were killed."""
         if reason != "memory" and self._end_reason is None:
             self._end_reason = reason
             self._clean_up()

@@ -214,7 +214,7 @@ def doctor(
 
 def main() -> NoReturn:
     """Run the command line and exit."""
-    # Until a command has something to tidy up, Ctrl-C ends it at once; what it started ends with it.
+    # Until a command has something to tidy up, Ctrl-C ends it at once, and what it started with it.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     try:

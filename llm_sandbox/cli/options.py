@@ -3,15 +3,17 @@
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import TYPE_CHECKING, Any, cast
 
 from llm_sandbox.backends.base import Network
 from llm_sandbox.cli.endings import usage_error
 from llm_sandbox.cli.render import Progress
 from llm_sandbox.create import create_session
 from llm_sandbox.limits import Limits
-from llm_sandbox.security import PolicyPreset, SecurityPolicy, get_security_policy
 from llm_sandbox.session.session import BaseSession
+
+if TYPE_CHECKING:
+    from llm_sandbox.security import SecurityPolicy
 
 __all__ = ["MachineOptions", "opened_session"]
 
@@ -38,13 +40,18 @@ class MachineOptions:
             return Limits()
         return Limits(memory_bytes=Limits.parse_size(self.memory, "--memory"))
 
-    def security_policy(self) -> SecurityPolicy | None:
+    def security_policy(self) -> "SecurityPolicy | None":
         """Return the policy of `--policy`; None without one.
 
         Raises:
             ValidationError: There is no such preset.
         """
-        return None if self.policy is None else get_security_policy(cast(PolicyPreset, self.policy))
+        if self.policy is None:
+            return None
+        # Loads pydantic, which nothing else here needs.
+        from llm_sandbox.security import get_security_policy
+
+        return get_security_policy(cast(Any, self.policy))
 
     def variables(self) -> dict[str, str]:
         """Return what `--env` sets."""

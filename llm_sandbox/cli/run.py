@@ -27,7 +27,6 @@ from llm_sandbox.exceptions import SandboxTimeoutError, SecurityViolationError
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import validate_timeout
 from llm_sandbox.outputs import DisplayOutput, ErrorOutput, ExecutionError, Output, StreamOutput
-from llm_sandbox.security import is_safe
 from llm_sandbox.session.session import BaseSession
 
 __all__ = ["Arguments", "main", "prepare_environment"]
@@ -100,8 +99,13 @@ class _Run:
     def _refusal(self) -> ExecutionResult | None:
         """The result of code that the policy refuses, for which no sandbox need be made."""
         machine = self._arguments.machine
+        policy = machine.security_policy()
+        if policy is None:
+            return None
+        from llm_sandbox.security import is_safe
+
         handler = LanguageHandlerFactory.create_handler(machine.lang)
-        safe, violations = is_safe(self._code, machine.security_policy(), handler)
+        safe, violations = is_safe(self._code, policy, handler)
         if safe:
             return None
         words = "; ".join(dict.fromkeys(violation.description for violation in violations))

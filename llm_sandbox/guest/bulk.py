@@ -1,7 +1,7 @@
 """Records and chunks over a socket: how the file service and the host talk. Both ends use it.
 
-A record is ``u32 length | JSON object``. Bulk is chunks, ``u32 length | bytes``, ended by a zero length, or by
-``0xFFFFFFFF`` when the sender failed halfway.
+A record is ``u32 length | JSON object``. Bulk is chunks, ``u32 length | bytes``, ended by a zero
+length, or by ``0xFFFFFFFF`` when the sender failed halfway.
 """
 
 import json

@@ -112,7 +112,7 @@ def kill_family(
     orphanage: int | None = None,
     spared: Collection[int] = (),
 ) -> bool:
-    """Kill until a pass over the process table finds only what was killed before; False if many passes found more."""
+    """Kill until a look finds only what was killed before; False if many looks found more."""
 
     def find() -> list[ProcessRow]:
         rows = process_table(pid_namespace)
@@ -123,7 +123,7 @@ def kill_family(
 
 
 def kill_descendants(root: int) -> bool:
-    """Kill what descends from `root`, which must adopt the orphans among it, but not `root`; see `kill_family`."""
+    """Kill what descends from `root`, which must adopt the orphans among it; see `kill_family`."""
 
     def find() -> list[ProcessRow]:
         rows = process_table(None)

@@ -1,11 +1,11 @@
 """The process that reads and writes a machine's files on the host's behalf, as the machine's user.
 
-It runs inside the machine, confined like user code, so that a link or a race can lead it only where user code could go
-anyway. The host sends a record, then the operation's bulk if it has any; the service sends its bulk if it has any, then a
-record, which has an ``errno`` if the operation failed.
+It runs inside the machine, confined like user code, so that a link or a race can lead it only where
+user code could go anyway. The host sends a record, then the operation's bulk if it has any; the
+service sends its bulk if it has any, then a record, which has an ``errno`` if the operation failed.
 
-A tree is a sequence of records ``{"path", "kind", "mode", "target"}``, parents first, each file's followed by its chunks,
-ended by an empty record.
+A tree is a sequence of records ``{"path", "kind", "mode", "target"}``, parents first, each file's
+followed by its chunks, ended by an empty record.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ _MAX_DEPTH = 64
 
 
 class _ChunkWriter(io.RawIOBase):
-    """A file object that sends what is written as chunks, and refuses to send more than `limit` bytes."""
+    """A file object that sends what is written as chunks, `limit` bytes at most."""
 
     def __init__(self, connection: Connection, limit: int) -> None:
         self._connection = connection
@@ -216,7 +216,7 @@ def _remove(connection: Connection, path: str, recursive: bool) -> Record:
 
 
 def _pack(connection: Connection, path: str, limit: int) -> Record:
-    """Send a file or directory as a tar archive whose members are named from the last part of `path`."""
+    """Send a file or directory as a tar archive; its names start with the last part of `path`."""
     import tarfile
 
     with _sending(connection):
@@ -230,7 +230,7 @@ def _pack(connection: Connection, path: str, limit: int) -> Record:
 
 
 def _packable(member: Any) -> Any:
-    """Leave out what could block the reader or means nothing outside: devices, pipes and sockets."""
+    """Leave out what could block or means nothing outside: devices, pipes and sockets."""
     return member if member.isreg() or member.isdir() or member.issym() else None
 
 

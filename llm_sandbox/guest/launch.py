@@ -1,12 +1,12 @@
 """Starting a program, or the file service, in a machine."""
 
+import errno
 import json
 import os
 import shutil
 import signal
 import socket
 import time
-import warnings
 from typing import Any, NoReturn
 
 from . import files, linux
@@ -14,9 +14,6 @@ from .confine import close_all_but
 from .control import Message
 from .family import MARKER
 from .machine import PlainMachine
-
-# `os.execvpe` imports it, which every started program would pay for.
-_LOADED = (warnings,)
 
 _RESET = ("CHLD", "TERM", "INT", "HUP", "PIPE", "XFSZ", "USR1")
 """Signals that the supervisor, or Python, handles or ignores."""
@@ -62,7 +59,7 @@ def _become(
     fds: list[int],
     report: int,
 ) -> dict[str, Any]:
-    """In the child: turn into the requested program; returns only if that failed, with the reason."""
+    """In the child: turn into the requested program; returns only if that failed, with why."""
     signal.set_wakeup_fd(-1)
     for name in _RESET:
         signal.signal(getattr(signal, f"SIG{name}"), signal.SIG_DFL)
@@ -77,19 +74,27 @@ def _become(
     os.set_inheritable(report, False)
     close_all_but([report])
     machine.spec.confinement.apply()
-    argv: list[str] = request["argv"]
-    try:
-        os.execvpe(argv[0], argv, environment)
-    except FileNotFoundError as error:
-        return {"kind": "not_found", "message": error.strerror}
-    except (PermissionError, NotADirectoryError) as error:
-        return {"kind": "not_executable", "message": error.strerror}
-    except OSError as error:
-        # 8 is ENOEXEC: an executable file of no known format.
-        return {
-            "kind": "not_executable" if error.errno == 8 else "other",
-            "message": error.strerror,
-        }
+    return _execute(request["argv"], environment)
+
+
+def _execute(argv: list[str], environment: dict[str, str]) -> dict[str, Any]:
+    name = argv[0]
+    places = [""] if "/" in name else environment.get("PATH", os.defpath).split(":")
+    failure: dict[str, Any] = {"kind": "not_found", "message": "No such file or directory"}
+    for place in places if name else []:
+        path = os.path.join(place, name)
+        try:
+            os.execve(path, argv, environment)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except PermissionError as error:
+            # A directory on the way that may not be searched says nothing about the program.
+            if os.path.exists(path):
+                failure = {"kind": "not_executable", "message": error.strerror}
+        except OSError as error:
+            kind = "not_executable" if error.errno == errno.ENOEXEC else "other"
+            return {"kind": kind, "message": error.strerror}
+    return failure
 
 
 def launch_files(machine: PlainMachine, connection: int) -> int:
@@ -110,7 +115,7 @@ def launch_files(machine: PlainMachine, connection: int) -> int:
 
 
 def remove_folders(folders: list[str]) -> None:
-    """Remove what a machine leaves behind; tried again while killed processes finish their last calls."""
+    """Remove what a machine leaves behind, again while killed processes end their last calls."""
     deadline = time.monotonic() + 2.0
     while left := [folder for folder in folders if os.path.lexists(folder)]:
         for folder in left:

@@ -5,8 +5,8 @@ It obeys one control connection and runs no user code. Requests carry an ``op`` 
 are answered by a record with the same ``id``; what happens by itself is reported as records with an
 ``event``:
 
-    exit      a process ended: ``process, status (raw wait status), timed_out, over_memory, cpu_s, peak_rss``
-    ended     a machine ended by itself: ``machine, reason`` ("deadline" or "memory")
+    exit      a process ended: ``process, status (raw wait status), timed_out, over_memory, cpu_s,
+    peak_rss`` ended     a machine ended by itself: ``machine, reason`` ("deadline" or "memory")
     zygote    the zygote reached a ``stage``, or ended
 
 Started as ``python -I -S -c 'from guest import supervisor; supervisor.main()' FD MODE`` where FD is
@@ -29,7 +29,7 @@ from .memory import over_limit
 
 _MEMORY_WATCH_S = 0.25
 _HOST_ENDED = signal.SIGUSR1
-"""What the kernel sends where no init above does the same: a fork of the host may hold its end of the connection."""
+"""The host's end, as the kernel tells it: a fork of the host may keep the connection open."""
 
 
 @dataclass
@@ -276,7 +276,8 @@ class Supervisor:
         if house is None:
             return
         if not self._namespaces:
-            # A supervisor without namespaces keeps one machine, so all that descends from it is that machine's.
+            # A supervisor without namespaces keeps one machine, so all that descends from it is
+            # that machine's.
             family.kill_descendants(os.getpid())
         house.machine.destroy()
 

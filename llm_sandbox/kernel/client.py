@@ -172,7 +172,9 @@ class KernelClient:
                 end: RunEnd = "replied" if give_up is None else "interrupted"
                 return KernelRun(end, conversation.reply or {}, stopped=stopped)
             if not alive:
-                return self._died(conversation.collector)
+                run = self._died(conversation.collector)
+                run.stopped = stopped
+                return run
 
     def _forget(self, stop: Stop | None) -> None:
         """No longer be woken by a stop: it stays readable once it was asked."""

@@ -31,7 +31,8 @@ def make_excerpt(spool: Spool, max_chars: int | None, keep: Keep) -> Excerpt:
     Args:
         spool: The stream.
         max_chars: Characters at most; None for all that was kept.
-        keep: Which part: its start, its end, or half of each with a line between them that says what is missing.
+        keep: Which part: its start, its end, or half of each with a line between them that says
+            what is missing.
     """
     start, end, total = spool.peek()
     if len(start) == total:

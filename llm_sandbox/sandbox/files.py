@@ -36,7 +36,7 @@ class FileEntry:
     """One file, directory or link in the sandbox, as the sandbox describes it."""
 
     name: str
-    """Last part of its path; bytes that are not UTF-8 are surrogate escapes, as `os.listdir` has them."""
+    """Last part of its path; bytes that are not UTF-8 are surrogates, as in `os.listdir`."""
     kind: Literal["file", "directory", "link", "other"]
     """What it is; ``other`` is a pipe, socket or device."""
     size: int
@@ -52,13 +52,14 @@ class FileEntry:
 class SandboxFiles:
     """Reads and writes a sandbox's files with the rights of its user.
 
-    Paths are text; relative ones start at the working directory. Links are followed inside the sandbox and nowhere else.
-    Every method raises these besides what it names itself:
+    Paths are text; relative ones start at the working directory. Links are followed inside the
+    sandbox and nowhere else. Every method raises these besides what it names itself:
 
     Raises:
         PathError: The path is no text, is empty or holds a NUL.
         FileError: The operation failed in the sandbox: the subclass says how.
-        SandboxTimeoutError: It took more than 30 seconds, or 10 minutes for uploads, downloads and archives.
+        SandboxTimeoutError: It took more than 30 seconds, or 10 minutes for uploads, downloads and
+            archives.
         ContainerGoneError: The sandbox has ended.
         TransportError: The sandbox's file service was killed in the middle.
     """
@@ -81,7 +82,7 @@ class SandboxFiles:
         return self._call("read", path, _receiver(limit), limit=limit)[0]
 
     def read_text(self, path: str, limit: int = _READ_BYTES) -> str:
-        r"""Return a file's content as UTF-8; other bytes appear as ``\xff`` escapes. See `read_bytes`."""
+        r"""As `read_bytes`, decoded as UTF-8; other bytes appear as ``\xff`` escapes."""
         return self.read_bytes(path, limit).decode("utf-8", "backslashreplace")
 
     def write_bytes(
@@ -106,7 +107,8 @@ class SandboxFiles:
 
         Raises:
             SandboxFileExistsError: It exists, and `exclusive` was asked for.
-            NoSpaceError: A limit on disk, inodes or file size is reached; part of the data may be there.
+            NoSpaceError: A limit on disk, inodes or file size is reached; part of the data may be
+                there.
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise ValidationError("data must be bytes", parameter="data")
@@ -190,11 +192,12 @@ class SandboxFiles:
     def upload(self, host_path: str | os.PathLike[str], path: str) -> None:
         """Copy a file or directory of this machine into the sandbox.
 
-        A file becomes `path`; what is in a directory comes to lie in the directory `path`, over what is there. Links in a
-        directory stay links.
+        A file becomes `path`; what is in a directory comes to lie in the directory `path`, over
+        what is there. Links in a directory stay links.
 
         Raises:
-            PathError: Among the files is a link that leads out of the directory, or a pipe, socket or device.
+            PathError: Among the files is a link that leads out of the directory, or a pipe, socket
+                or device.
             OSError: A file of this machine cannot be read.
         """
         self._call(
@@ -210,9 +213,10 @@ class SandboxFiles:
     ) -> TransferReport:
         """Copy a file or directory of the sandbox to this machine.
 
-        A file becomes `host_path`, in one step. A directory becomes the directory `host_path`, in one step if there was
-        none; otherwise its files come to lie among those that are there. No link of either side is followed below
-        `host_path`, and none is made: links, devices and names that cannot be used are left out and reported.
+        A file becomes `host_path`, in one step. A directory becomes the directory `host_path`, in
+        one step if there was none; otherwise its files come to lie among those that are there. No
+        link of either side is followed below `host_path`, and none is made: links, devices and
+        names that cannot be used are left out and reported.
 
         Args:
             path: In the sandbox.
@@ -234,7 +238,8 @@ class SandboxFiles:
         )[0]
 
     def archive(self, path: str = ".", limit: int = _ARCHIVE_BYTES) -> bytes:
-        """Return a file or directory as an uncompressed tar archive, which is as hostile as what is in it.
+        """Return a file or directory as an uncompressed tar archive, which is as hostile as what is
+        in it.
 
         Raises:
             OutputLimitError: It has more than `limit` bytes; 256 MiB.

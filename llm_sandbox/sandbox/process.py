@@ -12,7 +12,7 @@ from llm_sandbox.limits import validate_timeout
 from llm_sandbox.sandbox.excerpt import Keep, make_excerpt
 from llm_sandbox.sandbox.streams import InputStream, OutputStream, open_input, open_output
 
-__all__ = ["PIPE", "Pipe", "Process"]
+__all__ = ["PIPE", "Pipe", "Process", "redacted"]
 
 _RUNNING = 124
 
@@ -138,8 +138,9 @@ class Process:
 
         Args:
             max_chars: Characters kept of each stream; None for all that the limits let through.
-            keep: What of a longer stream is kept: its ``head``, its ``tail``, or ``both``, half of each with a line
-                between them that counts what is missing. Past `limits.output_bytes`, 64 KiB of the end are there.
+            keep: What of a longer stream is kept: its ``head``, its ``tail``, or ``both``, half of
+                each with a line between them that counts what is missing. Past
+                `limits.output_bytes`, 64 KiB of the end are there.
             timeout: Seconds to wait at most; None for no limit. The program is left running.
 
         Raises:

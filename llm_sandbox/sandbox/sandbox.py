@@ -83,7 +83,8 @@ class Sandbox:
             secrets: More of them, whose values appear in no message of ours.
             limits: What it may use; None for the defaults of `Limits`.
             network: ``blocked``, or ``open`` for the host's network.
-            timeout: Seconds until it ends by itself, even if this process is stuck; None for no limit.
+            timeout: Seconds until it ends by itself, even if this process is stuck; None for no
+                limit.
 
         Raises:
             BackendUnavailableError: The backend does not work here; the hint says what to do.
@@ -172,8 +173,10 @@ class Sandbox:
             argv: The program and its arguments.
             env: Variables for this program, over those of the sandbox.
             cwd: Its working directory; relative to the sandbox's, and None for that.
-            stdin: What it reads: text, bytes, `PIPE` to write to `Process.stdin`, or None for nothing.
-            timeout: Seconds until it is killed with everything it started, and ends with 124; None for no limit.
+            stdin: What it reads: text, bytes, `PIPE` to write to `Process.stdin`, or None for
+                nothing.
+            timeout: Seconds until it is killed with everything it started, and ends with 124; None
+                for no limit.
             user: None, ``sandbox`` or 65532: the only user there is.
 
         Raises:
@@ -202,7 +205,8 @@ class Sandbox:
         """Run a program to its end and return its `ProcessResult`; options as in `exec`.
 
         Raises:
-            CommandFailedError: Its exit status was not 0; values of secrets are left out of the error.
+            CommandFailedError: Its exit status was not 0; values of secrets are left out of the
+                error.
         """
         result = self.exec(*argv, **options).collect()
         if result.exit_code == 0:

@@ -1,4 +1,4 @@
-"""The host's end of the file service: one conversation at a time, with a deadline, and again after it was killed."""
+"""The host's end of the file service: one operation at a time, each with a deadline."""
 
 import contextlib
 import errno

@@ -1,7 +1,8 @@
 """Files on their way between this machine and a sandbox.
 
-What comes out is written relative to open directories, part by part, without following or making a link: whatever the
-sandbox names, and whoever changes the destination meanwhile, nothing outside of it is touched.
+What comes out is written relative to open directories, part by part, without following or making a
+link: whatever the sandbox names, and whoever changes the destination meanwhile, nothing outside of
+it is touched.
 """
 
 import contextlib
@@ -66,7 +67,8 @@ def receive_tree(line: Line, host_path: str, limit: int) -> TransferReport:
         host_path: What the tree becomes.
         limit: Bytes in all.
     """
-    parent, name = os.path.split(os.path.abspath(host_path))  # noqa: PTH100 - links above it are followed
+    # Not resolved: links above the destination are the caller's, and followed.
+    parent, name = os.path.split(os.path.abspath(host_path))  # noqa: PTH100
     if not name:
         raise PathError("the root directory cannot be a destination", path=host_path)
     report = TransferReport()
@@ -93,7 +95,7 @@ def receive_tree(line: Line, host_path: str, limit: int) -> TransferReport:
 
 @contextlib.contextmanager
 def _destination(parent: int, name: str) -> Iterator[int]:
-    """Open the directory that a tree goes to; a new one appears under its name when the block is done."""
+    """Open the directory that a tree goes to; a new one gets its name at the end of the block."""
     try:
         root = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=parent)
     except FileNotFoundError:

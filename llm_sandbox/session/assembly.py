@@ -95,9 +95,9 @@ def assemble(
 def _judge(run: KernelRun, collector: Collector) -> tuple[RunStatus, int, ExecutionError | None]:
     """The ending, the exit code, and the error, from what was measured before what was claimed."""
     error = collector.error
+    if _was_stopped(run):
+        return RunStatus.KILLED, _STOP_EXIT, error
     if run.end in ("interrupted", "unresponsive"):
-        if run.stopped:
-            return RunStatus.KILLED, _STOP_EXIT, error
         return RunStatus.TIMEOUT, _TIMEOUT_EXIT, error
     if run.end == "broken":
         return RunStatus.CRASHED, 1, error
@@ -119,10 +119,15 @@ def _judge(run: KernelRun, collector: Collector) -> tuple[RunStatus, int, Execut
     return RunStatus.ERROR, 1, error
 
 
+def _was_stopped(run: KernelRun) -> bool:
+    # A kernel that dies of the interrupt, or while it is interrupted, was stopped as well.
+    return run.stopped and run.end != "broken" and not (run.exit and run.exit.oom_killed)
+
+
 def _signal(run: KernelRun) -> int | None:
-    if run.exit is not None:
-        return run.exit.signal
-    return int(signal.SIGINT) if run.stopped else None
+    if _was_stopped(run):
+        return int(signal.SIGINT)
+    return run.exit.signal if run.exit is not None else None
 
 
 def _stream_text(outputs: tuple[Output, ...], name: str) -> str:

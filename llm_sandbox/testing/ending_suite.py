@@ -329,7 +329,7 @@ class EndingSuite(Suite):
         assert (result.exit_code, result.signal, result.oom_killed) == (137, 9, True)
 
     def test_a_fork_bomb_is_bounded(self, make: MakeSandbox) -> None:
-        """A program that only forks stays under the limit, ends at its timeout, and is forgotten."""
+        """A program that only forks stays under the limit and ends at its timeout."""
         sandbox = make(limits=Limits(processes=32))
         self.need(sandbox, "process_count")
         program = (

@@ -12,6 +12,7 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
     ValidationError,
 )
+from llm_sandbox.limits import Limits
 from llm_sandbox.sandbox import Sandbox
 from llm_sandbox.testing.suite import MakeSandbox, Suite
 
@@ -255,8 +256,6 @@ class EnvironmentSuite(Suite):
 
     def test_the_disk_limit_holds(self, make: MakeSandbox) -> None:
         """A full working directory is an error in the program, and is cleared by removing."""
-        from llm_sandbox.limits import Limits
-
         sandbox = make(limits=Limits(workdir_bytes=4 << 20, tmp_bytes=1 << 20))
         self.need(sandbox, "disk")
         if sandbox.isolation.state("disk") != "enforced":
@@ -269,15 +268,13 @@ class EnvironmentSuite(Suite):
 
     def test_the_inode_limit_holds(self, make: MakeSandbox) -> None:
         """A sandbox cannot hold more files than its limit."""
-        from llm_sandbox.limits import Limits
-
         sandbox = make(limits=Limits(inodes=100))
         self.need(sandbox, "disk")
         if sandbox.isolation.state("disk") != "enforced":
             pytest.skip("the disk limit is approximated here")
-        result = sandbox.sh("n=0; while [ $n -lt 300 ] && true > f$n; do n=$((n+1)); done; ls | wc -l")
+        result = sandbox.sh("n=0; while [ $n -lt 300 ] && true > f$n; do n=$((n+1)); done; ls")
 
-        assert 0 < int(result.collect().stdout) <= 100
+        assert 0 < len(list(result.stdout.lines())) <= 100
 
 
 def _alive(path: Path) -> bool:

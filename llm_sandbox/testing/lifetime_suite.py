@@ -29,7 +29,8 @@ import sys, time, warnings
 warnings.simplefilter("ignore")
 from llm_sandbox.sandbox import Sandbox
 sandbox = Sandbox.create(backend=sys.argv[1])
-process = sandbox.sh("(setsid sh -c 'sleep 600; : ' " + sys.argv[2] + " &) ; echo up; sleep 600; : " + sys.argv[2])
+token = sys.argv[2]
+process = sandbox.sh(f"(setsid sh -c 'sleep 600; :' {{token}} &); echo up; sleep 600; : {{token}}")
 print(next(process.stdout.lines()), flush=True)
 sandbox.files.write_text("file", "x")
 {end}
@@ -99,11 +100,12 @@ class LifetimeSuite(Suite):
 
     def test_a_block_destroys(self, backend: Backend) -> None:
         """Leaving the `with` block, by an exception or not, destroys the sandbox."""
-        with pytest.raises(ZeroDivisionError), Sandbox.create(backend=backend) as sandbox:
-            assert sandbox.end_reason is None
-            raise ZeroDivisionError
+        with Sandbox.create(backend=backend) as quiet:
+            assert quiet.poll() is None
+        with pytest.raises(ZeroDivisionError), Sandbox.create(backend=backend) as loud:
+            1 / 0  # noqa: B018 - any error
 
-        assert sandbox.end_reason == "closed"
+        assert (quiet.end_reason, loud.end_reason) == ("closed", "closed")
 
     def test_use_after_destroying_is_told(self, own: Sandbox) -> None:
         """Everything but looking at it is refused afterwards, by one error."""
@@ -144,15 +146,15 @@ class LifetimeSuite(Suite):
 
     def test_the_timeout_can_be_moved(self, make: MakeSandbox) -> None:
         """`set_timeout` puts the end off, brings it near, and takes it away."""
-        later = make(timeout=0.5)
-        never = make(timeout=0.5)
-        soon = make()
+        later = make(timeout=2)
         later.set_timeout(60)
+        never = make(timeout=2)
         never.set_timeout(None)
+        soon = make()
         soon.set_timeout(0.2)
 
         assert eventually(lambda: soon.end_reason == "deadline")
-        time.sleep(0.5)
+        time.sleep(2)
         assert (later.exec("true").wait(), never.exec("true").wait()) == (0, 0)
 
     @pytest.mark.parametrize(
@@ -262,12 +264,6 @@ class LifetimeSuite(Suite):
     def test_a_fork_of_the_host_harms_nothing(self, own: Sandbox) -> None:
         """A forked copy of the host that exits leaves the sandbox and its programs alone."""
         process = own.exec("cat", stdin=PIPE)
-        child = subprocess.run(
-            [sys.executable, "-c", "pass"],
-            preexec_fn=lambda: None,
-            check=False,  # noqa: PLW1509
-        )
-        assert child.returncode == 0
         pid = os.fork()
         if pid == 0:
             os._exit(0)

@@ -1,8 +1,8 @@
 """What every suite has: a backend, sandboxes to try it with, and a place to admit deviations."""
 
-import os
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -21,8 +21,8 @@ class Suite:
     """Base of the suites.
 
     A subclass names its backend, or gives a `backend` fixture of its own. A backend that does not
-    work here skips every test with its reason. A behaviour that a backend does not have is declared:
-    ``known_deviations = {"test_name": "why"}``; if it starts to work, its test fails.
+    work here skips every test with its reason. A behaviour that a backend does not have is
+    declared: ``known_deviations = {"test_name": "why"}``; if it starts to work, its test fails.
     """
 
     backend_name: ClassVar[str]
@@ -92,4 +92,4 @@ def eventually(claim: Callable[[], bool], within_s: float = 5.0) -> bool:
 
 def open_descriptors() -> int:
     """How many descriptors this process has open."""
-    return len(os.listdir("/proc/self/fd"))
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())

@@ -226,7 +226,7 @@ class TransferSuite(Suite):
             own.files.write_text(f"d/{os.fsdecode(name)}", "x")
         own.files.download("d", tmp_path / "copy")
 
-        assert sorted(os.listdir(os.fsencode(tmp_path / "copy"))) == names
+        assert sorted(os.fsencode(path.name) for path in (tmp_path / "copy").iterdir()) == names
 
     def test_a_download_is_limited(self, own: Sandbox, tmp_path: Path) -> None:
         """A directory of more bytes than the limit is refused, and leaves nothing behind."""

@@ -1,4 +1,4 @@
-"""Both faces of the library behind one: what a case does to a session, it does to its twin as well."""
+"""Both faces of the library behind one: what is done to a session is done to its twin as well."""
 
 import functools
 import inspect

@@ -12,8 +12,9 @@ from typing import Any
 import anyio
 import pytest
 
-from llm_sandbox import PIPE, Limits, SessionBusyError, aio
+from llm_sandbox import PIPE, aio
 from llm_sandbox.const import RunStatus
+from llm_sandbox.exceptions import SessionBusyError
 
 RunAsync = Callable[[Callable[[], Awaitable[Any]]], Any]
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,13 +35,13 @@ def processes(marker: str) -> list[str]:
 
 async def gone(marker: str) -> None:
     with anyio.fail_after(10):
-        while processes(marker):
+        while processes(marker):  # noqa: ASYNC110 - nothing tells of a process that is no child
             await anyio.sleep(0.02)
 
 
 async def there(marker: str) -> None:
     with anyio.fail_after(10):
-        while not processes(marker):
+        while not processes(marker):  # noqa: ASYNC110 - as above
             await anyio.sleep(0.02)
 
 
@@ -256,98 +257,6 @@ def test_a_cancelled_block_destroys_its_sandbox(run_async: RunAsync) -> None:
     run_async(main)
 
 
-def test_lines_arrive_as_they_are_written(run_async: RunAsync) -> None:
-    async def main() -> None:
-        async with await aio.AsyncSandbox.create(backend="bubblewrap") as sandbox:
-            process = await sandbox.exec("cat", stdin=PIPE)
-            assert process.stdin is not None
-            await process.stdin.write("start\n")
-            heard = []
-            async for line in process.stdout.lines():
-                heard.append(line)
-                if len(heard) == 3:
-                    await process.stdin.write_eof()
-                else:
-                    await process.stdin.write(f"{line}!\n")
-            assert ["start", "start!", "start!!"] == heard
-
-    run_async(main)
-
-
-def test_async_callbacks_hear_in_order(run_async: RunAsync) -> None:
-    """A coroutine function hears each piece before the next; what it raises is raised by `run`."""
-
-    async def main() -> None:
-        async with aio.create_session("bubblewrap", limits=Limits(output_bytes=1 << 16)) as session:
-            heard = []
-
-            async def hear(piece: str) -> None:
-                await anyio.sleep(0.001)
-                heard.append(piece)
-
-            code = "for i in range(20): print(i, flush=True)"
-            result = await session.run(code, on_stdout=hear)
-            assert result.stdout == "".join(heard)
-
-            heard.clear()
-            done = await session.execute_command("seq 5; echo no >&2", None, hear, hear)
-            assert sorted(done.stdout + done.stderr) == sorted("".join(heard))
-
-            async def fail(_: str) -> None:
-                raise LookupError("its own")
-
-            with pytest.raises(LookupError, match="its own"):
-                await session.run("print(1)", on_stdout=fail)
-
-    run_async(main)
-
-
-def test_sessions_do_not_wait_for_each_other(run_async: RunAsync) -> None:
-    """Eight runs at once in one event loop: the quick ones are over while the slow ones sleep."""
-
-    async def main() -> None:
-        ended: list[str] = []
-
-        async def one(name: str, seconds: float) -> None:
-            async with aio.create_session("bubblewrap") as session:
-                await ready(name)
-                result = await session.run(f"import time; time.sleep({seconds}); {name!r}")
-                ended.append(str(result.value))
-
-        waiting: set[str] = set()
-        all_ready = anyio.Event()
-
-        async def ready(name: str) -> None:
-            waiting.add(name)
-            if len(waiting) == 8:
-                all_ready.set()
-            await all_ready.wait()
-
-        async with anyio.create_task_group() as group:
-            for number in range(4):
-                group.start_soon(one, f"slow {number}", 1.5)
-                group.start_soon(one, f"quick {number}", 0)
-        assert ["quick"] * 4 + ["slow"] * 4 == [name.strip("'").split()[0] for name in ended]
-
-    run_async(main)
-
-
-def test_waits_never_keep_a_kill_waiting(run_async: RunAsync) -> None:
-    """As many waits as there are threads, and more, leave room for what ends them."""
-
-    async def main() -> None:
-        limits = Limits(processes=400)
-        async with await aio.AsyncSandbox.create(backend="bubblewrap", limits=limits) as sandbox:
-            process = await sandbox.exec("sleep", "60")
-            async with anyio.create_task_group() as group:
-                for _ in range(100):
-                    group.start_soon(process.wait)
-                await anyio.sleep(0.3)
-                assert await process.kill()
-
-    run_async(main)
-
-
 PROGRAM = """
 import signal, threading, os
 import anyio
@@ -365,7 +274,11 @@ anyio.run(main, backend="{loop}")
 """
 
 
-@pytest.mark.parametrize("program", [PROGRAM, PROGRAM.replace("while True: pass", "sum(range(10**13))")], ids=["loop", "c-loop"])
+@pytest.mark.parametrize(
+    "program",
+    [PROGRAM, PROGRAM.replace("while True: pass", "sum(range(10**13))")],
+    ids=["loop", "c-loop"],
+)
 def test_ctrl_c_leaves_nothing(loop: str, program: str) -> None:
     """An interrupted program ends by its KeyboardInterrupt, soon, and leaves no process."""
     mark = f"63{os.getpid()}"

@@ -1,5 +1,6 @@
 """Stopping code from outside the thread that runs it."""
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -9,7 +10,9 @@ import pytest
 
 from llm_sandbox import BaseSession, ExecutionResult, RunStatus, StateOutcome, create_session
 from llm_sandbox.kernel.stop import Stop
+from llm_sandbox.limits import Deadline
 
+DEAF = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 NO_ANSWER_S = 4.0  # the kernel's grace, and time for a fresh one on a busy machine
 
 
@@ -31,6 +34,7 @@ class Started:
 
     def _wait(self) -> None:
         assert self._said.wait(30)
+        time.sleep(0.1)  # until the code is where it stays
         self.stopped_at = time.monotonic()
         self._stop()
 
@@ -70,8 +74,8 @@ def test_a_stop_is_heard_at_once(session: BaseSession) -> None:
 
 @pytest.mark.parametrize(
     "code",
-    ["sum(range(10**13))", "while True:\n    try:\n        while True: pass\n    except BaseException: pass"],
-    ids=["c-loop", "swallowed"],
+    ["sum(range(10**13))", f"{DEAF}\nwhile True: time.sleep(1)"],
+    ids=["c-loop", "deaf"],
 )
 def test_what_does_not_answer_is_ended(session: BaseSession, code: str) -> None:
     result = run_and_stop(session, code)
@@ -92,8 +96,6 @@ def test_nothing_runs_and_nothing_is_stopped(session: BaseSession) -> None:
 def test_a_stop_before_the_code_was_sent(session: BaseSession) -> None:
     """Code that was stopped while its run was being prepared is never run."""
     interpreter = session._open_interpreter()
-    from llm_sandbox.limits import Deadline
-
     with Stop() as stop:
         assert stop.ask()
         result = interpreter.run("open('made', 'w')", Deadline.after(None), None, None, stop)
@@ -105,13 +107,11 @@ def test_a_stop_before_the_code_was_sent(session: BaseSession) -> None:
 
 def test_a_late_stop_is_a_timeout(session: BaseSession) -> None:
     """Whichever comes first names the end."""
+    timer = threading.Timer(0.8, session.interrupt)
+    timer.start()
     with pytest.raises(TimeoutError):
-        run_and_late_stop(session)
-
-
-def run_and_late_stop(session: BaseSession) -> None:
-    threading.Timer(0.8, session.interrupt).start()
-    session.run("while True:\n    try:\n        while True: pass\n    except BaseException: pass", timeout=0.3)
+        session.run(f"{DEAF}\nwhile True: time.sleep(1)", timeout=0.3)
+    timer.join()
 
 
 def test_closing_stops_the_code_of_another_thread(session: BaseSession) -> None:
@@ -132,7 +132,7 @@ def test_a_session_can_be_closed_by_its_own_callback() -> None:
     def close(_: str) -> None:
         session.close()
 
-    with pytest.raises(Exception, match=""):
+    with contextlib.suppress(Exception):  # how it ends is not promised, only that it does
         session.run("print(1, flush=True)\nimport time; time.sleep(60)", on_stdout=close)
     assert time.monotonic() - begun < NO_ANSWER_S
 

@@ -100,9 +100,7 @@ def test_signatures_are_the_same(plain: type, twin: type) -> None:
 
 def test_create_session_has_the_same_signature() -> None:
     assert signature(create.create_session) == signature(aio.create_session)
-    expected = {
-        key: as_twin(note) for key, note in annotations(create.create_session).items()
-    }
+    expected = {key: as_twin(note) for key, note in annotations(create.create_session).items()}
     assert expected == annotations(aio.create_session)
 
 
@@ -186,7 +184,7 @@ def refusals(session: Any, _: Path) -> object:
         lambda: session.execute_command(" "),
         lambda: session.execute_commands([]),
         lambda: session.execute_command(["/missing"]),
-        lambda: session.sandbox.exec(),
+        session.sandbox.exec,
         lambda: session.sandbox.exec("true", user="root"),
         lambda: session.sandbox.check("sh", "-c", "echo bad; exit 4"),
         lambda: session.sandbox.files.read_text("missing"),
@@ -363,9 +361,7 @@ def comparable(value: object) -> object:
     return value
 
 
-Faces = tuple[
-    Callable[[], AbstractContextManager[Any]], Callable[[], AbstractContextManager[Any]]
-]
+Faces = tuple[Callable[[], AbstractContextManager[Any]], Callable[[], AbstractContextManager[Any]]]
 
 
 @pytest.mark.parametrize("name", sorted(CASES))

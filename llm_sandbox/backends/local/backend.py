@@ -1,8 +1,9 @@
 """The local backend: plain processes, kept by a supervisor that ends with the host.
 
-It is for trusted code, and for platforms and tests where nothing else works. Its programs are the caller's own
-processes: they read the caller's files and reach the network, whatever the specification says: ``network="blocked"``, the
-default, cannot be told from not asking, so it is accepted and the isolation report says ``absent``.
+It is for trusted code, and for platforms and tests where nothing else works. Its programs are the
+caller's own processes: they read the caller's files and reach the network, whatever the
+specification says: ``network="blocked"``, the default, cannot be told from not asking, so it is
+accepted and the isolation report says ``absent``.
 """
 
 import atexit
@@ -96,7 +97,7 @@ class _House:
     def base_env(self, home: str) -> dict[str, str]:
         """The environment of every program: nothing of the caller's but the search path."""
         # Not resolved: the interpreter of a virtual environment is a link, and lies with its tools.
-        tools = os.path.dirname(sys.executable)  # noqa: PTH120
+        tools = os.path.dirname(sys.executable)
         temporary = self.folder / "tmp"
         return {
             "PATH": f"{tools}:{os.environ.get('PATH', os.defpath)}",
