@@ -9,9 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from llm_sandbox.artifact_session import ArtifactSandboxSession
     from llm_sandbox.backends.base import Isolation
     from llm_sandbox.const import RunStatus, SandboxBackend, StateOutcome, SupportedLanguage
-    from llm_sandbox.create import ArtifactSandboxSession, SandboxSession, create_session
+    from llm_sandbox.create import SandboxSession, create_session
     from llm_sandbox.data import (
         ConsoleOutput,
         ExecutionResult,
@@ -43,9 +44,10 @@ if TYPE_CHECKING:
     from llm_sandbox.session.session import BaseSession
 
 _HOME = {
+    "artifact_session": ("ArtifactSandboxSession",),
     "backends.base": ("Isolation",),
     "const": ("RunStatus", "SandboxBackend", "StateOutcome", "SupportedLanguage"),
-    "create": ("ArtifactSandboxSession", "SandboxSession", "create_session"),
+    "create": ("SandboxSession", "create_session"),
     "data": (
         "ConsoleOutput",
         "ExecutionResult",

@@ -41,8 +41,8 @@ class Limits:
     """Size of `/dev/shm`, in bytes; 64 MiB."""
     inodes: int = 65536
     """Files and directories in each writable place; 65536."""
-    open_files: int = 1024
-    """Open file descriptors of one process; 1024."""
+    open_files: int = 512
+    """Open file descriptors of one process; 512."""
     file_size_bytes: int = 256 * _MIB
     """Size of one file, in bytes; 256 MiB."""
     output_bytes: int = 10 * _MIB

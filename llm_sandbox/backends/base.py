@@ -258,6 +258,9 @@ class Backend(abc.ABC):
             UnsupportedError: The engine cannot honour the specification.
         """
 
+    def prepare(self, network: Network = "blocked") -> None:  # noqa: B027 - optional, not abstract
+        """Start in the background what the first kernel needs, and report nothing."""
+
     @abc.abstractmethod
     def warm_up(self, network: Network = "blocked") -> None:
         """Start what makes the first kernel quick, and return at once."""

@@ -36,14 +36,17 @@ def _installed() -> "EntryPoints":
     return entry_points(group=ENTRY_POINTS)
 
 
-@cache
 def get_backend(name: str) -> Backend:
     """Return the backend of that name, one object for the whole process.
 
     Raises:
         UnsupportedBackendError: There is none, or it is not in this version yet.
     """
-    name = str(name).lower()
+    return _get_backend(str(name).lower())
+
+
+@cache
+def _get_backend(name: str) -> Backend:
     target = _BUILT.get(name)  # type: ignore[call-overload]
     if target is None:
         for point in _installed():

@@ -2,48 +2,40 @@
 give up.
 """
 
-import base64
+from __future__ import annotations
+
+import binascii
 import contextlib
 import os
 import resource
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
 
 from . import linux
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+    from typing import Any
 
-@dataclass(frozen=True)
+
 class Confinement:
-    """What a machine's processes may use. Comes from the host as JSON."""
+    """What a machine's processes may use. Comes from the host as JSON.
 
-    rlimits: dict[str, int] = field(default_factory=dict)
-    """Soft and hard limit by name without prefix, such as ``{"NOFILE": 1024}``."""
+    Attributes:
+        rlimits: Soft and hard limit by name without prefix, such as ``{"NOFILE": 1024}``.
+        seccomp: The filter program; empty for none.
+        read_only: Paths that Landlock lets be read and executed; empty together with `writable` for
+            no Landlock.
+        writable: Paths below which Landlock lets files be changed.
+        privileges: Whether capabilities are kept and privileges may be gained: only where there is
+            no isolation at all.
+    """
 
-    seccomp: bytes = b""
-    """The filter program; empty for none."""
-
-    read_only: tuple[str, ...] = ()
-    """Paths that Landlock lets be read and executed; empty together with `writable` for no
-    Landlock."""
-
-    writable: tuple[str, ...] = ()
-    """Paths below which Landlock lets files be changed."""
-
-    privileges: bool = False
-    """Whether capabilities are kept and privileges may be gained: only where there is no isolation
-    at all."""
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> "Confinement":
-        """Build from the host's description."""
-        return cls(
-            rlimits=data.get("rlimits", {}),
-            seccomp=base64.b64decode(data.get("seccomp", "")),
-            read_only=tuple(data.get("read_only", ())),
-            writable=tuple(data.get("writable", ())),
-            privileges=data.get("privileges", False),
-        )
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.rlimits: dict[str, int] = data.get("rlimits", {})
+        self.seccomp = binascii.a2b_base64(data.get("seccomp", ""))
+        self.read_only: list[str] = data.get("read_only", [])
+        self.writable: list[str] = data.get("writable", [])
+        self.privileges: bool = data.get("privileges", False)
 
     def apply(self) -> None:
         """Confine the calling process for good. Must run after it has joined its namespaces."""
@@ -53,7 +45,7 @@ class Confinement:
             return
         linux.set_no_new_privileges()
         if self.read_only or self.writable:
-            linux.restrict_paths(list(self.read_only), list(self.writable))
+            linux.restrict_paths(self.read_only, self.writable)
         linux.drop_all_capabilities()
         if self.seccomp:
             linux.install_seccomp(self.seccomp)
@@ -81,10 +73,9 @@ def join_cgroups(fds: Iterable[int]) -> None:
 
 def close_all_but(kept: Iterable[int]) -> None:
     """Close every descriptor from 3 up that is not in `kept`."""
-    lowest = 3
-    for fd in sorted(set(kept)):
-        if fd >= lowest:
-            os.closerange(lowest, fd)
-            lowest = fd + 1
-    with contextlib.suppress(ValueError):
-        os.closerange(lowest, max(lowest + 1, min(os.sysconf("SC_OPEN_MAX"), 1 << 20)))
+    spared = set(kept)
+    for name in os.listdir("/proc/self/fd"):
+        fd = int(name)
+        if fd >= 3 and fd not in spared:
+            with contextlib.suppress(OSError):  # the listing's own is closed by now
+                os.close(fd)

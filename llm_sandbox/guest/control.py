@@ -4,6 +4,8 @@ A record is ``u32 length | u8 number of descriptors | JSON``, little endian. Des
 record's first byte. The host and the supervisor speak it, and the supervisor and the zygote.
 """
 
+from __future__ import annotations
+
 import array
 import collections
 import json
@@ -11,13 +13,18 @@ import os
 import socket
 import struct
 from collections.abc import Sequence
-from typing import Any
 
 _HEADER = struct.Struct("<IB")
 _MAX_RECORD = 64 << 20
 _MAX_FDS = 16
 
-Message = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+    from typing import Any
+
+    Message = dict[str, Any]
+else:
+    Message = dict
 
 
 class ControlChannel:

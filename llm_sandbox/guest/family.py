@@ -9,7 +9,6 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 
 MARKER = "LLM_SANDBOX_PROCESS"
 """Environment variable whose value names the started process; all its descendants carry it."""
@@ -17,16 +16,18 @@ MARKER = "LLM_SANDBOX_PROCESS"
 _PASSES = 40
 
 
-@dataclass(frozen=True)
 class ProcessRow:
-    """One line of the process table."""
+    """One line of the process table.
 
-    pid: int
-    parent: int
-    group: int
-    session: int
-    started: int
-    """When, in clock ticks: tells a process from a later one with its pid."""
+    Attributes:
+        started: When, in clock ticks: tells a process from a later one with its pid.
+    """
+
+    __slots__ = ("group", "parent", "pid", "session", "started")
+
+    def __init__(self, pid: int, parent: int, group: int, session: int, started: int) -> None:
+        self.pid, self.parent, self.group = pid, parent, group
+        self.session, self.started = session, started
 
 
 def process_table(pid_namespace: str | None) -> list[ProcessRow]:

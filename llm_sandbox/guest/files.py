@@ -8,17 +8,21 @@ A tree is a sequence of records ``{"path", "kind", "mode", "target"}``, parents 
 followed by its chunks, ended by an empty record.
 """
 
+from __future__ import annotations
+
 import contextlib
 import errno
 import io
 import os
-import shutil
 import socket
 import stat
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from .bulk import Connection, Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+    from typing import Any
 
 CHUNK = 1 << 18
 _MAX_ENTRIES = 100_000
@@ -209,6 +213,8 @@ def _remove(connection: Connection, path: str, recursive: bool) -> Record:
     if not stat.S_ISDIR(os.lstat(path).st_mode):
         os.unlink(path)
     elif recursive:
+        import shutil
+
         shutil.rmtree(path)
     else:
         os.rmdir(path)

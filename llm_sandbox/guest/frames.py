@@ -129,9 +129,14 @@ class FrameReader:
             end = HEADER.size + size
             if len(self._buffer) < end:
                 return
-            # Copied once, so that the buffers handed out outlive the next feed.
-            body = memoryview(bytes(memoryview(self._buffer)[HEADER.size : end]))
-            del self._buffer[:end]
+            # The buffers handed out must outlive the next feed: the frame takes the whole buffer
+            # along if nothing follows in it, and is copied otherwise.
+            if len(self._buffer) == end:
+                body = memoryview(self._buffer)[HEADER.size :]
+                self._buffer = bytearray()
+            else:
+                body = memoryview(bytes(memoryview(self._buffer)[HEADER.size : end]))
+                del self._buffer[:end]
             yield Frame(channel, *decode(body, count), size)
 
 

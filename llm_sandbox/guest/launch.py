@@ -1,13 +1,13 @@
 """Starting a program, or the file service, in a machine."""
 
+from __future__ import annotations
+
 import errno
 import json
 import os
-import shutil
 import signal
 import socket
 import time
-from typing import Any, NoReturn
 
 from . import files, linux
 from .confine import close_all_but
@@ -15,14 +15,20 @@ from .control import Message
 from .family import MARKER
 from .machine import PlainMachine
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+    from typing import Any, NoReturn
+
 _RESET = ("CHLD", "TERM", "INT", "HUP", "PIPE", "XFSZ", "USR1")
 """Signals that the supervisor, or Python, handles or ignores."""
 
 
-def launch(
-    machine: PlainMachine, request: Message, fds: list[int]
-) -> tuple[int, dict[str, Any] | None]:
-    """Start the requested program; returns its pid, and why it did not start or None.
+def launch(machine: PlainMachine, request: Message, fds: list[int]) -> tuple[int, int]:
+    """Start the requested program.
+
+    Returns at once with its pid and a pipe, which closes when the program runs and holds JSON when
+    it could not be started. Nobody may wait for that pipe alone: before the program runs, its
+    process can be stopped by others of the machine already.
 
     Args:
         machine: Where.
@@ -41,15 +47,12 @@ def launch(
         os._exit(127)
 
     try:
-        pid = machine.fork(child)
-        os.close(report_write)
-        report_write = -1
-        report = os.read(report_read, 1 << 16)
-    finally:
+        return machine.fork(child), report_read
+    except BaseException:
         os.close(report_read)
-        if report_write >= 0:
-            os.close(report_write)
-    return pid, json.loads(report) if report else None
+        raise
+    finally:
+        os.close(report_write)
 
 
 def _become(
@@ -101,12 +104,15 @@ def launch_files(machine: PlainMachine, connection: int) -> int:
     """Start the process that reads and writes the machine's files; returns its pid."""
 
     def child() -> NoReturn:
+        # Before it is one of the machine's processes, and again after: leaving its capabilities
+        # behind makes a process readable to its equals.
+        linux.set_undumpable()
         machine.join()
         os.dup2(os.open(os.devnull, os.O_RDWR), 0)
         os.setsid()
         machine.spec.confinement.apply()
-        linux.set_process_name("files")
         linux.set_undumpable()
+        linux.set_process_name("files")
         close_all_but([connection])
         files.serve(socket.socket(fileno=connection))
         os._exit(0)
@@ -119,6 +125,8 @@ def remove_folders(folders: list[str]) -> None:
     deadline = time.monotonic() + 2.0
     while left := [folder for folder in folders if os.path.lexists(folder)]:
         for folder in left:
+            import shutil
+
             shutil.rmtree(folder, ignore_errors=True)
         if time.monotonic() > deadline:
             return

@@ -7,7 +7,6 @@ and seccomp are in no version.
 import ctypes
 import fcntl
 import os
-import platform
 import socket
 import stat
 import struct
@@ -73,7 +72,7 @@ def setns(fd: int, flags: int) -> None:
 def mount(
     source: str | None, target: str, kind: str | None, flags: int = 0, data: str | None = None
 ) -> None:
-    """Show `source` at `target`, with the arguments of mount(2)."""
+    """Show a file system, or a part of one, at `target`."""
     _check(
         _libc.mount(
             _encode(source), _encode(target), _encode(kind), ctypes.c_ulong(flags), _encode(data)
@@ -199,10 +198,8 @@ def restrict_paths(read_only: list[str], writable: list[str]) -> int:
             fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except OSError:
             continue
-        if not stat.S_ISDIR(os.fstat(fd).st_mode):
-            handled_here = handled & _FILE_RIGHTS
-        else:
-            handled_here = handled
+        is_folder = stat.S_ISDIR(os.fstat(fd).st_mode)
+        handled_here = handled if is_folder else handled & _FILE_RIGHTS
         rule = struct.pack("<Qi", rights & handled_here, fd)
         added = _libc.syscall(_LANDLOCK_ADD_RULE, ruleset, _LANDLOCK_PATH_BENEATH, rule, 0)
         os.close(fd)
@@ -214,4 +211,4 @@ def restrict_paths(read_only: list[str], writable: list[str]) -> int:
 
 def architecture() -> str:
     """The machine's architecture as the kernel names it, such as ``x86_64``."""
-    return platform.machine()
+    return os.uname().machine

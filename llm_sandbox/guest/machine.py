@@ -5,16 +5,20 @@ namespace that is only there to hold limits and lose capabilities, and an init t
 `PlainMachine` has none of it: the local backend.
 """
 
+from __future__ import annotations
+
 import os
 import selectors
 import signal
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, NoReturn
 
 from . import linux
 from .confine import Confinement, close_all_but, join_cgroups
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+    from typing import Any, NoReturn
 
 _NAMESPACES = linux.CLONE_NEWNS | linux.CLONE_NEWIPC | linux.CLONE_NEWUTS
 _KILL_ALL = b"K"
@@ -22,29 +26,20 @@ USER_ID = 65532
 """The user id that a machine's processes see as theirs."""
 
 
-@dataclass
 class MachineSpec:
-    """What the host asks for."""
+    """What the host asks for, from its JSON.
 
-    id: str
-    workdir: str
-    hostname: str
-    confinement: Confinement
-    own_network: bool
-    tmpfs: list[dict[str, Any]] = field(default_factory=list)
-    """File systems in memory: ``{"path", "size", "inodes", "mode"}``."""
+    Attributes:
+        tmpfs: File systems in memory: ``{"path", "size", "inodes", "mode"}``.
+    """
 
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> "MachineSpec":
-        """Build from the host's description."""
-        return cls(
-            id=data["id"],
-            workdir=data["workdir"],
-            hostname=data.get("hostname", "sandbox"),
-            confinement=Confinement.from_json(data["confinement"]),
-            own_network=data.get("own_network", True),
-            tmpfs=data.get("tmpfs", []),
-        )
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.id: str = data["id"]
+        self.workdir: str = data["workdir"]
+        self.hostname: str = data.get("hostname", "sandbox")
+        self.confinement = Confinement(data["confinement"])
+        self.own_network: bool = data.get("own_network", True)
+        self.tmpfs: list[dict[str, Any]] = data.get("tmpfs", [])
 
 
 class PlainMachine:
@@ -170,9 +165,7 @@ class NamespaceMachine(PlainMachine):
         linux.unshare(_NAMESPACES | (linux.CLONE_NEWNET if spec.own_network else 0))
         for entry in spec.tmpfs:
             options = f"size={entry['size']},nr_inodes={entry['inodes']},mode={entry['mode']}"
-            linux.mount(
-                "tmpfs", entry["path"], "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, options
-            )
+            linux.mount("tmpfs", entry["path"], "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, options)
         linux.mount(
             "devpts",
             "/dev/pts",

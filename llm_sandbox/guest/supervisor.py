@@ -13,15 +13,18 @@ Started as ``python -I -S -c 'from guest import supervisor; supervisor.main()' F
 the control socket and MODE is ``namespaces`` or ``plain``.
 """
 
+import json
 import os
+import resource
+import select
 import selectors
 import signal
 import socket
 import sys
 import time
-from dataclasses import dataclass, field
 
 from . import family, launch, linux
+from .bookkeeping import Housed, Running, Starting
 from .confine import close_all_but
 from .control import ControlChannel, Message
 from .machine import MachineSpec, NamespaceMachine, PlainMachine
@@ -30,34 +33,6 @@ from .memory import over_limit
 _MEMORY_WATCH_S = 0.25
 _HOST_ENDED = signal.SIGUSR1
 """The host's end, as the kernel tells it: a fork of the host may keep the connection open."""
-
-
-@dataclass
-class Running:
-    """A process that the host asked for."""
-
-    key: str
-    pid: int
-    machine: str
-    pidfd: int
-    deadline: float | None = None
-    timed_out: bool = False
-    forked: bool = False
-    """Whether it was forked from the zygote, and so carries no marker in its environment."""
-    over_memory: bool = False
-    """Whether it was killed because its machine used too much memory."""
-
-
-@dataclass
-class Housed:
-    """A machine with its bookkeeping."""
-
-    machine: PlainMachine
-    deadline: float | None = None
-    memory_limit: int | None = None
-    """Watched from here, in bytes, where no cgroup holds it."""
-    agents: set[int] = field(default_factory=set)
-    """Its file services."""
 
 
 class MachineGoneError(Exception):
@@ -77,6 +52,7 @@ class Supervisor:
         self._zygote: ControlChannel | None = None
         self._zygote_pid = 0
         self._asked: set[int] = set()
+        self._starting: dict[int, Starting] = {}
         self._selector = selectors.DefaultSelector()
         self._next_memory_watch = 0.0
 
@@ -99,6 +75,8 @@ class Supervisor:
                 if key.fd == wake_read:
                     if bytes([_HOST_ENDED]) in os.read(wake_read, 4096):
                         return
+                elif key.fd in self._starting:
+                    self._finish_start(key.fd)
                 elif key.fileobj is self._control:
                     if not self._serve():
                         return
@@ -132,7 +110,7 @@ class Supervisor:
 
     def _op_machine(self, request: Message, fds: list[int]) -> Message:
         """Make a machine. Descriptors: the ``cgroup.procs`` files its processes join."""
-        spec = MachineSpec.from_json(request["spec"])
+        spec = MachineSpec(request["spec"])
         kept = [os.dup(fd) for fd in fds]
         machine = (
             NamespaceMachine(spec, kept, self._own_pid_namespace)
@@ -157,13 +135,10 @@ class Supervisor:
         deadline = None if seconds is None else time.monotonic() + seconds
         self._house(machine).deadline = deadline
 
-    def _op_start(self, request: Message, fds: list[int]) -> Message:
-        """Start a program. Descriptors: its stdin, stdout and stderr."""
+    def _op_start(self, request: Message, fds: list[int]) -> None:
+        """Start a program. Descriptors: its stdin, stdout and stderr. Answered when it runs."""
         house = self._house(request["machine"])
-        pid, failure = launch.launch(house.machine, request, fds)
-        if failure is not None:
-            os.waitpid(pid, 0)
-            return {"launch_error": failure}
+        pid, report = launch.launch(house.machine, request, fds)
         timeout = request.get("timeout_s")
         running = Running(
             request["process"],
@@ -173,7 +148,28 @@ class Supervisor:
             None if timeout is None else time.monotonic() + timeout,
         )
         self._remember(running)
-        return {"pid": pid}
+        self._starting[report] = Starting(request["id"], running)
+        self._selector.register(report, selectors.EVENT_READ)
+
+    def _finish_start(self, report: int) -> None:
+        starting = self._starting.pop(report)
+        self._selector.unregister(report)
+        failure = None
+        if select.select([report], [], [], 0)[0]:
+            text = os.read(report, 1 << 16)
+            failure = json.loads(text) if text else None
+        else:
+            failure = {"kind": "other", "message": "it was stopped while it was being started"}
+        os.close(report)
+        if failure is None:
+            self._control.send({"id": starting.request, "pid": starting.running.pid})
+            return
+        running = starting.running
+        if self._running.pop(running.pid, None) is not None:
+            del self._by_key[running.key]
+            os.kill(running.pid, signal.SIGKILL)
+            os.close(running.pidfd)
+        self._control.send({"id": starting.request, "launch_error": failure})
 
     def _op_kernel(self, request: Message, fds: list[int]) -> Message | None:
         """Fork an interpreter into a machine. Descriptors: its stream, stdout and stderr."""
@@ -344,12 +340,16 @@ class Supervisor:
     def _next_tick(self) -> float | None:
         moments = [r.deadline for r in self._running.values() if r.deadline is not None]
         moments += [h.deadline for h in self._machines.values() if h.deadline is not None]
+        moments += [starting.deadline for starting in self._starting.values()]
         if any(h.memory_limit is not None for h in self._machines.values()):
             moments.append(self._next_memory_watch)
         return max(0.0, min(moments) - time.monotonic()) if moments else None
 
     def _enforce(self) -> None:
         now = time.monotonic()
+        for report, starting in list(self._starting.items()):
+            if starting.deadline <= now:
+                self._finish_start(report)
         for running in list(self._running.values()):
             if running.deadline is not None and running.deadline <= now:
                 running.deadline, running.timed_out = None, True
@@ -379,6 +379,10 @@ def main() -> None:
     namespaces = sys.argv[2] == "namespaces"
     linux.set_process_name("supervisor")
     os.umask(0o022)
+    # The kernel counts descriptors on their way between processes per user, against the limit of
+    # whoever sends: a machine that fills its own, lower limit must not stop the supervisor.
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     if not namespaces:
         linux.set_child_subreaper()
     supervisor = Supervisor(control, namespaces=namespaces)

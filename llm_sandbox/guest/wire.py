@@ -118,6 +118,16 @@ class Wire:
         return bool(self._received)
 
 
+class RehearsalWire(Wire):
+    """Takes frames and sends nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(socket.socket(socket.AF_UNIX))
+
+    def _write(self, pieces: list[frames.Buffer]) -> None:
+        pass
+
+
 class CapturedRaw(io.RawIOBase):
     """The raw end below `sys.stdout` and `sys.stderr`: each write becomes one stream frame.
 
@@ -132,12 +142,14 @@ class CapturedRaw(io.RawIOBase):
         """Bytes of one run that are sent."""
         self.total = 0
         """Bytes that the run at hand has written."""
+        self.writes = 0
+        """How often it has written them."""
         self._head: bytes = b""
 
     def begin(self, head: bytes) -> None:
         """Start counting a new run; `head` is the JSON of its stream messages."""
         self._head = head
-        self.total = 0
+        self.total = self.writes = 0
 
     @property
     def dropped(self) -> int:
@@ -161,6 +173,7 @@ class CapturedRaw(io.RawIOBase):
         size = len(view)
         room = self.limit - self.total
         self.total += size
+        self.writes += 1
         if self.wire is None or room <= 0:
             return size
         kept = view[:room]
@@ -212,7 +225,7 @@ class PeriodicFlush:
     """
 
     _FIRST_S, _PERIOD_S = 0.004, 0.02
-    _FLOOD_BYTES = 16 << 10
+    _FLOOD_WRITES, _CALM_BYTES = 32, 1 << 10
 
     def __init__(self, wire: Wire, streams: dict[CapturedRaw, io.TextIOWrapper]) -> None:
         self._wire = wire
@@ -236,7 +249,7 @@ class PeriodicFlush:
     def _loop(self) -> None:
         while True:
             self._running.wait()
-            seen = {raw: raw.total for raw in self._streams}
+            seen = {raw: (raw.writes, raw.total) for raw in self._streams}
             pause = self._FIRST_S
             while self._running.is_set():
                 self._pause.wait(pause)
@@ -244,13 +257,17 @@ class PeriodicFlush:
                 with contextlib.suppress(ValueError, OSError):
                     for raw, stream in self._streams.items():
                         stream.flush()
-                        self._choose(raw, stream, raw.total - seen[raw])
-                        seen[raw] = raw.total
+                        writes, total = seen[raw]
+                        self._choose(raw, stream, raw.writes - writes, raw.total - total)
+                        seen[raw] = raw.writes, raw.total
                     self._wire.flush()
 
-    def _choose(self, raw: CapturedRaw, stream: io.TextIOWrapper, written: int) -> None:
-        flood = written > self._FLOOD_BYTES
-        if flood != (raw in self._gathering):
+    def _choose(
+        self, raw: CapturedRaw, stream: io.TextIOWrapper, writes: int, written: int
+    ) -> None:
+        gathering = raw in self._gathering
+        flood = written > self._CALM_BYTES if gathering else writes > self._FLOOD_WRITES
+        if flood != gathering:
             stream.reconfigure(line_buffering=not flood)
             (self._gathering.add if flood else self._gathering.discard)(raw)
 

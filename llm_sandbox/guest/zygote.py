@@ -179,7 +179,7 @@ class Zygote:
             close_all_but([stream])
             os.environ.clear()
             os.environ.update(request["env"])
-            Confinement.from_json(request["confinement"]).apply()
+            Confinement(request["confinement"]).apply()
             serve(self._kernel, stream, warm=request.get("warm", False))
         except BaseException as error:  # noqa: BLE001 - nothing may unwind into the zygote's loop
             os.write(2, f"the kernel could not start: {type(error).__name__}: {error}\n".encode())
@@ -211,10 +211,9 @@ def serve(kernel: Any, stream: int, *, warm: bool) -> None:
     linux.set_process_name("kernel")
     _reseed()
     sys.path.insert(0, "")
-    if warm:
-        # Takes the copy-on-write faults of a first cell now, not when the session is claimed.
-        _warm(kernel, "print(1)", "1")
     kernel.attach(Wire(socket.socket(fileno=stream)))
+    if warm:
+        kernel.rehearse("print(1)", "1")
     kernel.serve()
 
 
@@ -229,6 +228,8 @@ def _reseed() -> None:
 
 def main() -> None:
     """Entry point: ``PRELOAD FD`` as arguments."""
+    # A fork is interrupted only once it has its own handler.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     preload, fd = sys.argv[1], int(sys.argv[2])
     os.set_inheritable(fd, False)
     linux.set_process_name("zygote")
@@ -240,6 +241,7 @@ def main() -> None:
 
 def main_cold() -> None:
     """Entry point of an interpreter that is not forked: its stream is its standard input."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     stream = os.dup(0)
     os.dup2(os.open(os.devnull, os.O_RDWR), 0)
     serve(build_bare(), stream, warm=False)

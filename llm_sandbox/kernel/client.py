@@ -52,6 +52,8 @@ class KernelRun:
     """How the kernel's process ended, if it did."""
     problem: str = ""
     """What was wrong with the bytes, when the end is ``broken``."""
+    late: bool = False
+    """Whether its deadline passed before it ended."""
     stopped: bool = False
     """Whether it was asked to stop before its deadline, and had not ended by then."""
 
@@ -162,7 +164,7 @@ class KernelClient:
                     self._forget(stop)
             if give_up is not None:
                 if now >= give_up:
-                    return KernelRun("unresponsive", stopped=stopped)
+                    return KernelRun("unresponsive", late=not stopped, stopped=stopped)
                 if now >= next_interrupt:
                     next_interrupt = now + _INTERRUPT_EVERY_S
                     self._interrupt(signal.SIGINT)
@@ -170,10 +172,12 @@ class KernelClient:
             if conversation.is_complete:
                 self._drain(conversation.collector)
                 end: RunEnd = "replied" if give_up is None else "interrupted"
-                return KernelRun(end, conversation.reply or {}, stopped=stopped)
+                late = give_up is not None and not stopped
+                return KernelRun(end, conversation.reply or {}, late=late, stopped=stopped)
             if not alive:
                 run = self._died(conversation.collector)
                 run.stopped = stopped
+                run.late = give_up is not None and not stopped
                 return run
 
     def _forget(self, stop: Stop | None) -> None:
@@ -344,6 +348,9 @@ class _Conversation:
         elif kind == "stream":
             self.collector.add_bytes(_stream_name(content["name"]), content["text"].encode())
         elif kind == "input_request":
+            # As in a script, what asks is part of what was written.
+            prompt = str(content.get("prompt", "")).encode("utf-8", "backslashreplace")
+            self.collector.add_bytes("stdout", prompt)
             return next(self._stdin, "\x04") if self._stdin is not None else "\x04"
         else:
             self.collector.add_message(kind, content, frame.size)

@@ -37,9 +37,18 @@ _ERROR_KINDS = ("exception", "syntax", "exit", "compile", "input")
 class _Stream:
     """One stream: what is kept, and how much was not."""
 
-    decoder: codecs.IncrementalDecoder
     room: int
+    rest: bytes = b""
+    """The bytes of a character that is not complete yet."""
     dropped: int = 0
+
+    def decode(self, data: bytes | memoryview, *, final: bool = False) -> str:
+        """Decode what has come; `final` when nothing more will."""
+        # trust: bytes from inside; whatever does not decode is shown as an escape.
+        joined = self.rest + data if self.rest else data
+        text, used = codecs.utf_8_decode(joined, "backslashreplace", final)
+        self.rest = bytes(joined[used:])
+        return text
 
 
 class Collector:
@@ -53,7 +62,9 @@ class Collector:
     def __init__(self, limits: Limits, on_output: OutputCallback | None = None) -> None:
         self._limits = limits
         self._on_output = on_output
-        self._streams = {name: self._stream() for name in ("stdout", "stderr", "fd1", "fd2")}
+        self._streams = {
+            name: _Stream(limits.output_bytes) for name in ("stdout", "stderr", "fd1", "fd2")
+        }
         self._outputs: list[Output] = []
         self._pieces: list[str] = []
         self._overflow: dict[StreamName, list[str]] = {"stdout": [], "stderr": []}
@@ -63,12 +74,7 @@ class Collector:
         self.dropped_outputs = 0
         self.error: ExecutionError | None = None
         self.value: str | None = None
-        self.callback_error: BaseException | None = None
-
-    def _stream(self) -> _Stream:
-        # trust: bytes from inside; whatever does not decode is shown as an escape.
-        decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
-        return _Stream(decoder, self._limits.output_bytes)
+        self.callback_error: Exception | None = None
 
     # --- in
 
@@ -87,7 +93,7 @@ class Collector:
         shared.room -= len(kept)
         shared.dropped += len(data) - len(kept)
         if kept:
-            self._add_text(name, stream.decoder.decode(kept))
+            self._add_text(name, stream.decode(kept))
 
     def add_message(self, kind: str, content: dict[str, Any], size: int) -> None:
         """Add a display, result, update, clear or error message; others are ignored.
@@ -185,7 +191,7 @@ class Collector:
             return
         try:
             self._on_output(output)
-        except BaseException as error:  # noqa: BLE001 - kept, and raised when the run is complete
+        except Exception as error:  # noqa: BLE001 - kept, and raised when the run is complete
             self.callback_error = error
 
     # --- out
@@ -194,7 +200,7 @@ class Collector:
         """Return everything in order; nothing may be added afterwards."""
         for name in ("stdout", "stderr"):
             for key in (name, {"stdout": "fd1", "stderr": "fd2"}[name]):
-                rest = self._streams[key].decoder.decode(b"", final=True)
+                rest = self._streams[key].decode(b"", final=True)
                 self._add_text(name, rest)
         self._close_stream()
         for name, pieces in self._overflow.items():

@@ -102,7 +102,8 @@ class Sandbox:
         if isinstance(backend, Backend):
             chosen = backend
         elif backend is not None:
-            chosen = get_backend(backend)
+            # The registry keeps one object for each spelling.
+            chosen = get_backend(str(backend).lower())
         else:
             chosen, reason = choose()
             logger.debug("backend %s: %s", chosen.name, reason)
@@ -208,7 +209,12 @@ class Sandbox:
             CommandFailedError: Its exit status was not 0; values of secrets are left out of the
                 error.
         """
-        result = self.exec(*argv, **options).collect()
+        process = self.exec(*argv, **options)
+        try:
+            result = process.collect()
+        except BaseException:
+            process.kill()
+            raise
         if result.exit_code == 0:
             return result
         shown = redacted(result, tuple(value for value in self._secrets.values() if value))

@@ -54,9 +54,9 @@ class Line(Connection):
         self._arm()
         super()._send(data)
 
-    def _exactly(self, size: int) -> bytes:
+    def _receive(self, view: memoryview) -> int:
         self._arm()
-        return super()._exactly(size)
+        return super()._receive(view)
 
     def _arm(self) -> None:
         left = self.deadline - time.monotonic()

@@ -97,7 +97,7 @@ def _judge(run: KernelRun, collector: Collector) -> tuple[RunStatus, int, Execut
     error = collector.error
     if _was_stopped(run):
         return RunStatus.KILLED, _STOP_EXIT, error
-    if run.end in ("interrupted", "unresponsive"):
+    if run.late and not (run.exit and run.exit.oom_killed):
         return RunStatus.TIMEOUT, _TIMEOUT_EXIT, error
     if run.end == "broken":
         return RunStatus.CRASHED, 1, error

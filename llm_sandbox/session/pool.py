@@ -3,14 +3,16 @@
 import collections
 import os
 import threading
+import time
 
 from llm_sandbox.backends.base import Backend, KernelSpec, Machine, MachineSpec
-from llm_sandbox.exceptions import SandboxError
+from llm_sandbox.exceptions import BackendError, SandboxError
 from llm_sandbox.kernel.client import KernelClient
 
 __all__ = ["Ready", "WarmPool", "shared_pool", "start_kernel"]
 
 _WARM_UP_S = 60.0
+_REFILL_DELAY_S = 0.05
 
 Ready = tuple[Machine, KernelClient]
 """A machine with a kernel in it that has run nothing of a user's."""
@@ -94,21 +96,26 @@ class WarmPool:
             for pair in surplus:
                 _end(pair)
             if not backend.wait_until_warm(spec.network, _WARM_UP_S):
-                return
+                raise BackendError("the zygote did not come up")
+            # The claimed session's first run comes now, and comes first.
+            time.sleep(_REFILL_DELAY_S)
             while self._lacks(key, size):
                 machine = backend.create(spec)
                 client = start_kernel(machine, KernelSpec(machine.base_env(), warm=True))
                 if not self._keep(key, (machine, client)):
                     _end((machine, client))
         except SandboxError:
-            pass  # a session that finds nothing ready makes its own, and reports what is wrong
-        finally:
+            # A session that finds nothing ready makes its own, and reports what is wrong.
             with self._lock:
                 self._filling.discard(key)
 
     def _lacks(self, key: tuple[str, MachineSpec], size: int) -> bool:
+        """Whether one more is wanted; if not, the filling is over, in the same moment."""
         with self._lock:
-            return key in self._ready and len(self._ready[key]) < size
+            lacks = key in self._ready and len(self._ready[key]) < size
+            if not lacks:
+                self._filling.discard(key)
+            return lacks
 
     def _keep(self, key: tuple[str, MachineSpec], pair: Ready) -> bool:
         with self._lock:

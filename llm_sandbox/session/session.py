@@ -20,7 +20,6 @@ from llm_sandbox.exceptions import (
     NotOpenSessionError,
     SandboxTimeoutError,
     SecurityViolationError,
-    SessionBusyError,
     SessionClosedError,
     ValidationError,
 )
@@ -28,10 +27,12 @@ from llm_sandbox.kernel.collector import OutputCallback
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import Deadline, validate_timeout
-from llm_sandbox.sandbox import Process, Sandbox
-from llm_sandbox.session.callbacks import follow, listener, stdin_lines
+from llm_sandbox.sandbox import Sandbox
+from llm_sandbox.session.callbacks import listener, stdin_lines
+from llm_sandbox.session.commands import run_command
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.interpreter import Interpreter
+from llm_sandbox.session.turn import Turn
 
 if TYPE_CHECKING:
     from llm_sandbox.security import SecurityPattern
@@ -68,7 +69,7 @@ class BaseSession:
         self._stop: Stop | None = None
         self._sandbox: Sandbox | None = None
         self._interpreter: Interpreter | None = None
-        self._libraries: "Libraries | None" = None
+        self._libraries: Libraries | None = None
         self._closed = False
         if config.verbose and not logging.getLogger().handlers and not logger.handlers:
             logger.addHandler(logging.StreamHandler(sys.stderr))
@@ -186,11 +187,12 @@ class BaseSession:
         Args:
             code: Source text in the session's language.
             libraries: Libraries to install first.
-            timeout: Seconds until the code is interrupted; default: the session's `execution_timeout`, else its
-                `default_timeout`, else none.
+            timeout: Seconds until the code is interrupted; default: the session's
+                `execution_timeout`, else its `default_timeout`, else none.
             on_stdout: Called with each piece of standard output as it arrives.
             on_stderr: Called with each piece of standard error as it arrives.
-            stdin: What `input` reads: text, or an iterable of lines. None refuses input with an error at its line.
+            stdin: What `input` reads: text, or an iterable of lines. None refuses input with an
+                error at its line. An iterable that waits holds the deadline up.
             on_output: Called with every output as it arrives: streams, displays, errors.
 
         Returns:
@@ -204,14 +206,12 @@ class BaseSession:
             NotOpenSessionError: The session is not open.
             SessionBusyError: Another thread is running code in it.
         """
-        if not isinstance(code, str):  # type: ignore[redundant-expr, unused-ignore]
-            kind = type(code).__name__
-            raise ValidationError(f"code must be text, not {kind}", parameter="code")
+        _check_code(code)
         timeout = validate_timeout(timeout, "timeout")
         lines = stdin_lines(stdin)
         effective = self.config.run_timeout(timeout)
         heard = listener(on_stdout, on_stderr, on_output)
-        with _held(self._busy), Stop() as self._stop:
+        with Turn(self._busy), Stop() as self._stop:
             interpreter = self._open_interpreter()
             self._refuse_unsafe(code)
             if libraries:
@@ -253,7 +253,7 @@ class BaseSession:
 
     def restart(self) -> None:
         """Give the session a fresh interpreter; files and installed libraries stay."""
-        with _held(self._busy):
+        with Turn(self._busy):
             self._open_interpreter().restart()
 
     def install(self, libraries: list[str] | None = None) -> None:
@@ -264,7 +264,7 @@ class BaseSession:
             ValidationError: A name is not a plain requirement.
         """
         if libraries:
-            with _held(self._busy):
+            with Turn(self._busy):
                 self._open_interpreter()
                 self._install(libraries)
 
@@ -323,28 +323,7 @@ class BaseSession:
         """
         timeout = validate_timeout(timeout, "timeout")
         limit = timeout if timeout is not None else self.config.default_timeout
-        process = self._start_command(command, workdir, limit)
-        follow(process, on_stdout, on_stderr)
-        result = process.collect()
-        if result.timed_out:
-            raise SandboxTimeoutError(
-                f"the command did not end in {limit} s",
-                timeout_duration=limit,
-                result=result,
-                op="execute_command",
-                backend=self.backend,
-            )
-        return result
-
-    def _start_command(
-        self, command: str | Sequence[str], workdir: str | None, limit: float | None
-    ) -> Process:
-        sandbox = self.sandbox
-        if isinstance(command, str):
-            if not command.strip():
-                raise CommandEmptyError()
-            return sandbox.sh(command, cwd=workdir, timeout=limit)
-        return sandbox.exec(*command, cwd=workdir, timeout=limit)
+        return run_command(self.sandbox, command, workdir, limit, on_stdout, on_stderr)
 
     def execute_commands(
         self,
@@ -407,18 +386,7 @@ class BaseSession:
         return f"<{type(self).__name__} {self.config.lang} on {self.backend}, {state}>"
 
 
-class _held:
-    """Holds a session for one thread; refuses a second one instead of making it wait."""
-
-    def __init__(self, lock: threading.Lock) -> None:
-        self._lock = lock
-
-    def __enter__(self) -> None:
-        if not self._lock.acquire(blocking=False):
-            raise SessionBusyError(
-                "another thread is running code in this session",
-                hint="use a session for each thread",
-            )
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
+def _check_code(code: object) -> None:
+    if not isinstance(code, str):
+        kind = type(code).__name__
+        raise ValidationError(f"code must be text, not {kind}", parameter="code")

@@ -54,7 +54,6 @@ for fd in range(3, 256):
     "killed": "os.kill(os.getpid(), 9)",
     "exited": "os._exit(3)",
     "crashed": "import ctypes; ctypes.string_at(0)",
-    "killed all": "os.kill(-1, 9)",
 }
 HARMLESS = {
     "idle": "send(3, 'status', {'execution_state': 'idle'})",
@@ -63,6 +62,7 @@ HARMLESS = {
     "kills init": "os.kill(1, 9); os.kill(1, 15); os.kill(1, 19)",
     "nothing over 1 and 2": "fd = os.open('/dev/null', os.O_RDWR)\nfor n in (0, 1, 2): os.dup2(fd, n)",
     "1 and 2 closed": "os.close(1); os.close(2)",
+    "kills all others": "try: os.kill(-1, 9)\nexcept OSError: pass",
     "child outlives": "import time\nif os.fork() == 0:\n  os.setsid(); time.sleep(3); os._exit(0)",
     "child returns": "pid = os.fork()",
     "own seccomp": "import ctypes; ctypes.CDLL(None).prctl(22, 1, 0, 0, 0) if os.fork() == 0 else None",
@@ -115,7 +115,7 @@ def test_a_harmless_forgery_changes_nothing(
     """What comes after the forgery in the same run is still there, and the next run works."""
     result = attempt(session, f"{SEND}{HARMLESS[attack]}\nprint('later')", 5)
     assert "later" in result.stdout
-    assert session.run("print(6 * 7)", timeout=5).stdout == "42\n"
+    assert session.run("print(6 * 7)", timeout=5).stdout.endswith("42\n")
 
 
 @pytest.mark.parametrize("attack", PATCHED)
@@ -272,29 +272,35 @@ for pid in filter(str.isdigit, os.listdir('/proc')):
         assert session.sandbox.files.read_text("a.txt") == "content"
 
 
-def test_secrets_of_one_session_are_not_in_the_memory_of_another(session: Any) -> None:
-    """A kernel forked after another session got a secret does not hold it anywhere in its memory."""
-    secret = "word" + "8f3a" * 6
-    with create_session("bubblewrap", env={"SECRET": secret}) as other:
-        other.run(f"kept = '{secret}'")
-        other.execute_command("true")
-        with create_session("bubblewrap") as later:
-            search = f"""
-import os
+SEARCH_MEMORY = """
 def held(word):
     found = 0
     with open('/proc/self/mem', 'rb', 0) as memory:
         for line in open('/proc/self/maps'):
             span, rights = line.split()[:2]
-            if 'rw' not in rights or 'vv' in line: continue
+            if 'rw' not in rights:
+                continue
             low, high = (int(end, 16) for end in span.split('-'))
-            for at in range(low, high, 1 << 24):
-                try: memory.seek(at); found += word in memory.read(min(1 << 24, high - at))
-                except (OSError, ValueError, OverflowError): pass
+            for at in range(low, high, 1 << 22):
+                try:
+                    memory.seek(at)
+                    found += memory.read(min(1 << 22, high - at)).count(word)
+                except (OSError, ValueError, OverflowError):
+                    pass
     return found
-print(held(b'{secret[:14]}' + b'{secret[14:]}'), held(b'ipyk' + b'ernel') > 0)
+print(held(bytes(code ^ 1 for code in {word!r})))
 """
-            said = later.run(search, timeout=30).stdout.split()
-    # The search itself holds the word once it is joined, on the heap and in this cell's constants.
-    assert said[1] == "True"
-    assert int(said[0]) <= 2
+
+
+def test_secrets_of_one_session_are_not_in_the_memory_of_another() -> None:
+    """A kernel forked after another session got a secret does not hold it anywhere in its memory."""
+    secret = "word" + "8f3a" * 6
+    search = SEARCH_MEMORY.format(word=bytes(code ^ 1 for code in secret.encode()))
+    with create_session("bubblewrap", env={"SECRET": secret}) as other:
+        other.execute_command("true")
+        control = int(other.run(search, timeout=30).stdout)
+        with create_session("bubblewrap", start="warm") as later:
+            found = int(later.run(search, timeout=30).stdout)
+    # The search holds the word itself, once it has put it together, and copies of what it read.
+    assert found < control
+    assert found <= 3

@@ -81,8 +81,12 @@ def served(tmp_path):
 
     def connect():
         near, far = socket.socketpair()
-        thread = threading.Thread(target=guest_files.serve, args=(far,), daemon=True)
-        thread.start()
+
+        def serve():
+            with far:
+                guest_files.serve(far)
+
+        threading.Thread(target=serve, daemon=True).start()
         return near
 
     umask = os.umask(0o022)
@@ -92,7 +96,7 @@ def served(tmp_path):
     os.umask(umask)
 
 
-# --- hostile trees ---------------------------------------------------------------------------------
+# --- hostile trees -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -197,7 +201,7 @@ def test_an_entry_that_is_none_is_refused(tmp_path, entry):
     assert list(tmp_path.iterdir()) == []
 
 
-# --- hostile answers -------------------------------------------------------------------------------
+# --- hostile answers -----------------------------------------------------------------------------
 
 
 def raw(data):
@@ -243,9 +247,8 @@ def test_more_than_was_asked_for_is_refused():
     service.close()
 
 
-def test_silence_ends_at_the_deadline(monkeypatch):
-    monkeypatch.setattr("llm_sandbox.sandbox.files._OPERATION_S", 0.2)
-    files, service, _ = files_of(lambda connection: None)
+def test_silence_ends_at_the_deadline():
+    _, service, _ = files_of(lambda connection: None)
     started = time.monotonic()
     with pytest.raises(SandboxTimeoutError):
         service.call("stat", "x", timeout_s=0.2, talk=lambda line: None)
@@ -271,7 +274,8 @@ def test_drops_do_not_stretch_the_deadline():
 
 def test_a_dead_service_is_asked_again_once():
     def answer(connection):
-        connection.send_record({"entry": dict(name="x", kind="file", size=1, mode=1, mtime=1.0)})
+        entry = {"name": "x", "kind": "file", "size": 1, "mode": 1, "mtime": 1.0}
+        connection.send_record({"entry": entry})
 
     files, service, liar = files_of(lambda connection: connection.socket.close(), answer)
 
@@ -298,7 +302,7 @@ def test_errors_are_the_ones_that_the_library_promises():
     assert type(file_error({"errno": "2"}, "p", "read")) is ProtocolError
 
 
-# --- the real service ------------------------------------------------------------------------------
+# --- the real service ----------------------------------------------------------------------------
 
 
 def test_the_service_reads_what_it_wrote(served, tmp_path):

@@ -22,7 +22,7 @@ def test_defaults_are_what_the_documentation_says():
         tmp_bytes=64 * 2**20,
         shm_bytes=64 * 2**20,
         inodes=65536,
-        open_files=1024,
+        open_files=512,
         file_size_bytes=256 * 2**20,
         output_bytes=10 * 2**20,
         display_bytes=32 * 2**20,

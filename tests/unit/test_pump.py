@@ -62,7 +62,7 @@ def test_input_is_fed_as_fast_as_it_is_taken():
     stream.write_eof()
     with pytest.raises(SandboxTimeoutError):
         stream.drain(0.05)
-    with open(read, "rb") as file:
+    with os.fdopen(read, "rb") as file:
         assert file.read() == data
 
     stream.drain(5)
@@ -100,7 +100,7 @@ def test_what_is_no_input_is_refused():
         with pytest.raises(ValidationError):
             stream.write(data)
     stream.write_eof()
-    with open(read, "rb") as file:
+    with os.fdopen(read, "rb") as file:
         assert file.read() == b""
 
 
@@ -118,7 +118,7 @@ def test_a_forked_child_lets_go_of_the_pipes():
 
     assert os.read(report_read, 10) == b"closed"
     stream.write_eof()
-    with open(read, "rb") as file:
+    with os.fdopen(read, "rb") as file:
         assert file.read() == b"x"
     for fd in (report_read, report_write):
         os.close(fd)

@@ -29,7 +29,7 @@ from llm_sandbox.backends.supervised import (
     guest_command,
     resource_limits,
 )
-from llm_sandbox.exceptions import BackendUnavailableError, IsolationUnavailableError
+from llm_sandbox.exceptions import BackendUnavailableError, IsolationUnavailableError, SandboxError
 from llm_sandbox.guest.control import Message
 from llm_sandbox.guest.linux import architecture, landlock_abi
 from llm_sandbox.limits import Limits
@@ -294,6 +294,14 @@ class BubblewrapBackend(Backend):
     def warm_up(self, network: Network = "blocked") -> None:
         with self._lock:
             self._house(network).start_zygote(get_settings().preload)
+
+    def prepare(self, network: Network = "blocked") -> None:
+        def work() -> None:
+            with contextlib.suppress(SandboxError, OSError):
+                self.warm_up(network)
+
+        if network in ("blocked", "open") and network not in self._houses:
+            threading.Thread(target=work, name="llm-sandbox-prepare", daemon=True).start()
 
     def wait_until_warm(self, network: Network = "blocked", timeout_s: float = 60.0) -> bool:
         self.warm_up(network)

@@ -85,6 +85,8 @@ def proof_file(folder: Path, bwrap: Bwrap) -> Path:
 def explain_failure(error: BackendUnavailableError) -> IsolationUnavailableError:
     """Turn "it did not start" into why this machine refuses, and what to do."""
     reason, hint = _cause()
+    if reason is None and error.hint is not None:
+        hint = error.hint
     return IsolationUnavailableError(
         f"this machine cannot isolate with bubblewrap: {reason or error.message}",
         backend="bubblewrap",

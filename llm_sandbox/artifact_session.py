@@ -1,0 +1,93 @@
+"""The session class that is named for what it captures."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from llm_sandbox.backends.base import Backend, Network
+from llm_sandbox.backends.selection import resolve
+from llm_sandbox.const import SandboxBackend, SupportedLanguage
+from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
+from llm_sandbox.limits import Limits
+from llm_sandbox.session.config import (
+    SessionConfig,
+    Start,
+    apply_runtime_configs,
+    refuse_container_options,
+)
+from llm_sandbox.session.session import BaseSession
+
+if TYPE_CHECKING:
+    from llm_sandbox.security import SecurityPolicy
+
+__all__ = ["ArtifactSandboxSession"]
+
+
+class ArtifactSandboxSession(BaseSession):
+    """A session that captures what code draws; see `create_session` for the arguments.
+
+    Every session does; this class is the name that asks for it.
+
+    Args:
+        enable_plotting: Whether `ExecutionResult.plots` is filled.
+    """
+
+    def __init__(
+        self,
+        backend: SandboxBackend | str | Backend | None = None,
+        image: str | None = None,
+        dockerfile: str | None = None,
+        lang: str = SupportedLanguage.PYTHON,
+        *,
+        keep_template: bool = False,
+        commit_container: bool = False,
+        verbose: bool = False,
+        stream: bool = False,
+        runtime_configs: Mapping[str, Any] | None = None,
+        workdir: str | None = "/sandbox",
+        enable_plotting: bool = True,
+        security_policy: "SecurityPolicy | None" = None,
+        default_timeout: float | None = None,
+        execution_timeout: float | None = None,
+        session_timeout: float | None = None,
+        container_id: str | None = None,
+        client: object = None,
+        libraries: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+        secrets: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
+        network: Network = "blocked",
+        persistent: bool = True,
+        start: Start = "warm",
+    ) -> None:
+        del stream  # results stream to callbacks and are collected, always
+        handler = LanguageHandlerFactory.create_handler(lang)
+        chosen, reason = resolve(backend)
+        refuse_container_options(
+            chosen.name,
+            {
+                "image": image,
+                "dockerfile": dockerfile,
+                "keep_template": keep_template,
+                "commit_container": commit_container,
+                "container_id": container_id,
+                "client": client,
+            },
+        )
+        config = SessionConfig(
+            lang=SupportedLanguage(lang),
+            workdir=workdir or "/sandbox",
+            limits=limits or Limits(),
+            network=network,
+            env=dict(env or {}),
+            secrets=dict(secrets or {}),
+            libraries=tuple(libraries),
+            persistent=persistent,
+            start=start,
+            enable_plotting=enable_plotting,
+            security_policy=security_policy,
+            default_timeout=default_timeout,
+            execution_timeout=execution_timeout,
+            session_timeout=session_timeout,
+            verbose=verbose,
+        )
+        super().__init__(apply_runtime_configs(config, runtime_configs), chosen, reason, handler)

@@ -1,0 +1,68 @@
+"""What the supervisor remembers of its machines and of the processes that the host asked for."""
+
+from __future__ import annotations
+
+import time
+
+from .machine import PlainMachine
+
+_START_S = 10.0
+
+
+class Running:
+    """A process that the host asked for.
+
+    Attributes:
+        key: The host's name for it.
+        machine: Where it is.
+        deadline: When it is killed, on the monotonic clock.
+        timed_out: Whether it was.
+        forked: Whether it was forked from the zygote, and so carries no marker in its environment.
+        over_memory: Whether it was killed because its machine used too much memory.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        pid: int,
+        machine: str,
+        pidfd: int,
+        deadline: float | None = None,
+        *,
+        forked: bool = False,
+    ) -> None:
+        self.key, self.pid, self.machine, self.pidfd = key, pid, machine, pidfd
+        self.deadline = deadline
+        self.forked = forked
+        self.timed_out = False
+        self.over_memory = False
+
+
+class Housed:
+    """A machine with what belongs to it.
+
+    Attributes:
+        deadline: When it ends, on the monotonic clock.
+        memory_limit: In bytes, watched by the supervisor, where no cgroup holds it.
+        agents: The pids of its file services.
+    """
+
+    def __init__(self, machine: PlainMachine, memory_limit: int | None = None) -> None:
+        self.machine = machine
+        self.memory_limit = memory_limit
+        self.deadline: float | None = None
+        self.agents: set[int] = set()
+
+
+class Starting:
+    """A process that has not said yet whether its program runs.
+
+    Attributes:
+        request: Number of the request to answer.
+        deadline: When it is given up, on the monotonic clock.
+    """
+
+    def __init__(self, request: int, running: Running) -> None:
+        self.request = request
+        self.running = running
+        self.deadline = time.monotonic() + _START_S

@@ -1,0 +1,30 @@
+"""Sessions for the suites that test them."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import pytest
+
+from llm_sandbox.artifact_session import ArtifactSandboxSession
+from llm_sandbox.session.session import BaseSession
+
+__all__ = ["SessionFixtures"]
+
+
+class SessionFixtures:
+    """Gives tests sessions on the backend that a subclass names."""
+
+    backend_name: ClassVar[str]
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def shared(cls) -> Iterator[BaseSession]:
+        """One session for the whole class."""
+        with ArtifactSandboxSession(cls.backend_name) as session:
+            yield session
+
+    @pytest.fixture
+    def own(self) -> Iterator[BaseSession]:
+        """A session for one test."""
+        with ArtifactSandboxSession(self.backend_name) as session:
+            yield session

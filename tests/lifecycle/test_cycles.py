@@ -1,0 +1,279 @@
+"""Sessions come and go, in threads and forks, and what the process has stays constant."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from llm_sandbox import create_session
+from llm_sandbox.exceptions import (
+    ContainerGoneError,
+    NotOpenSessionError,
+    SandboxError,
+    SandboxTimeoutError,
+    SessionBusyError,
+    SessionClosedError,
+)
+from llm_sandbox.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COUNT = """
+import os, subprocess, sys, threading, time
+from llm_sandbox import create_session
+from llm_sandbox.session.pool import shared_pool
+def count():
+    shared_pool().clear(); time.sleep(1.5)
+    groups = subprocess.run(["find", "/sys/fs/cgroup", "-name", f"llm-sandbox-{os.getpid()}-*"],
+                            capture_output=True, text=True).stdout.split()
+    inner = sum(len(os.listdir(g)) for g in groups)
+    mine, grown = {os.getpid()}, True
+    while grown:
+        grown = False
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try: text = open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()
+            except OSError: continue
+            if text[0] not in "ZX" and int(text[1]) in mine and int(pid) not in mine:
+                mine.add(int(pid)); grown = True
+    return (len(os.listdir("/proc/self/fd")), threading.active_count(), len(mine), len(groups), inner,
+            len(open("/proc/self/mountinfo").readlines()))
+"""
+
+
+@pytest.mark.slow
+def test_sixty_sessions_cost_nothing_that_stays(start: Callable[[str], Any]) -> None:
+    """Descriptors, threads, processes, groups and mounts are the same after 5 and after 65 sessions."""
+    host = start(
+        COUNT
+        + """
+def cycle(number):
+    with create_session("bubblewrap") as session:
+        session.run("print(1)")
+        if number % 3 == 0: session.execute_command("true")
+        if number % 5 == 0: session.sandbox.files.write_text("a", "b")
+        if number % 7 == 0: session.run("import os; os._exit(1)")
+for number in range(5): cycle(number)
+before = count()
+for number in range(60): cycle(number)
+after = count()
+print(before, after, before == after)
+"""
+    )
+    _, said = host.finish(100)
+    assert said.strip().endswith("True"), said
+
+
+def test_twelve_sessions_in_four_threads_do_not_mix() -> None:
+    """Every run's output holds its own token and no other, in stdout, files and variables."""
+    wrong: list[str] = []
+
+    def work(thread: int) -> None:
+        try:
+            sessions = [create_session("bubblewrap") for _ in range(3)]
+            for session in sessions:
+                session.open()
+            for turn in range(4):
+                for number, session in enumerate(sessions):
+                    token = f"token-{thread}-{number}-"
+                    code = f"token = '{token}'\nfor i in range(200): print(token + str({turn}))\nopen('t', 'a').write(token)"
+                    result = session.run(code, timeout=30)
+                    if result.stdout != f"{token}{turn}\n" * 200:
+                        wrong.append(result.stdout[:200])
+            for number, session in enumerate(sessions):
+                text = session.sandbox.files.read_text("t")
+                if text != f"token-{thread}-{number}-" * 4:
+                    wrong.append(text)
+                session.close()
+        except BaseException as error:  # noqa: BLE001 - reported by the test
+            wrong.append(repr(error))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(90)
+    assert wrong == []
+
+
+def test_a_session_outlives_the_thread_that_made_it(start: Callable[[str], Any]) -> None:
+    """A session opened in a thread that ended two seconds ago still runs code, also as the first ever."""
+    host = start("""
+import threading, time
+from llm_sandbox import create_session
+made = []
+def make():
+    session = create_session("bubblewrap"); session.open(); session.run("kept = 42"); made.append(session)
+thread = threading.Thread(target=make); thread.start(); thread.join()
+time.sleep(2)
+print(made[0].run("print(kept)").stdout)
+""")
+    _, said = host.finish()
+    assert said.strip() == "42"
+
+
+def test_a_fork_of_the_host_leaves_the_parent_its_sessions(start: Callable[[str], Any]) -> None:
+    """After os.fork the child's use of an inherited session is a typed error, its own session works, and
+    the parent's goes on, also after the child has ended normally.
+    """
+    host = start("""
+import os, sys
+from llm_sandbox import create_session
+from llm_sandbox.exceptions import SandboxError
+session = create_session("bubblewrap"); session.open(); session.run("kept = 42")
+pid = os.fork()
+if pid == 0:
+    try:
+        session.sandbox.exec("true"); print("child used the parent's")
+    except SandboxError as error:
+        print("child:", type(error).__name__, flush=True)
+    try:
+        result = session.run("kept = 0", timeout=5); print("child ran in the parent's", flush=True)
+    except SandboxError as error:
+        print("child run:", type(error).__name__, flush=True)
+    with create_session("bubblewrap") as own:
+        print("child own", own.run("print(7)").stdout, flush=True)
+    sys.exit(0)
+os.waitpid(pid, 0)
+print("parent", session.run("print(kept)", timeout=10).stdout, session.execute_command("echo works").stdout)
+session.close()
+""")
+    _, said = host.finish()
+    assert "child: " in said
+    assert "child used the parent's" not in said
+    assert "child own 7" in said
+    assert "parent 42" in said
+    assert "works" in said
+    assert "child run: " in said
+
+
+def test_the_sessions_time_ends_a_run() -> None:
+    """session_timeout ends a run in the middle: soon, with what was printed, and said as it is."""
+    session = create_session("bubblewrap", session_timeout=2)
+    session.open()
+    began = time.monotonic()
+    try:
+        result = session.run("print('before', flush=True)\nimport time\ntime.sleep(60)")
+    except SandboxTimeoutError as error:
+        result = error.result  # type: ignore[assignment]
+    assert time.monotonic() - began < 5
+    assert "before" in result.stdout
+    assert result.status in ("timeout", "killed")
+    assert result.state == "lost"
+    with pytest.raises(ContainerGoneError):
+        session.run("print(1)")
+    with pytest.raises(SandboxError):
+        session.sandbox.exec("true")
+    session.close()
+
+
+def test_a_machine_ends_at_its_deadline_without_a_run() -> None:
+    """A sandbox nobody uses ends by itself, kills what it started, and says why."""
+    sandbox = Sandbox.create(backend="bubblewrap", timeout=1)
+    process = sandbox.exec("sleep", "60")
+    began = time.monotonic()
+    assert process.wait(timeout=5) == 137
+    assert time.monotonic() - began < 3
+    assert (sandbox.poll(), sandbox.end_reason) == (124, "deadline")
+    with pytest.raises(ContainerGoneError):
+        sandbox.exec("true")
+    sandbox.destroy()
+
+
+def test_close_from_another_thread_ends_a_run() -> None:
+    """close() during a run returns at once; the run ends within two seconds with what came before."""
+    session = create_session("bubblewrap")
+    session.open()
+    ends: list[Any] = []
+    started = threading.Event()
+
+    def work() -> None:
+        try:
+            ends.append(
+                session.run(
+                    "print('before', flush=True)\nwhile True: pass",
+                    on_stdout=lambda text: started.set(),
+                )
+            )
+        except BaseException as error:  # noqa: BLE001 - looked at below
+            ends.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    assert started.wait(20)
+    began = time.monotonic()
+    session.close()
+    assert time.monotonic() - began < 1
+    thread.join(3)
+    assert not thread.is_alive()
+    ended = ends[0]
+    assert isinstance(ended, SandboxError) or ended.status in ("killed", "crashed", "exited"), ended
+    with pytest.raises(SessionClosedError):
+        session.run("print(1)")
+
+
+def test_wrong_order_is_a_typed_error() -> None:
+    """Each use before open and after close is refused by name, and closing twice does nothing."""
+    session = create_session("bubblewrap")
+    for use in (
+        lambda: session.run("print(1)"),
+        lambda: session.execute_command("true"),
+        lambda: session.sandbox,
+        lambda: session.copy_from_runtime("a", "b"),
+        lambda: session.restart(),
+    ):
+        with pytest.raises(NotOpenSessionError):
+            use()
+    session.open()
+    kept = session.sandbox
+    session.close()
+    session.close()
+    for use in (
+        lambda: session.run("print(1)"),
+        lambda: session.execute_command("true"),
+        lambda: session.sandbox,
+        lambda: session.open(),
+        lambda: kept.exec("true"),
+        lambda: kept.files.list("."),
+    ):
+        with pytest.raises(SessionClosedError):
+            use()
+
+
+def test_two_threads_are_told_apart() -> None:
+    """A second thread's run is refused at once, and the first one's ends as if nothing had been."""
+    with create_session("bubblewrap") as session:
+        ends: list[Any] = []
+        started = threading.Event()
+        thread = threading.Thread(
+            target=lambda: ends.append(
+                session.run(
+                    "import time\nprint('a', flush=True)\ntime.sleep(1.5)\nprint('b')",
+                    on_stdout=lambda text: started.set(),
+                )
+            )
+        )
+        thread.start()
+        assert started.wait(20)
+        for use in (lambda: session.run("print(1)"), session.restart, lambda: session.install(["six"])):
+            began = time.monotonic()
+            with pytest.raises(SessionBusyError):
+                use()
+            assert time.monotonic() - began < 0.5
+        thread.join(10)
+        assert (ends[0].stdout, ends[0].status) == ("a\nb\n", "ok")
+        assert session.run("print(2)").stdout == "2\n"
+
+
+def test_a_session_that_is_forgotten_is_reclaimed() -> None:
+    """An object that is dropped without close() does not keep the process from ending its machine at exit."""
+    before = len(os.listdir("/proc/self/fd"))
+    session = create_session("bubblewrap")
+    session.open()
+    session.close()
+    del session
+    assert len(os.listdir("/proc/self/fd")) - before < 40

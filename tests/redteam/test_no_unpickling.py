@@ -1,0 +1,107 @@
+"""Bytes from inside are never turned into objects or programs by the host."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import llm_sandbox
+
+PACKAGE = Path(llm_sandbox.__file__).parent
+INSIDE = (PACKAGE / "guest", PACKAGE / "language_handlers" / "python" / "shim")
+FORBIDDEN_MODULES = {
+    "_pickle", "cloudpickle", "dill", "joblib", "marshal", "pickle", "shelve", "torch", "xmlrpc",
+    "xml", "lxml", "yaml",
+}  # fmt: skip
+FORBIDDEN_NAMES = {"compile", "eval", "exec", "__import__"}
+FORBIDDEN_METHODS = {"extract", "extractall", "load_module", "read_pickle", "unsafe_load"}
+MUST_SAY_NO = {"load": "allow_pickle", "Popen": "shell", "run": "shell"}
+
+
+def offences(text: str) -> list[tuple[int, str]]:
+    """Lines of a module that turn bytes into objects or programs."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names = {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names = {(node.module or "").split(".")[0]}
+        else:
+            names = set()
+        found += [(node.lineno, f"import {name}") for name in names & FORBIDDEN_MODULES]
+        if not isinstance(node, ast.Call):
+            continue
+        called = node.func
+        if isinstance(called, ast.Name) and called.id in FORBIDDEN_NAMES:
+            found.append((node.lineno, called.id))
+        if isinstance(called, ast.Attribute):
+            if called.attr in FORBIDDEN_METHODS:
+                found.append((node.lineno, called.attr))
+            for word in node.keywords:
+                if word.arg is not None and word.arg == MUST_SAY_NO.get(called.attr) and not (
+                    isinstance(word.value, ast.Constant) and word.value.value is False
+                ):
+                    found.append((node.lineno, f"{called.attr}({word.arg}=...)"))
+    return found
+
+
+def host_modules() -> list[Path]:
+    return [
+        path
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if not any(folder in path.parents for folder in INSIDE)
+    ]
+
+
+def test_the_host_has_no_such_call() -> None:
+    """No module outside of the guest imports a deserialiser, evaluates text, or extracts an archive."""
+    found = {
+        str(path.relative_to(PACKAGE)): listed
+        for path in host_modules()
+        if (listed := offences(path.read_text(encoding="utf-8")))
+    }
+    assert found == {}
+    assert len(host_modules()) > 50
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import pickle", "from pickle import loads", "import xml.etree.ElementTree", "eval(x)",
+        "archive.extractall()", "numpy.load(path, allow_pickle=True)", "exec(x, {})",
+        "subprocess.run(x, shell=True)", "import yaml", "frame = pandas.read_pickle(x)",
+    ],
+)  # fmt: skip
+def test_the_tripwire_would_notice(text: str) -> None:
+    """Each forbidden line is found when it is there."""
+    assert offences(text)
+
+
+def test_a_pickle_from_inside_stays_bytes(session: object, tmp_path: Path) -> None:
+    """A pickle that would run code arrives, by each way, as the bytes it is."""
+    marker = tmp_path / "pwned"
+    program = f"""
+import os, pickle
+class Bomb:
+    def __reduce__(self): return (os.system, ('touch {marker}',))
+data = pickle.dumps(Bomb())
+open('artifact.pkl', 'wb').write(data); os.makedirs('out', exist_ok=True)
+open('out/data.npy', 'wb').write(data); open('out/state.pt', 'wb').write(data)
+from IPython.display import display
+import base64
+display({{'application/x-pickle': base64.b64encode(data).decode()}}, raw=True)
+Bomb()
+"""
+    result = session.run(program)  # type: ignore[attr-defined]
+    result.to_dict()
+    files = session.sandbox.files  # type: ignore[attr-defined]
+    assert files.read_bytes("artifact.pkl").startswith(b"\x80")
+    files.download("out", tmp_path / "out")
+    session.get_archive("out")  # type: ignore[attr-defined]
+    assert not marker.exists()
+    import pickle
+
+    pickle.loads((tmp_path / "out" / "data.npy").read_bytes())
+    assert marker.exists()  # the control: this is what unpickling would have done
