@@ -12,11 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.limits import Limits
 
 __all__ = [
     "Backend",
     "Control",
+    "Ending",
     "Exit",
     "Isolation",
     "KernelSpec",
@@ -26,14 +28,40 @@ __all__ = [
     "ProcessSpec",
     "RawKernel",
     "RawProcess",
+    "validate_workdir",
 ]
 
 Network = Literal["blocked", "open"]
 
 
+_NO_WORKDIR = ("bin", "dev", "etc", "lib", "lib32", "lib64", "opt", "proc", "sbin", "sys", "usr")
+
+
+def validate_workdir(workdir: str) -> str:
+    """Return a working directory, normalised.
+
+    Raises:
+        ValidationError: It is no absolute path without ``..``, or it is a place of the system's.
+    """
+    parts = str(workdir).split("/")
+    if parts[0] or ".." in parts or "\0" in workdir:
+        raise ValidationError(
+            f"workdir must be an absolute path without '..', not {workdir!r}", parameter="workdir"
+        )
+    names = [part for part in parts if part not in ("", ".")]
+    if not names or names[0] in _NO_WORKDIR:
+        place = "/" + (names[0] if names else "")
+        raise ValidationError(f"workdir cannot be below {place}", parameter="workdir")
+    return "/" + "/".join(names)
+
+
 @dataclass(frozen=True)
 class MachineSpec:
-    """What is asked of a machine."""
+    """What is asked of a machine.
+
+    Raises:
+        ValidationError: Its working directory cannot be one.
+    """
 
     workdir: str = "/sandbox"
     """Its working directory, absolute."""
@@ -43,6 +71,9 @@ class MachineSpec:
     """``blocked``: no interface but loopback. ``open``: the host's network."""
     timeout_s: float | None = None
     """Seconds until it ends by itself; None for no deadline."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "workdir", validate_workdir(self.workdir))
 
 
 @dataclass(frozen=True)
@@ -206,8 +237,13 @@ class Machine(abc.ABC):
         """Send a signal to one process; False if it has ended."""
 
     @abc.abstractmethod
-    def kill(self, process_id: str) -> bool:
-        """Kill a process and everything it started, wherever that went; False if it has ended."""
+    def kill(self, process_id: str, *, children_only: bool = False) -> bool:
+        """Kill a process and everything it started, wherever that went; False if it has ended.
+
+        Args:
+            process_id: The process.
+            children_only: Whether the process itself is left alone.
+        """
 
     @abc.abstractmethod
     def set_deadline(self, seconds: float | None) -> None:

@@ -10,6 +10,16 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+__all__ = [
+    "ENVIRONMENT_ROOT",
+    "GUEST_ROOT",
+    "LAYERS_ROOT",
+    "PACKAGE",
+    "PYTHON_ROOT",
+    "PythonEnvironment",
+    "current",
+]
+
 PYTHON_ROOT = "/opt/python"
 ENVIRONMENT_ROOT = "/opt/env"
 GUEST_ROOT = "/opt/llm_sandbox"

@@ -252,8 +252,9 @@ class SupervisedMachine(Machine):
         reply = self._request("signal", process=process_id, signal=number)
         return bool(reply["delivered"])
 
-    def kill(self, process_id: str) -> bool:
-        return bool(self._request("kill", process=process_id)["killed"])
+    def kill(self, process_id: str, *, children_only: bool = False) -> bool:
+        reply = self._request("kill", process=process_id, children_only=children_only)
+        return bool(reply["killed"])
 
     def _request(self, op: str, fds: tuple[int, ...] = (), **fields: Any) -> dict[str, Any]:
         if self._end_reason is not None:

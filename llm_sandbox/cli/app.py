@@ -13,7 +13,20 @@ from typer.core import TyperCommand
 
 from llm_sandbox import __version__
 
-__all__ = ["app", "main"]
+__all__ = [
+    "DEFAULT_OUT",
+    "Backend",
+    "Lang",
+    "Libraries",
+    "Memory",
+    "Network",
+    "NetworkOption",
+    "app",
+    "doctor",
+    "main",
+    "run",
+    "shell",
+]
 
 DEFAULT_OUT = "llm-sandbox-output"
 

@@ -14,6 +14,7 @@ from llm_sandbox.terminal import strip_controls
 __all__ = [
     "Progress",
     "StreamWriter",
+    "error_text",
     "hold_back",
     "in_option_words",
     "plain_text",

@@ -28,7 +28,7 @@ from llm_sandbox.outputs import (
 )
 from llm_sandbox.session.session import BaseSession
 
-__all__ = ["main"]
+__all__ = ["Shell", "main"]
 
 _LEAVE = ("exit", "quit", "exit()", "quit()")
 

@@ -112,13 +112,14 @@ def kill_family(
     pid_namespace: str | None = None,
     orphanage: int | None = None,
     spared: Collection[int] = (),
+    keep_root: bool = False,
 ) -> bool:
     """Kill until a look finds only what was killed before; False if many looks found more."""
 
     def find() -> list[ProcessRow]:
         rows = process_table(pid_namespace)
         members = family(root, marker, rows, orphanage=orphanage, spared=spared)
-        return [row for row in rows if row.pid in members]
+        return [row for row in rows if row.pid in members and not (keep_root and row.pid == root)]
 
     return _kill_all(find)
 

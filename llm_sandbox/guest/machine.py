@@ -164,6 +164,7 @@ class NamespaceMachine(PlainMachine):
         join_cgroups(self.cgroups)
         linux.unshare(_NAMESPACES | (linux.CLONE_NEWNET if spec.own_network else 0))
         for entry in spec.tmpfs:
+            _make_place(entry["path"])
             options = f"size={entry['size']},nr_inodes={entry['inodes']},mode={entry['mode']}"
             linux.mount("tmpfs", entry["path"], "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, options)
         linux.mount(
@@ -191,6 +192,18 @@ class NamespaceMachine(PlainMachine):
         _write("/proc/self/gid_map", f"{USER_ID} 0 1".encode())
         limit = os.open("max_user_namespaces", os.O_WRONLY, dir_fd=sysctl)
         os.write(limit, b"0")
+
+
+def _make_place(path: str) -> None:
+    """Make a folder to mount on, in this mount namespace's root or in what is mounted there."""
+    if os.path.isdir(path):
+        return
+    flags = linux.MS_BIND | linux.MS_REMOUNT | linux.MS_NOSUID | linux.MS_NODEV
+    linux.mount(None, "/", None, flags)
+    try:
+        os.makedirs(path)
+    finally:
+        linux.mount(None, "/", None, flags | linux.MS_RDONLY)
 
 
 def join_namespaces(pidfd: int, *, own_network: bool) -> None:

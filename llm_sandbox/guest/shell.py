@@ -12,7 +12,7 @@ from ipykernel.zmqshell import ZMQInteractiveShell
 from IPython.core.compilerop import CachingCompiler
 from IPython.core.history import HistoryManager
 
-from .tracebacks import Report, cell_name
+from .tracebacks import Report, cell_name, safe_text
 
 # The history lives in a database in the home directory, with a thread that writes it.
 HistoryManager.enabled = False
@@ -71,14 +71,15 @@ class SessionShell(ZMQInteractiveShell):
         if isinstance(value, SystemExit):
             self._last_traceback = []
             return
-        report = Report(value, trace)
-        self._last_traceback = report.lines
-        content = {
-            "ename": type(value).__name__,
-            "evalue": report.value,
-            "traceback": report.lines,
-            "llm_sandbox": report.detail,
-        }
+        content: dict[str, Any] = {"ename": type(value).__name__}
+        try:
+            report = Report(value, trace)
+            content["evalue"], content["traceback"] = report.value, report.lines
+            content["llm_sandbox"] = report.detail
+        except Exception:  # noqa: BLE001 - an error that cannot be described is still told
+            content["evalue"] = safe_text(value)
+            content["traceback"] = [f"{content['ename']}: {content['evalue']}"]
+        self._last_traceback = content["traceback"]
         sys.stdout.flush()
         sys.stderr.flush()
         hook = self.displayhook

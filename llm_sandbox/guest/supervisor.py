@@ -227,7 +227,8 @@ class Supervisor:
 
     def _op_kill(self, request: Message, fds: list[int]) -> Message:
         running = self._by_key.get(request["process"])
-        return {"killed": running is not None and self._kill(running)}
+        keep = request["children_only"]
+        return {"killed": running is not None and self._kill(running, keep_root=keep)}
 
     def _op_kill_all(self, request: Message, fds: list[int]) -> Message:
         house = self._machines.get(request["machine"])
@@ -247,7 +248,7 @@ class Supervisor:
         self._running[running.pid] = running
         self._by_key[running.key] = running
 
-    def _kill(self, running: Running) -> bool:
+    def _kill(self, running: Running, *, keep_root: bool = False) -> bool:
         house = self._machines.get(running.machine)
         if house is None:
             return False  # killed with its machine, and not reaped yet
@@ -263,6 +264,7 @@ class Supervisor:
             pid_namespace=house.machine.pid_namespace,
             orphanage=orphanage,
             spared=spared,
+            keep_root=keep_root,
         ):
             return True
         return house.machine.kill_all()

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any
 
 _FIRST, _LAST = 20, 80
+_CHAIN = 20
 _MAX_VALUE = 20_000
 _MAX_TEXT = 200_000
 _MACHINERY = ("IPython", "ipykernel", "traitlets", "guest", "shim")
@@ -47,7 +48,7 @@ class Report:
         described = traceback.TracebackException(
             type(value), value, trace, limit=None if _depth(trace) < 4000 else 4000, compact=True
         )
-        _clean(described, hidden, set())
+        _clean(described, hidden)
         text = "".join(described.format(chain=True))
         if len(text) > _MAX_TEXT:
             half = _MAX_TEXT // 2
@@ -98,21 +99,23 @@ def _depth(trace: TracebackType | None) -> int:
     return depth
 
 
-def _clean(
-    described: traceback.TracebackException, hidden: tuple[str, ...], seen: set[int]
-) -> None:
-    if id(described) in seen:
-        return
-    seen.add(id(described))
-    if described.stack is not None:
-        kept = [frame for frame in described.stack if not frame.filename.startswith(hidden)]
+def _clean(described: traceback.TracebackException, hidden: tuple[str, ...]) -> None:
+    """Leave out frames of the machinery, and what a person would not read to the end."""
+    waiting = [(described, 0)]
+    seen: set[int] = set()
+    while waiting:
+        item, depth = waiting.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        kept = [frame for frame in item.stack if not frame.filename.startswith(hidden)]
         if len(kept) > _FIRST + _LAST:
             kept = kept[:_FIRST] + kept[-_LAST:]
-        described.stack = traceback.StackSummary.from_list(kept)
-    text = getattr(described, "_str", "")
-    if isinstance(text, str) and len(text) > _MAX_VALUE:
-        described._str = f"{text[:_MAX_VALUE]}... ({len(text)} characters)"  # type: ignore[attr-defined]
-    related = [described.__cause__, described.__context__, *(described.exceptions or ())]
-    for other in related:
-        if other is not None:
-            _clean(other, hidden, seen)
+        item.stack = traceback.StackSummary.from_list(kept)
+        text = getattr(item, "_str", "")
+        if isinstance(text, str) and len(text) > _MAX_VALUE:
+            item._str = f"{text[:_MAX_VALUE]}... ({len(text)} characters)"  # type: ignore[attr-defined]
+        if depth >= _CHAIN:
+            item.__cause__ = item.__context__ = item.exceptions = None
+        related = [item.__cause__, item.__context__, *(item.exceptions or ())[:_CHAIN]]
+        waiting += [(other, depth + 1) for other in related if other is not None]

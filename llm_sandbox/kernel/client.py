@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from llm_sandbox.backends.base import Exit, RawKernel
+from llm_sandbox.exceptions import ContainerGoneError
 from llm_sandbox.guest import frames
 from llm_sandbox.kernel.collector import Collector, StreamName
 from llm_sandbox.kernel.stop import Stop
@@ -74,6 +75,7 @@ class KernelClient:
         self._reader = frames.FrameReader()
         self._numbers = itertools.count(1)
         self._session = os.urandom(8).hex()
+        self._owner = os.getpid()
         self._outbox: collections.deque[memoryview] = collections.deque()
         self.is_lost = False
         """Whether code may still be running that nobody waits for: the caller kills."""
@@ -91,7 +93,15 @@ class KernelClient:
 
     def configure(self, **settings: Any) -> None:
         """Set environment, library paths or output limits; takes effect before the next cell."""
+        self._check_owner()
         self._send(frames.CONTROL, "llm_sandbox_configure", settings)
+
+    def _check_owner(self) -> None:
+        if self._owner != os.getpid():
+            raise ContainerGoneError(
+                "the kernel belongs to the process that this one was forked from",
+                hint="open a session in this process",
+            )
 
     def execute(
         self,
@@ -116,6 +126,7 @@ class KernelClient:
         Returns:
             How it went. For the ends ``unresponsive`` and ``broken`` the kernel must be killed.
         """
+        self._check_owner()
         if stop is not None and stop.asked:
             return KernelRun("interrupted", stopped=True)
         request = self._send(

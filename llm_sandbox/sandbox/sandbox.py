@@ -2,7 +2,6 @@
 
 import contextlib
 import logging
-import posixpath
 import time
 from collections.abc import Mapping
 from typing import Any, Self
@@ -91,14 +90,10 @@ class Sandbox:
             UnsupportedError: The backend cannot honour an option.
             ValidationError: An option is not acceptable.
         """
-        if not str(workdir).startswith("/") or "\0" in workdir:
-            raise ValidationError("workdir must be an absolute path", parameter="workdir")
         if network not in ("blocked", "open"):
             raise ValidationError("network is 'blocked' or 'open'", parameter="network")
         env, secrets = _check_env("env", env), _check_env("secrets", secrets)
-        spec = MachineSpec(
-            posixpath.normpath(workdir), limits or Limits(), network, validate_timeout(timeout)
-        )
+        spec = MachineSpec(workdir, limits or Limits(), network, validate_timeout(timeout))
         if isinstance(backend, Backend):
             chosen = backend
         elif backend is not None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import os
 import select
 import socket
 import threading
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from llm_sandbox.exceptions import (
+    ContainerGoneError,
     FileError,
     NoSpaceError,
     OutputLimitError,
@@ -83,6 +85,7 @@ class FileService:
         self._connect = connect
         self._backend = backend
         self._lock = threading.Lock()
+        self._owner = os.getpid()
         self._line: Line | None = None
 
     def call(
@@ -113,6 +116,11 @@ class FileService:
             SandboxTimeoutError: It took too long.
             TransportError: The service died.
         """
+        if self._owner != os.getpid():
+            raise ContainerGoneError(
+                "the sandbox belongs to the process that this one was forked from",
+                backend=self._backend,
+            )
         deadline = time.monotonic() + timeout_s
         if not self._lock.acquire(timeout=timeout_s):
             raise self._too_slow(op, timeout_s)

@@ -1,12 +1,10 @@
 """What a session was asked for, checked once."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
-from llm_sandbox.backends.base import Network
+from llm_sandbox.backends.base import Network, validate_workdir
 from llm_sandbox.const import SupportedLanguage
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
 from llm_sandbox.limits import Limits, validate_timeout
@@ -17,20 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["SessionConfig", "Start", "apply_runtime_configs", "refuse_container_options"]
 
 Start = Literal["warm", "cold"]
-
-_NOT_A_WORKDIR = (
-    "/",
-    "/bin",
-    "/dev",
-    "/etc",
-    "/lib",
-    "/lib64",
-    "/opt",
-    "/proc",
-    "/sbin",
-    "/sys",
-    "/usr",
-)
 
 
 @dataclass(frozen=True)
@@ -76,7 +60,7 @@ class SessionConfig:
     def __post_init__(self) -> None:
         for name in ("default_timeout", "execution_timeout", "session_timeout"):
             object.__setattr__(self, name, validate_timeout(getattr(self, name), name))
-        object.__setattr__(self, "workdir", _checked_workdir(self.workdir))
+        object.__setattr__(self, "workdir", validate_workdir(self.workdir))
         if self.network not in ("blocked", "open"):
             raise ValidationError(
                 f"network is 'blocked' or 'open', not {self.network!r}", parameter="network"
@@ -96,18 +80,6 @@ class SessionConfig:
     def program_environment(self) -> dict[str, str]:
         """The caller's variables, secrets included."""
         return {**self.env, **self.secrets}
-
-
-def _checked_workdir(workdir: str) -> str:
-    path = PurePosixPath(workdir)
-    if "\0" in workdir or not path.is_absolute() or ".." in path.parts:
-        raise ValidationError(
-            f"workdir must be an absolute path without '..', not {workdir!r}", parameter="workdir"
-        )
-    top = "/" + path.parts[1] if len(path.parts) > 1 else "/"
-    if top in _NOT_A_WORKDIR:
-        raise ValidationError(f"workdir cannot be below {top}", parameter="workdir")
-    return os.path.normpath(str(path))
 
 
 def apply_runtime_configs(config: SessionConfig, given: Mapping[str, Any] | None) -> SessionConfig:

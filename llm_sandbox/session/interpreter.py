@@ -148,6 +148,10 @@ class Interpreter:
 
     def _recover(self, run: KernelRun) -> tuple[StateOutcome, tuple[str, ...]]:
         """After a run: replace the interpreter if it did not survive, and say what that means."""
+        if run.end == "interrupted" and self._client is not None:
+            # What the code started must not outlive it, nor write into a later run's output.
+            with contextlib.suppress(SandboxError):
+                self.machine.kill(self._client.id, children_only=True)
         if run.end in ("replied", "interrupted"):
             kept = StateOutcome.KEPT if self._config.persistent else StateOutcome.RESET
             return kept, ()

@@ -32,7 +32,15 @@ from llm_sandbox.limits import Deadline
 from llm_sandbox.session.pip_settings import CarriedSettings, PipSettings
 from llm_sandbox.terminal import strip_controls
 
-__all__ = ["Builder", "HostBuilder", "Progress", "SandboxBuilder", "builder_for", "canonical_name"]
+__all__ = [
+    "Builder",
+    "BuildingBackend",
+    "HostBuilder",
+    "Progress",
+    "SandboxBuilder",
+    "builder_for",
+    "canonical_name",
+]
 
 Progress = Callable[[str], None]
 

@@ -25,8 +25,8 @@ ROOT = HERE.parents[1]
 PR_SET_CHILD_SUBREAPER = 36
 
 
-def descendants(root: int) -> dict[int, str]:
-    """Living descendants of a process: pid to name."""
+def descendants(root: int, without: frozenset[int] = frozenset()) -> dict[int, str]:
+    """Living descendants of a process: pid to name; those of `without` are left out."""
     parents: dict[int, tuple[int, str]] = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -41,7 +41,7 @@ def descendants(root: int) -> dict[int, str]:
     found: dict[int, str] = {}
     grown = {root}
     while grown:
-        grown = {pid for pid, (parent, _) in parents.items() if parent in grown}
+        grown = {p for p, (parent, _) in parents.items() if parent in grown and p not in without}
         found |= {pid: parents[pid][1] for pid in grown}
     return found
 
@@ -59,6 +59,8 @@ class Host:
 
     def __init__(self, code: str, folder: Path) -> None:
         self.folder = folder
+        # This process may have sandboxes of its own, from other tests.
+        self.others = frozenset(descendants(os.getpid()))
         self.process = subprocess.Popen(
             [sys.executable, "-u", "-c", code],
             stdin=subprocess.PIPE,
@@ -101,18 +103,8 @@ class Host:
 
     def left(self) -> dict[str, Any]:
         """What there is of it."""
-        while True:
-            # Adopted orphans that have ended.
-            try:
-                if not os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-                    break
-                pid, _ = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                break
-            if pid == self.pid:
-                self.process.returncode = -1
         return {
-            "processes": sorted(descendants(os.getpid()).values()),
+            "processes": sorted(descendants(os.getpid(), self.others).values()),
             "cgroups": cgroups_of(self.pid),
             "mounts": [
                 line
@@ -178,15 +170,19 @@ def nothing() -> dict[str, Any]:
 @pytest.fixture(scope="session", autouse=True)
 def nothing_left(adopt: None) -> Iterator[None]:
     """After all tests here this process has no descendant that it did not have before."""
-    before = sorted(descendants(os.getpid()).values())
-    yield
     from llm_sandbox.backends.registry import get_backend
     from llm_sandbox.session.pool import shared_pool
 
+    before = sorted(descendants(os.getpid()).values())
+    get_backend("bubblewrap").check()
+    yield
     shared_pool().clear()
     get_backend("bubblewrap").close()
     deadline = time.monotonic() + 8
     while sorted(descendants(os.getpid()).values()) != before and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert sorted(descendants(os.getpid()).values()) == before
+    left = descendants(os.getpid())
+    tree = subprocess.run(["ps", "-eo", "pid,ppid,stat,etime,comm,wchan"], capture_output=True, text=True).stdout
+    rows = [row for row in tree.splitlines() if row.split()[0] in map(str, left)]
+    assert sorted(left.values()) == before, "\n".join(rows)
     assert cgroups_of(os.getpid()) == []

@@ -269,11 +269,32 @@ def test_two_threads_are_told_apart() -> None:
         assert session.run("print(2)").stdout == "2\n"
 
 
-def test_a_session_that_is_forgotten_is_reclaimed() -> None:
-    """An object that is dropped without close() does not keep the process from ending its machine at exit."""
-    before = len(os.listdir("/proc/self/fd"))
-    session = create_session("bubblewrap")
-    session.open()
-    session.close()
+def test_a_dropped_session_ends_with_the_process(start: Callable[[str], Any], gone: Any, nothing: Any) -> None:
+    """A session whose object is dropped without close() keeps the process from nothing and is gone after it."""
+    host = start("""
+from llm_sandbox import create_session
+for _ in range(3):
+    session = create_session("bubblewrap"); session.open(); session.run("x = 1")
     del session
-    assert len(os.listdir("/proc/self/fd")) - before < 40
+print("end")
+""")
+    assert host.finish(20) == (0, "end\n")
+    assert gone(host) == nothing
+
+
+def test_threads_that_come_first_together_share_one_supervisor(start: Callable[[str], Any]) -> None:
+    """Four threads that open a process's first sessions at the same moment start one supervisor."""
+    host = start("""
+import threading, time
+from llm_sandbox import create_session
+barrier = threading.Barrier(4)
+def work():
+    barrier.wait()
+    session = create_session("bubblewrap"); session.open(); session.run("print(1)")
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print("ready"); time.sleep(60)
+""")
+    host.wait_for("ready")
+    assert host.left()["processes"].count("supervisor") == 1

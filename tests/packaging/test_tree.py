@@ -16,7 +16,7 @@ INSIDE = ("guest", "shim")
 
 
 def our_files() -> list[Path]:
-    folders = ("llm_sandbox", "tests", "examples", "images", "benchmarks")
+    folders = ("llm_sandbox", "examples", "images", "benchmarks")
     return sorted(path for name in folders for path in (ROOT / name).rglob("*.py"))
 
 

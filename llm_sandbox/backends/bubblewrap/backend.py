@@ -35,7 +35,7 @@ from llm_sandbox.guest.linux import architecture, landlock_abi
 from llm_sandbox.limits import Limits
 from llm_sandbox.settings import get_settings
 
-__all__ = ["BubblewrapBackend"]
+__all__ = ["BubblewrapBackend", "describe_isolation"]
 
 _LOWEST_USER = 1_600_000_000
 """Root's sandboxes run as users from here up, one for each supervisor: no account and no
@@ -268,7 +268,7 @@ class BubblewrapBackend(Backend):
                 self.base_env(spec.workdir),
                 confinement={
                     "rlimits": resource_limits(limits, processes=True),
-                    "seccomp": build_filter(architecture()),
+                    "seccomp": build_filter(architecture(), memory_objects=cgroup is not None),
                     "read_only": ["/"],
                     "writable": [
                         *(spec.workdir, "/tmp", "/dev/shm", "/dev/pts", "/dev"),  # noqa: S108
@@ -358,7 +358,7 @@ def describe_isolation(*, network: Network, cgroup: bool, landlock: int, cpus: b
         "lifetime": Control("enforced", "process 1 ends with the host's connection"),
         "memory": Control("enforced", "memory control group")
         if cgroup
-        else Control("approximated", "RLIMIT_DATA a process; the sum watched 4 times a second"),
+        else Control("approximated", "RLIMIT_DATA a process; the sum is watched, memfd refused"),
         "cpu": _cpu_control(cgroup=cgroup, asked=cpus),
     }
     return Isolation("bubblewrap", "namespaces", controls)

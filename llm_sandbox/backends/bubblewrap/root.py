@@ -11,6 +11,8 @@ from pathlib import Path
 
 from llm_sandbox.backends import python_environment as environment
 
+__all__ = ["BUILD_ROOT", "WORKDIR", "Layout", "arguments", "describe_root"]
+
 WORKDIR = "/sandbox"
 BUILD_ROOT = "/build"
 """Where a machine that builds layers writes them."""

@@ -9,6 +9,8 @@ from llm_sandbox.backends.base import Machine, ProcessSpec
 from llm_sandbox.backends.bubblewrap.binary import Bwrap
 from llm_sandbox.exceptions import BackendUnavailableError, IsolationUnavailableError
 
+__all__ = ["explain_failure", "proof_file", "verify"]
+
 _PROBE = """
 import ctypes, os, socket
 libc = ctypes.CDLL(None, use_errno=True)

@@ -13,6 +13,8 @@ from pathlib import Path
 from llm_sandbox.backends.hardening.removal import remove_group
 from llm_sandbox.limits import Limits
 
+__all__ = ["ROOT", "Cgroup", "CgroupTree", "find_tree"]
+
 ROOT = Path("/sys/fs/cgroup")
 _CPU_PERIOD_US = 100_000
 

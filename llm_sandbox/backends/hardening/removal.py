@@ -5,6 +5,8 @@ loads only this.
 import os
 import time
 
+__all__ = ["remove_group"]
+
 
 def remove_group(path: str, wait_s: float) -> bool:
     """Remove a group and the groups below it, waiting up to `wait_s` seconds for their processes to

@@ -14,11 +14,14 @@ from typing import Final
 from llm_sandbox.backends.hardening.syscalls import (
     ARCHITECTURES,
     FILTERED,
+    MEMORY_OBJECTS,
     NEWEST,
     REFUSED_ENOSYS,
     REFUSED_EPERM,
     X32_BIT,
 )
+
+__all__ = ["build_filter"]
 
 _LOAD, _JEQ, _JGT, _JGE, _JSET, _RETURN = 0x20, 0x15, 0x25, 0x35, 0x45, 0x06
 _NUMBER_OFFSET, _ARCHITECTURE_OFFSET = 0, 4
@@ -115,11 +118,13 @@ def _allow_values(argument: int, values: tuple[int, ...], code: int) -> _Program
 
 
 @cache
-def build_filter(architecture: str) -> bytes:
+def build_filter(architecture: str, *, memory_objects: bool = True) -> bytes:
     """Build the filter program for a machine.
 
     Args:
         architecture: As `platform.machine` names it: ``x86_64`` or ``aarch64``.
+        memory_objects: Whether memory may be held by a descriptor or a key. Where no control group
+            counts it, nothing would.
 
     Returns:
         An array of 8-byte instructions, ready for ``prctl(PR_SET_SECCOMP)`` or ``bwrap --seccomp``.
@@ -138,7 +143,10 @@ def build_filter(architecture: str) -> bytes:
         program.give(_error(errno.ENOSYS))
     program.add(_JGT, NEWEST, 0, 1)
     program.give(_error(errno.ENOSYS))
-    for table, code in ((REFUSED_EPERM, errno.EPERM), (REFUSED_ENOSYS, errno.ENOSYS)):
+    tables = [(REFUSED_EPERM, errno.EPERM), (REFUSED_ENOSYS, errno.ENOSYS)]
+    if not memory_objects:
+        tables.append((MEMORY_OBJECTS, errno.ENOSYS))
+    for table, code in tables:
         refusal = _Program()
         refusal.give(_error(code))
         for numbers in table.values():

@@ -9,6 +9,17 @@ threads could not be started otherwise).
 
 from typing import Final
 
+__all__ = [
+    "ARCHITECTURES",
+    "FILTERED",
+    "MEMORY_OBJECTS",
+    "NEWEST",
+    "REFUSED_ENOSYS",
+    "REFUSED_EPERM",
+    "X32_BIT",
+    "Numbers",
+]
+
 Numbers = tuple[int | None, int | None]
 
 ARCHITECTURES: Final = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
@@ -104,6 +115,12 @@ REFUSED_ENOSYS: Final[dict[str, Numbers]] = {
     "statmount": (457, 457),
 }
 """io_uring, the new mount calls, and what user code has no use for but an attacker has."""
+
+MEMORY_OBJECTS: Final[dict[str, Numbers]] = {
+    "memfd_create": (319, 279),
+    "shmget": (29, 194),
+}
+"""Memory that no process maps, and that a sum over processes misses; refused on request."""
 
 FILTERED: Final[dict[str, Numbers]] = {
     "clone": (56, 220),
