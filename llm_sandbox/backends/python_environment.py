@@ -8,6 +8,7 @@ import sys
 import sysconfig
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.util import cache_from_source
 from pathlib import Path
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "PACKAGE",
     "PYTHON_ROOT",
     "PythonEnvironment",
+    "compile_guest",
     "current",
 ]
 
@@ -91,6 +93,23 @@ def current() -> PythonEnvironment:
         {f"{ENVIRONMENT_ROOT}/pyvenv.cfg": configuration},
         library_path,
     )
+
+
+def compile_guest() -> None:
+    """Compile the code that runs inside, where a checkout has not been.
+
+    Sandboxes see its folders read-only, and would compile it anew at every start.
+    """
+    shim = PACKAGE / "language_handlers" / "python" / "shim"
+    for source in (*(PACKAGE / "guest").glob("*.py"), *shim.glob("*.py")):
+        compiled = Path(cache_from_source(str(source)))
+        if compiled.exists() and compiled.stat().st_mtime >= source.stat().st_mtime:
+            continue
+        if not os.access(source.parent, os.W_OK):
+            return
+        import py_compile
+
+        py_compile.compile(str(source), quiet=2)
 
 
 def _extra_packages() -> tuple[str | None, bool]:

@@ -182,7 +182,9 @@ def nothing_left(adopt: None) -> Iterator[None]:
     while sorted(descendants(os.getpid()).values()) != before and time.monotonic() < deadline:
         time.sleep(0.1)
     left = descendants(os.getpid())
-    tree = subprocess.run(["ps", "-eo", "pid,ppid,stat,etime,comm,wchan"], capture_output=True, text=True).stdout
+    tree = subprocess.run(
+        ["ps", "-eo", "pid,ppid,stat,etime,comm,wchan"], capture_output=True, text=True
+    ).stdout
     rows = [row for row in tree.splitlines() if row.split()[0] in map(str, left)]
     assert sorted(left.values()) == before, "\n".join(rows)
     assert cgroups_of(os.getpid()) == []

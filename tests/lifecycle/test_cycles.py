@@ -259,7 +259,11 @@ def test_two_threads_are_told_apart() -> None:
         )
         thread.start()
         assert started.wait(20)
-        for use in (lambda: session.run("print(1)"), session.restart, lambda: session.install(["six"])):
+        for use in (
+            lambda: session.run("print(1)"),
+            session.restart,
+            lambda: session.install(["six"]),
+        ):
             began = time.monotonic()
             with pytest.raises(SessionBusyError):
                 use()
@@ -269,7 +273,9 @@ def test_two_threads_are_told_apart() -> None:
         assert session.run("print(2)").stdout == "2\n"
 
 
-def test_a_dropped_session_ends_with_the_process(start: Callable[[str], Any], gone: Any, nothing: Any) -> None:
+def test_a_dropped_session_ends_with_the_process(
+    start: Callable[[str], Any], gone: Any, nothing: Any
+) -> None:
     """A session whose object is dropped without close() keeps the process from nothing and is gone after it."""
     host = start("""
 from llm_sandbox import create_session

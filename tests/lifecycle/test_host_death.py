@@ -94,7 +94,13 @@ def test_a_host_killed_while_it_opens_leaves_nothing(
 
 @pytest.mark.parametrize(
     "ending",
-    ["", "raise SystemExit(3)", "raise ValueError", "import os; os._exit(1)", "import os; os.abort()"],
+    [
+        "",
+        "raise SystemExit(3)",
+        "raise ValueError",
+        "import os; os._exit(1)",
+        "import os; os.abort()",
+    ],
 )
 def test_an_end_without_close_leaves_nothing(
     start: Callable[[str], Any], gone: Callable[..., Any], nothing: Any, ending: str

@@ -60,14 +60,33 @@ def test_environment_values_are_checked(session: Any) -> None:
         with pytest.raises(ValidationError):
             session.sandbox.exec("true", env={"A": value})
     os.environ.pop("LD_PRELOAD", None)
-    said = session.sandbox.exec("sh", "-c", "echo $BASH_ENV", env={"BASH_ENV": "/nowhere"}).collect()
+    said = session.sandbox.exec(
+        "sh", "-c", "echo $BASH_ENV", env={"BASH_ENV": "/nowhere"}
+    ).collect()
     assert said.stdout == "/nowhere\n"
     assert "BASH_ENV" not in os.environ
 
 
 def test_words_of_a_command_are_literal(session: Any) -> None:
     """Every metacharacter reaches the program as it was given; no shell reads it."""
-    words = ["$(id)", "`id`", ";", "|", "&&", ">", "*", "~", "a b", "'", '"', "\n", "\\", "--", "-x", ""]
+    words = [
+        "$(id)",
+        "`id`",
+        ";",
+        "|",
+        "&&",
+        ">",
+        "*",
+        "~",
+        "a b",
+        "'",
+        '"',
+        "\n",
+        "\\",
+        "--",
+        "-x",
+        "",
+    ]
     echo = "import sys; print(ascii(sys.argv[1:]))"
     said = session.execute_command(["python3", "-c", echo, *words]).stdout
     assert said == ascii(words) + "\n"
@@ -86,7 +105,13 @@ def test_a_command_that_looks_like_an_option_is_a_name(session: Any) -> None:
 
 def test_a_working_directory_is_inside(session: Any) -> None:
     """A working directory by way of an open descriptor, or of the host's names, is none."""
-    for folder in ("/proc/self/fd/7", "/proc/1/root", "/nowhere", "/root", str(Path.cwd() / "tests")):
+    for folder in (
+        "/proc/self/fd/7",
+        "/proc/1/root",
+        "/nowhere",
+        "/root",
+        str(Path.cwd() / "tests"),
+    ):
         with pytest.raises(SandboxError):
             session.sandbox.exec("pwd", cwd=folder).collect()
     with pytest.raises(SandboxError):
@@ -107,7 +132,9 @@ def test_a_session_does_not_live_in_the_system(workdir: str) -> None:
         create_session("bubblewrap", workdir=workdir)
 
 
-@pytest.mark.parametrize("workdir", ["/etc", "/proc/self", "/usr/lib", "/", "/dev", "/sandbox/../etc", "relative"])
+@pytest.mark.parametrize(
+    "workdir", ["/etc", "/proc/self", "/usr/lib", "/", "/dev", "/sandbox/../etc", "relative"]
+)
 def test_a_sandbox_does_not_live_in_the_system(workdir: str) -> None:
     """`Sandbox.create` refuses what `create_session` refuses."""
     with pytest.raises(SandboxError):
@@ -126,7 +153,9 @@ def test_long_code_runs(session: Any, name: str, code: str) -> None:
     assert session.run(code, timeout=60).stdout == "end\n"
 
 
-@pytest.mark.parametrize("code", ["print(1)\0print(2)", "x = '\ud800'", "\ufeffprint(1)", "\0", "é = '\U0001f600'"])
+@pytest.mark.parametrize(
+    "code", ["print(1)\0print(2)", "x = '\ud800'", "\ufeffprint(1)", "\0", "é = '\U0001f600'"]
+)
 def test_odd_code_is_run_or_an_error_of_its_own(session: Any, code: str) -> None:
     """NUL, lone surrogates and marks in code end as a result or a ValidationError; the session goes on."""
     try:

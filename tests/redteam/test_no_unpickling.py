@@ -40,8 +40,10 @@ def offences(text: str) -> list[tuple[int, str]]:
             if called.attr in FORBIDDEN_METHODS:
                 found.append((node.lineno, called.attr))
             for word in node.keywords:
-                if word.arg is not None and word.arg == MUST_SAY_NO.get(called.attr) and not (
-                    isinstance(word.value, ast.Constant) and word.value.value is False
+                if (
+                    word.arg is not None
+                    and word.arg == MUST_SAY_NO.get(called.attr)
+                    and not (isinstance(word.value, ast.Constant) and word.value.value is False)
                 ):
                     found.append((node.lineno, f"{called.attr}({word.arg}=...)"))
     return found

@@ -25,7 +25,7 @@ ENOSYS = {
 NO_CONTROL = {"number_471", "number_480", "number_511", "number_600"}
 """No kernel has these yet, so that no control can succeed."""
 OWN_BWRAP = (
-    "bwrap", "--unshare-user", "--uid", "0", "--gid", "0", "--cap-add", "ALL",
+    "bwrap", "--unshare-user", "--unshare-uts", "--uid", "0", "--gid", "0", "--cap-add", "ALL",
     "--dev-bind", "/", "/", "--",
 )  # fmt: skip
 """A sandbox of the test's own: a user namespace with every capability, and no filter."""

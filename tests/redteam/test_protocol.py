@@ -147,7 +147,9 @@ FORGED_REPLIES = [
 @pytest.mark.parametrize("reply", FORGED_REPLIES)
 def test_a_forged_reply_is_a_result(session: Any, attempt: Callable[..., Any], reply: str) -> None:
     """Whatever a forged execute_reply holds, run() returns a result that is JSON, and never raises."""
-    code = f"{SEND}send(0, 'execute_reply', {reply})\nsend(3, 'status', {{'execution_state': 'idle'}})"
+    code = (
+        f"{SEND}send(0, 'execute_reply', {reply})\nsend(3, 'status', {{'execution_state': 'idle'}})"
+    )
     first, after = run_twice(session, attempt, code)
     assert first.dropped_bytes >= 0
     assert after.stdout == "42\n"
@@ -206,7 +208,9 @@ def test_an_exception_that_cannot_be_printed_is_an_error(session: Any) -> None:
 
 def test_asking_for_input_without_reading_it_ends(host: Callable[..., str]) -> None:
     """20,000 requests for input whose answers nobody reads do not outlast the run's timeout."""
-    code = SEND + "for _ in range(20_000): send(2, 'input_request', {'prompt': '', 'password': False})"
+    code = (
+        SEND + "for _ in range(20_000): send(2, 'input_request', {'prompt': '', 'password': False})"
+    )
     said = host(
         f"""
 import os, time

@@ -79,7 +79,9 @@ def test_a_link_as_the_top_stays_inside(session: Any, target: Path) -> None:
         session.sandbox.files.download("link", target / "link")
     session.sandbox.files.download("users", target / "users")
     assert "sandbox" in (target / "users").read_text()
-    assert "root:" not in (target / "users").read_text() or "nologin" in (target / "users").read_text()
+    assert (
+        "root:" not in (target / "users").read_text() or "nologin" in (target / "users").read_text()
+    )
     with open("/etc/passwd", encoding="utf-8") as own:
         assert own.read() != (target / "users").read_text()
 
@@ -213,7 +215,9 @@ def test_dots_stay_inside(session: Any, tmp_path: Path) -> None:
 
 def test_an_archive_of_hostile_things_does_not_block(session: Any) -> None:
     """`get_archive` of a folder with a pipe and a device link ends, and leaves the pipe out."""
-    session.run("import os; os.mkdir('odd'); os.mkfifo('odd/pipe'); os.symlink('/dev/zero', 'odd/zero')")
+    session.run(
+        "import os; os.mkdir('odd'); os.mkfifo('odd/pipe'); os.symlink('/dev/zero', 'odd/zero')"
+    )
     data, facts = session.get_archive("odd")
     assert facts["name"] == "odd"
     assert b"pipe" not in data

@@ -314,6 +314,7 @@ class BubblewrapBackend(Backend):
         if house is None or not house.connection.is_alive:
             layers = get_settings().cache_dir / "layers"
             layers.mkdir(parents=True, exist_ok=True)
+            environment.compile_guest()
             layout = describe_root(network=network == "open", layers=layers)
             try:
                 house = _House(self, network, layout)
