@@ -246,6 +246,10 @@ class Machine(abc.ABC):
         """
 
     @abc.abstractmethod
+    def sweep(self) -> None:
+        """Kill what processes that have ended left behind."""
+
+    @abc.abstractmethod
     def set_deadline(self, seconds: float | None) -> None:
         """Have the machine end in `seconds` from now; None for never."""
 

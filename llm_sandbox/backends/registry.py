@@ -3,6 +3,8 @@
 Packages outside can add one with an entry point in the group ``llm_sandbox.backends``.
 """
 
+import os
+import threading
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -29,6 +31,18 @@ def available_names() -> list[str]:
     return sorted({*map(str, _BUILT), *(point.name for point in _installed())})
 
 
+_lock = threading.RLock()
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.RLock()
+
+
+# Another thread may hold it while this process is forked.
+os.register_at_fork(after_in_child=_renew_lock)
+
+
 def _installed() -> "EntryPoints":
     # Costs more to import than a sandbox takes to open.
     from importlib.metadata import entry_points
@@ -42,7 +56,8 @@ def get_backend(name: str) -> Backend:
     Raises:
         UnsupportedBackendError: There is none, or it is not in this version yet.
     """
-    return _get_backend(str(name).lower())
+    with _lock:
+        return _get_backend(str(name).lower())
 
 
 @cache

@@ -256,6 +256,9 @@ class SupervisedMachine(Machine):
         reply = self._request("kill", process=process_id, children_only=children_only)
         return bool(reply["killed"])
 
+    def sweep(self) -> None:
+        self._request("sweep", machine=self.id)
+
     def _request(self, op: str, fds: tuple[int, ...] = (), **fields: Any) -> dict[str, Any]:
         if self._end_reason is not None:
             raise ContainerGoneError(

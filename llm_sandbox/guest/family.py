@@ -8,7 +8,7 @@ inherits. Read from outside the machine, where the hunted cannot interfere.
 import contextlib
 import os
 import signal
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 MARKER = "LLM_SANDBOX_PROCESS"
 """Environment variable whose value names the started process; all its descendants carry it."""
@@ -133,6 +133,33 @@ def kill_descendants(root: int) -> bool:
         while found := {r.pid for r in rows if r.parent in members} - members:
             members |= found
         return [row for row in rows if row.pid in members and row.pid != root]
+
+    return _kill_all(find)
+
+
+def kill_strays(
+    running: Mapping[int, str], alone: Collection[int], pid_namespace: str | None, below: int | None
+) -> bool:
+    """Kill what belongs to no running process; see `kill_family`.
+
+    Args:
+        running: Pid to marker of those whose families stay.
+        alone: Processes that stay without their families.
+        pid_namespace: Where to look, as in `process_table`.
+        below: Look only at what descends from this process.
+    """
+
+    def find() -> list[ProcessRow]:
+        rows = process_table(pid_namespace)
+        if below is not None:
+            inside = {below}
+            while found := {r.pid for r in rows if r.parent in inside} - inside:
+                inside |= found
+            rows = [row for row in rows if row.pid in inside]
+        kept = set(alone)
+        for pid, marker in running.items():
+            kept |= family(pid, marker, rows, spared=alone) | {pid}
+        return [row for row in rows if row.pid not in kept]
 
     return _kill_all(find)
 

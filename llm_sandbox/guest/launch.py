@@ -100,6 +100,30 @@ def _execute(argv: list[str], environment: dict[str, str]) -> dict[str, Any]:
     return failure
 
 
+def launch_zygote(request: Message, control: int, *, with_parent: bool) -> int:
+    """Start the interpreter that kernels are forked from; returns its pid.
+
+    Args:
+        request: With ``argv`` and ``env``.
+        control: Descriptor of its control connection.
+        with_parent: Whether it is told to end with the supervisor, where no namespace sees to it.
+    """
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        os.set_inheritable(control, True)
+        close_all_but([control])
+        for name in _RESET:
+            signal.signal(getattr(signal, f"SIG{name}"), signal.SIG_DFL)
+        if with_parent:
+            linux.set_parent_death_signal(signal.SIGKILL)
+        argv = [*request["argv"], str(control)]
+        os.execve(argv[0], argv, request["env"])
+    finally:
+        os._exit(127)
+
+
 def launch_files(machine: PlainMachine, connection: int) -> int:
     """Start the process that reads and writes the machine's files; returns its pid."""
 

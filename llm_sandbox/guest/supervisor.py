@@ -25,7 +25,6 @@ import time
 
 from . import family, launch, linux
 from .bookkeeping import Housed, Running, Starting
-from .confine import close_all_but
 from .control import ControlChannel, Message
 from .machine import MachineSpec, NamespaceMachine, PlainMachine
 from .memory import over_limit
@@ -187,20 +186,7 @@ class Supervisor:
         if self._zygote is not None:
             return {}
         near, far = socket.socketpair()
-        pid = os.fork()
-        if pid == 0:
-            try:
-                os.set_inheritable(far.fileno(), True)
-                close_all_but([far.fileno()])
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                    signal.signal(number, signal.SIG_DFL)
-                if not self._namespaces:
-                    linux.set_parent_death_signal(signal.SIGKILL)
-                argv = [*request["argv"], str(far.fileno())]
-                os.execve(argv[0], argv, request["env"])
-            finally:
-                os._exit(127)
+        pid = launch.launch_zygote(request, far.fileno(), with_parent=not self._namespaces)
         far.close()
         self._zygote, self._zygote_pid = ControlChannel(near), pid
         self._selector.register(self._zygote, selectors.EVENT_READ)
@@ -229,6 +215,17 @@ class Supervisor:
         running = self._by_key.get(request["process"])
         keep = request["children_only"]
         return {"killed": running is not None and self._kill(running, keep_root=keep)}
+
+    def _op_sweep(self, request: Message, fds: list[int]) -> Message:
+        """Kill what processes that have ended left behind in a machine."""
+        house = self._house(request["machine"])
+        machine = house.machine
+        alone = {getattr(machine, "init", 0), self._zygote_pid, os.getpid(), *house.agents}
+        running = {r.pid: r.key for r in self._running.values() if r.machine == request["machine"]}
+        below = None if self._namespaces else os.getpid()
+        if not family.kill_strays(running, alone, machine.pid_namespace, below):
+            machine.kill_all()
+        return {}
 
     def _op_kill_all(self, request: Message, fds: list[int]) -> Message:
         house = self._machines.get(request["machine"])

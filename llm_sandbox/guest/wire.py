@@ -8,7 +8,8 @@ import io
 import os
 import socket
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import Any
 
@@ -235,7 +236,7 @@ class PeriodicFlush:
         self._pause = threading.Event()
         for stream in streams.values():
             stream.reconfigure(line_buffering=True)
-        threading.Thread(target=self._loop, name="llm-sandbox-flush", daemon=True).start()
+        _start_thread(self._loop)
 
     @contextlib.contextmanager
     def during(self) -> Iterator[None]:
@@ -270,6 +271,19 @@ class PeriodicFlush:
         if flood != gathering:
             stream.reconfigure(line_buffering=not flood)
             (self._gathering.add if flood else self._gathering.discard)(raw)
+
+
+def _start_thread(target: Callable[[], None]) -> None:
+    """Start a daemon thread, also while a machine full of dying processes has no room for it."""
+    deadline = time.monotonic() + 5.0
+    while True:
+        try:
+            threading.Thread(target=target, name="llm-sandbox-flush", daemon=True).start()
+            return
+        except RuntimeError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
 
 
 _DELIVERY: frozenset[CodeType] = frozenset(

@@ -159,6 +159,7 @@ class Interpreter:
             self._end_client(kill=run.end != "died")
             if self.machine.end_reason is not None:
                 raise ContainerGoneError("the sandbox has ended")
+            self.machine.sweep()
             self._client = self._start()
             self._configure()
         except SandboxError:

@@ -4,8 +4,12 @@ This process adopts the orphans of those it starts, so that whatever a killed ho
 becomes its descendant and is counted, however often it forked.
 """
 
+
+# Because: what the kernel has is read as it is.
+
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -138,10 +142,8 @@ def start(tmp_path: Path) -> Iterator[Callable[[str], Host]]:
     yield begin
     for host in hosts:
         for pid in (*descendants(host.pid), host.pid):
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         for stream in (host.process.stdin, host.process.stdout):
             if stream is not None:
                 stream.close()

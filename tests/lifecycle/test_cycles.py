@@ -1,8 +1,10 @@
 """Sessions come and go, in threads and forks, and what the process has stays constant."""
 
+# ruff: noqa: E501
+# Because: hosts are programs.
+
 from __future__ import annotations
 
-import os
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -47,7 +49,9 @@ def count():
 
 @pytest.mark.slow
 def test_sixty_sessions_cost_nothing_that_stays(start: Callable[[str], Any]) -> None:
-    """Descriptors, threads, processes, groups and mounts are the same after 5 and after 65 sessions."""
+    """Descriptors, threads, processes, groups and mounts are the same after 5 and after 65
+    sessions.
+    """
     host = start(
         COUNT
         + """
@@ -101,7 +105,9 @@ def test_twelve_sessions_in_four_threads_do_not_mix() -> None:
 
 
 def test_a_session_outlives_the_thread_that_made_it(start: Callable[[str], Any]) -> None:
-    """A session opened in a thread that ended two seconds ago still runs code, also as the first ever."""
+    """A session opened in a thread that ended two seconds ago still runs code, also as the first
+    ever.
+    """
     host = start("""
 import threading, time
 from llm_sandbox import create_session
@@ -224,7 +230,7 @@ def test_wrong_order_is_a_typed_error() -> None:
         lambda: session.execute_command("true"),
         lambda: session.sandbox,
         lambda: session.copy_from_runtime("a", "b"),
-        lambda: session.restart(),
+        session.restart,
     ):
         with pytest.raises(NotOpenSessionError):
             use()
@@ -236,7 +242,7 @@ def test_wrong_order_is_a_typed_error() -> None:
         lambda: session.run("print(1)"),
         lambda: session.execute_command("true"),
         lambda: session.sandbox,
-        lambda: session.open(),
+        session.open,
         lambda: kept.exec("true"),
         lambda: kept.files.list("."),
     ):
@@ -276,7 +282,9 @@ def test_two_threads_are_told_apart() -> None:
 def test_a_dropped_session_ends_with_the_process(
     start: Callable[[str], Any], gone: Any, nothing: Any
 ) -> None:
-    """A session whose object is dropped without close() keeps the process from nothing and is gone after it."""
+    """A session whose object is dropped without close() keeps the process from nothing and is gone
+    after it.
+    """
     host = start("""
 from llm_sandbox import create_session
 for _ in range(3):

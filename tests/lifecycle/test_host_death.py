@@ -1,5 +1,8 @@
 """However a host process ends, nothing of its sandboxes is there five seconds later."""
 
+# ruff: noqa: E501
+# Because: hosts are programs.
+
 from __future__ import annotations
 
 import signal
@@ -38,7 +41,9 @@ def there_was_something(request: pytest.FixtureRequest) -> None:
 def test_a_killed_host_leaves_nothing(
     start: Callable[[str], Any], gone: Callable[..., Any], nothing: Any, number: int
 ) -> None:
-    """Ten sessions, some busy with children that left them, are gone five seconds after the signal."""
+    """Ten sessions, some busy with children that left them, are gone five seconds after the
+    signal.
+    """
     host = start(TEN + "print('ready'); time.sleep(300)")
     host.wait_for("ready")
     there = host.left()["processes"]
@@ -51,7 +56,9 @@ def test_a_killed_host_leaves_nothing(
 def test_a_fork_of_the_host_keeps_nothing_alive(
     start: Callable[[str], Any], gone: Callable[..., Any], nothing: Any
 ) -> None:
-    """A forked child of the host that keeps every descriptor does not keep the killed host's sandboxes."""
+    """A forked child of the host that keeps every descriptor does not keep the killed host's
+    sandboxes.
+    """
     host = start(
         TEN
         + """
@@ -105,7 +112,9 @@ def test_a_host_killed_while_it_opens_leaves_nothing(
 def test_an_end_without_close_leaves_nothing(
     start: Callable[[str], Any], gone: Callable[..., Any], nothing: Any, ending: str
 ) -> None:
-    """A program that ends without closing its sessions, normally or not, ends soon and leaves nothing."""
+    """A program that ends without closing its sessions, normally or not, ends soon and leaves
+    nothing.
+    """
     host = start(
         "from llm_sandbox import create_session\n"
         "s = [create_session('bubblewrap') for _ in range(3)]\n"

@@ -5,6 +5,9 @@ unprivileged user, or in a bubblewrap of the test's own. An attack that fails th
 nothing.
 """
 
+# ruff: noqa: PTH112, PTH208
+# Because: what the kernel has is read as it is.
+
 from __future__ import annotations
 
 import hashlib
@@ -86,7 +89,9 @@ def own_facts() -> dict[str, Any]:
 
 @pytest.fixture(scope="session", autouse=True)
 def nothing_left() -> Iterator[None]:
-    """After all attacks no process, control group, mount, or shared memory is there that was not before."""
+    """After all attacks no process, control group, mount, or shared memory is there that was not
+    before.
+    """
     before = own_facts()
     yield
     from llm_sandbox.backends.registry import get_backend
@@ -179,7 +184,7 @@ def plain_user() -> Iterator[int]:
 
 @pytest.fixture
 def outside(plain_user: int) -> Callable[..., dict[str, Any]]:
-    """Run an attack program on the host: as the unprivileged user, or as `root` where we are that."""
+    """Run an attack program on the host: as the unprivileged user, or as `root` if we are that."""
 
     def run(program: str, *, root: bool = False, wrapper: tuple[str, ...] = ()) -> dict[str, Any]:
         options: dict[str, Any] = {}

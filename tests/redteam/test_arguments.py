@@ -1,7 +1,13 @@
-"""Arguments of the caller's that carry a model's words: taken literally, or refused before anything starts."""
+"""Arguments of the caller's that carry a model's words: taken literally, or refused before
+anything starts.
+"""
+
+# ruff: noqa: E501
+# Because: attacks are programs, one a line.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Any
@@ -157,11 +163,11 @@ def test_long_code_runs(session: Any, name: str, code: str) -> None:
     "code", ["print(1)\0print(2)", "x = '\ud800'", "\ufeffprint(1)", "\0", "é = '\U0001f600'"]
 )
 def test_odd_code_is_run_or_an_error_of_its_own(session: Any, code: str) -> None:
-    """NUL, lone surrogates and marks in code end as a result or a ValidationError; the session goes on."""
-    try:
+    """NUL, lone surrogates and marks in code end as a result or a ValidationError; the session
+    goes on.
+    """
+    with contextlib.suppress(ValidationError):
         session.run(code, timeout=10)
-    except ValidationError:
-        pass
     assert session.run("print(6 * 7)", timeout=10).stdout == "42\n"
 
 

@@ -1,10 +1,14 @@
 """Two sessions: neither sees, disturbs or outlives into the other."""
 
+# ruff: noqa: PTH208
+# Because: attacks are programs, one a line.
+
 from __future__ import annotations
 
 import ast
 import os
 import secrets
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -47,7 +51,9 @@ print(found)
 
 
 def test_files_and_processes_are_apart(pair: tuple[Any, Any]) -> None:
-    """What one session leaves in its folders and process table is found by it and not by the other."""
+    """What one session leaves in its folders and process table is found by it and not by the
+    other.
+    """
     first, second = pair
     word = f"word{secrets.token_hex(8)}"
     first.run(f"""
@@ -63,7 +69,9 @@ sleeper = subprocess.Popen(['sleep', '60'], env={{'WORD': '{word}'}})
 
 
 def test_abstract_sockets_are_apart(pair: tuple[Any, Any]) -> None:
-    """An abstract socket and a TCP port of one session take a connection of it, and none of the other."""
+    """An abstract socket and a TCP port of one session take a connection of it, and none of the
+    other.
+    """
     first, second = pair
     name = f"word{secrets.token_hex(8)}"
     first.run(f"""
@@ -84,7 +92,7 @@ print(answers)
 
 
 def test_shared_memory_is_apart(pair: tuple[Any, Any]) -> None:
-    """A POSIX and a System V segment of one session do not exist for the other, nor for the host."""
+    """A POSIX and a System V segment of one session do not exist for the other, nor the host."""
     first, second = pair
     before = os.listdir("/dev/shm")
     make = """
@@ -92,19 +100,19 @@ import ctypes
 from multiprocessing import shared_memory
 libc = ctypes.CDLL(None)
 block = shared_memory.SharedMemory('redteam-segment', create=True, size=4096)
-print([libc.shmget(0x5EED, 4096, 0o1666) >= 0])
+print([True, libc.shmget(0x5EED, 4096, 0o1666) >= 0])
 """
     look = """
 import ctypes, os
 libc = ctypes.CDLL(None)
 print([os.path.exists('/dev/shm/redteam-segment'), libc.shmget(0x5EED, 4096, 0o666) >= 0])
 """
-    assert value(first, make) == [True]
+    made = value(first, make)
+    # Without a control group System V segments, which nothing would count, are refused.
+    assert made == [True, True] or first.isolation.state("memory") == "approximated"
     assert value(second, look) == [False, False]
-    assert value(first, look) == [True, True]
+    assert value(first, look) == made
     assert os.listdir("/dev/shm") == before
-    from pathlib import Path
-
     assert str(0x5EED) not in Path("/proc/sysvipc/shm").read_text()
 
 
@@ -132,7 +140,9 @@ print([random.random(), float(numpy.random.random()), secrets.token_hex(8), uuid
 
 
 def test_a_closed_session_leaves_nothing_to_the_next() -> None:
-    """Files, processes, variables, modules and patches of a closed session are unknown to ten later ones."""
+    """Files, processes, variables, modules and patches of a closed session are unknown to ten
+    later ones.
+    """
     word = f"word{secrets.token_hex(8)}"
     with create_session("bubblewrap", env={"SECRET": word}) as first:
         first.run(f"""
@@ -186,7 +196,9 @@ STOPPER = (
 
 
 def test_stopping_what_the_supervisor_starts_stops_nobody_else(host: Callable[..., str]) -> None:
-    """A session that sends SIGSTOP to all it sees, while the host starts programs in it, delays no other."""
+    """A session that sends SIGSTOP to all it sees, while the host starts programs in it, delays no
+    other.
+    """
     said = host(
         f"""
 import os, threading, time
@@ -244,7 +256,9 @@ print(total)
 
 
 def test_descriptors_in_flight_do_not_stop_the_next_session(host: Callable[..., str]) -> None:
-    """A session that parks descriptors in sockets leaves a host with the usual 1024 files its sessions."""
+    """A session that parks descriptors in sockets leaves a host with the usual 1024 files its
+    sessions.
+    """
     said = host(
         """
 import os

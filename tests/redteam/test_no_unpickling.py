@@ -1,5 +1,7 @@
 """Bytes from inside are never turned into objects or programs by the host."""
 
+# Because: a program.
+
 from __future__ import annotations
 
 import ast
@@ -58,7 +60,9 @@ def host_modules() -> list[Path]:
 
 
 def test_the_host_has_no_such_call() -> None:
-    """No module outside of the guest imports a deserialiser, evaluates text, or extracts an archive."""
+    """No module outside of the guest imports a deserialiser, evaluates text, or extracts an
+    archive.
+    """
     found = {
         str(path.relative_to(PACKAGE)): listed
         for path in host_modules()

@@ -1,4 +1,8 @@
-"""The same attacks when the host process is an ordinary user's: in a copy, by an account made for it."""
+"""The same attacks when the host process is an ordinary user's: in a copy, by an account made for
+it.
+"""
+
+# Because: one long command.
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """No capability, no namespace, no door to the kernel that an interpreter does not need."""
 
+# ruff: noqa: E501
+# Because: tables.
+
 from __future__ import annotations
 
 import os
@@ -61,7 +64,9 @@ def test_every_call_is_refused(
 def test_the_same_calls_work_elsewhere(
     outside: Callable[..., dict[str, Any]], corpus: Callable[..., str]
 ) -> None:
-    """Each refused call gives another answer outside: plainly, as root, or in an unfiltered sandbox."""
+    """Each refused call gives another answer outside: plainly, as root, or in an unfiltered
+    sandbox.
+    """
     program = corpus("syscalls.py", on_host=True)
     controls = [refused(outside(program))]
     if shutil.which("bwrap"):
@@ -141,7 +146,7 @@ def test_other_doors_to_the_kernel_are_shut(session: Any, tmp_path: Path) -> Non
 
 
 def test_sandboxes_do_not_nest(session: Any) -> None:
-    """bwrap and unshare, which make namespaces, fail inside."""
+    """Bwrap and unshare, which make namespaces, fail inside."""
     for words in (["unshare", "-r", "true"], ["bwrap", "--ro-bind", "/", "/", "true"]):
         result = session.execute_command(["sh", "-c", 'exec "$@"', "sh", *words])
         assert result.exit_code != 0

@@ -2,6 +2,9 @@
 head, and the next run works.
 """
 
+# ruff: noqa: E501
+# Because: attacks are programs, one a line.
+
 from __future__ import annotations
 
 import json
@@ -122,7 +125,9 @@ def test_a_harmless_forgery_changes_nothing(
 def test_a_patched_interpreter_harms_itself_only(
     session: Any, attempt: Callable[..., Any], attack: str
 ) -> None:
-    """After any patch a fresh interpreter of the same session works, and other sessions never notice."""
+    """After any patch a fresh interpreter of the same session works, and other sessions never
+    notice.
+    """
     attempt(session, SEND + PATCHED[attack], 5)
     result = attempt(session, "6 * 7", 5)
     json.dumps(result.to_dict(), allow_nan=False)
@@ -146,7 +151,9 @@ FORGED_REPLIES = [
 
 @pytest.mark.parametrize("reply", FORGED_REPLIES)
 def test_a_forged_reply_is_a_result(session: Any, attempt: Callable[..., Any], reply: str) -> None:
-    """Whatever a forged execute_reply holds, run() returns a result that is JSON, and never raises."""
+    """Whatever a forged execute_reply holds, run() returns a result that is JSON, and never
+    raises.
+    """
     code = (
         f"{SEND}send(0, 'execute_reply', {reply})\nsend(3, 'status', {{'execution_state': 'idle'}})"
     )
@@ -184,7 +191,9 @@ def test_a_forged_message_is_a_result(
 def test_frames_left_for_the_next_run_do_not_answer_it(
     session: Any, attempt: Callable[..., Any]
 ) -> None:
-    """Garbage that arrives between two runs costs at most the next run, which says that it crashed."""
+    """Garbage that arrives between two runs costs at most the next run, which says that it
+    crashed.
+    """
     session.run(
         SEND + "import threading, time\n"
         "threading.Thread(target=lambda: (time.sleep(0.3), raw(os.urandom(4096)))).start()"
@@ -262,7 +271,9 @@ os._exit(0)
 
 
 def test_a_killed_file_service_comes_back(session: Any) -> None:
-    """Files can be read after user code has killed the process that reads them, also in the middle."""
+    """Files can be read after user code has killed the process that reads them, also in the
+    middle.
+    """
     session.sandbox.files.write_text("a.txt", "content")
     kill = """
 import os

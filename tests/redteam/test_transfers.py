@@ -1,4 +1,9 @@
-"""Files that come out of a sandbox: whatever they are and are called, the host's own stay untouched."""
+"""Files that come out of a sandbox: whatever they are and are called, the host's own stay
+untouched.
+"""
+
+# ruff: noqa: E501, PTH116, PTH118, PTH123, PTH208
+# Because: hostile names are not for pathlib.
 
 from __future__ import annotations
 
@@ -72,7 +77,9 @@ os.link('good.txt', 'hard.txt')
 
 
 def test_a_link_as_the_top_stays_inside(session: Any, target: Path) -> None:
-    """Downloading a link brings what it names inside the sandbox, never the host's file of that name."""
+    """Downloading a link brings what it names inside the sandbox, never the host's file of that
+    name.
+    """
     secret = target.parent / "outside.txt"
     session.run(f"import os; os.symlink('{secret}', 'link'); os.symlink('/etc/passwd', 'users')")
     with pytest.raises(SandboxError):
@@ -93,7 +100,9 @@ names = [b'new\nline', b'esc\x1b[2Jape', b'\xff\xfe', b'\xe2\x80\xaegnp.exe', b'
 
 
 def test_odd_names_arrive_as_they_are(session: Any, target: Path) -> None:
-    """Every name that a file system can hold is listed, downloaded under itself, and shown as JSON."""
+    """Every name that a file system can hold is listed, downloaded under itself, and shown as
+    JSON.
+    """
     made = session.run(f"""{NAMES}
 import os
 os.mkdir('odd')
@@ -113,7 +122,9 @@ print(len(names))
 def test_a_folder_that_turns_into_a_link_leads_nowhere(
     session: Any, target: Path, attempt: Callable[..., Any]
 ) -> None:
-    """While a folder is swapped with a link to another, thirty downloads bring nothing of the host."""
+    """While a folder is swapped with a link to another, thirty downloads bring nothing of the
+    host.
+    """
     session.sandbox.files.write_text("real/a.txt", "inside")
     process = session.sandbox.exec(
         "python3",
@@ -145,7 +156,9 @@ while time.monotonic() < end:
 
 
 def test_links_in_the_destination_are_not_followed(session: Any, target: Path) -> None:
-    """A download over a folder in which names are links replaces or skips them, and writes through none."""
+    """A download over a folder in which names are links replaces or skips them, and writes through
+    none.
+    """
     session.run("""
 import os
 os.makedirs('out/folder')

@@ -1,5 +1,7 @@
 """What of the host can be read, written and reached from inside: nothing that was not granted."""
 
+# Because: names as they are.
+
 from __future__ import annotations
 
 import os
@@ -59,7 +61,7 @@ def test_no_file_of_the_host_can_be_found(
     corpus: Callable[..., str],
     canary: tuple[str, dict[str, str]],
 ) -> None:
-    """A program inside sees no canary file, no canary variable, and no process but the sandbox's."""
+    """A program inside sees no canary file, no canary variable, no process but the sandbox's."""
     word, places = canary
     paths = [*places.values(), "/etc/shadow", f"/proc/{os.getpid()}/environ", "/proc/1/environ"]
     program = corpus("files.py", word=word, paths=paths, folders=FOLDERS)
@@ -118,7 +120,7 @@ def test_nothing_can_be_written(
 
 
 def test_what_is_writable_is_sized(session: Any) -> None:
-    """Every writable mount is a file system in memory with a size and an inode limit, or a device."""
+    """Every writable mount is a file system in memory with size and inode limits, or a device."""
     program = """
 import os
 rows = [line.split() for line in open('/proc/self/mountinfo')]
