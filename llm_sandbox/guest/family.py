@@ -165,14 +165,24 @@ def kill_strays(
 
 
 def _kill_all(find: Callable[[], list[ProcessRow]]) -> bool:
-    killed: set[tuple[int, int]] = set()
+    """Kill all that `find` finds; returns False if it went on finding more.
+
+    Stopped first and killed together: a process that is killed alone makes room for another, and a
+    bomb would refill it for ever, while stopped ones keep their places.
+    """
+    stopped: set[tuple[int, int]] = set()
     for _ in range(_PASSES):
-        # A killed process starts nothing any more, however long its memory takes to be given back.
-        found = [row for row in find() if (row.pid, row.started) not in killed]
+        found = [row for row in find() if (row.pid, row.started) not in stopped]
         if not found:
-            return True
+            break
         for row in found:
-            killed.add((row.pid, row.started))
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(row.pid, signal.SIGKILL)
-    return False
+            stopped.add((row.pid, row.started))
+            _signal(row.pid, signal.SIGSTOP)
+    for pid, _ in stopped:
+        _signal(pid, signal.SIGKILL)
+    return not [row for row in find() if (row.pid, row.started) not in stopped]
+
+
+def _signal(pid: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)

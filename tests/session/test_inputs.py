@@ -193,7 +193,9 @@ def test_the_seed_names_make_sessions() -> None:
     assert "bubblewrap" == create_session(SandboxBackend.BUBBLEWRAP).backend
 
 
-@pytest.mark.parametrize("code", ["x = 'a\0b'", "'\ud800'", "\ufeffprint(1)", "print(1)" + " " * 10**6])
+@pytest.mark.parametrize(
+    "code", ["x = 'a\0b'", "'\ud800'", "\ufeffprint(1)", "print(1)" + " " * 10**6]
+)
 def test_odd_code_is_a_result(session: BaseSession, code: str) -> None:
     """Code with odd characters, or a lot of it, ends in a result."""
     assert session.run(code).exit_code in (0, 1)
