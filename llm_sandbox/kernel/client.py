@@ -32,7 +32,7 @@ __all__ = ["INTERRUPT_GRACE_S", "KernelClient", "KernelRun", "RunEnd"]
 
 RunEnd = Literal["replied", "interrupted", "unresponsive", "died", "broken"]
 
-INTERRUPT_GRACE_S = 1.0
+INTERRUPT_GRACE_S = 0.8
 """How long a kernel may take to answer an interrupt."""
 
 _INTERRUPT_EVERY_S = 0.1

@@ -142,13 +142,19 @@ def start(tmp_path: Path) -> Iterator[Callable[[str], Host]]:
 
     yield begin
     for host in hosts:
-        for pid in (*descendants(host.pid), host.pid):
+        # The host alone: what it started has to end and tidy up by itself.
+        with contextlib.suppress(ProcessLookupError):
+            host.kill()
+        host.process.wait()
+        deadline = time.monotonic() + 6
+        while host.left() != NOTHING and time.monotonic() < deadline:
+            time.sleep(0.05)
+        for pid in descendants(os.getpid(), host.others):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         for stream in (host.process.stdin, host.process.stdout):
             if stream is not None:
                 stream.close()
-        host.process.wait()
 
 
 @pytest.fixture

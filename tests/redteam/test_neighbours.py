@@ -1,7 +1,7 @@
 """Two sessions: neither sees, disturbs or outlives into the other."""
 
 # ruff: noqa: PTH208
-# Because: attacks are programs, one a line.
+# Because: names as the kernel has them.
 
 from __future__ import annotations
 

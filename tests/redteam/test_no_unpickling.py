@@ -1,7 +1,5 @@
 """Bytes from inside are never turned into objects or programs by the host."""
 
-# Because: a program.
-
 from __future__ import annotations
 
 import ast

@@ -2,8 +2,6 @@
 it.
 """
 
-# Because: one long command.
-
 from __future__ import annotations
 
 import os

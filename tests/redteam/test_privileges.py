@@ -1,7 +1,7 @@
 """No capability, no namespace, no door to the kernel that an interpreter does not need."""
 
 # ruff: noqa: E501
-# Because: tables.
+# Because: a table is easier to read with its entries together.
 
 from __future__ import annotations
 

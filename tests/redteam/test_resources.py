@@ -50,8 +50,20 @@ def survives(session: Any) -> bool:
 
 
 def process_count(session: Any) -> int:
-    counted = session.sandbox.exec("sh", "-c", "ls -d /proc/[0-9]* | wc -l", timeout=20).collect()
+    counted = session.run(
+        "import os; print(sum(name.isdigit() for name in os.listdir('/proc')))", timeout=20
+    )
     return int(counted.stdout)
+
+
+def settles(session: Any) -> bool:
+    """Whether there are few processes soon; killed ones take a moment to give their memory back."""
+    deadline = time.monotonic() + 3
+    while process_count(session) >= 20:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
 
 
 @pytest.mark.parametrize("turn", range(3))
@@ -65,7 +77,7 @@ def test_a_fork_bomb_in_python_ends(session: Any, attempt: Callable[..., Any], t
     assert time.monotonic() - started < 1 + 2.5
     assert result.status in ("timeout", "killed", "crashed")
     assert survives(session)
-    assert process_count(session) < 20
+    assert settles(session)
 
 
 def test_a_fork_bomb_in_the_shell_ends(session: Any) -> None:

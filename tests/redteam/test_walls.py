@@ -1,7 +1,5 @@
 """What of the host can be read, written and reached from inside: nothing that was not granted."""
 
-# Because: names as they are.
-
 from __future__ import annotations
 
 import os

@@ -58,6 +58,7 @@ def plan(
 
 def main() -> None:
     """Entry point: the descriptor of the plan is the argument."""
+    parent = os.getppid()
     with open(int(sys.argv[1]), encoding="utf-8") as file:
         work: dict[str, Any] = json.load(file)
     linux.set_process_name("llm-sandbox")
@@ -78,7 +79,7 @@ def main() -> None:
             os._exit(126)
     for fd in work["kept_fds"]:
         os.close(fd)
-    _outlive(child, work["cgroups"])
+    _outlive(child, parent, work["cgroups"])
 
 
 def _stage(sources: Sequence[str]) -> dict[str, str]:
@@ -110,7 +111,7 @@ def _resolve(word: str, staged: Mapping[str, str]) -> str:
     return f"{staged[path]}/{rest}" if rest else staged[path]
 
 
-def _outlive(child: int, cgroups: Sequence[str]) -> None:
+def _outlive(child: int, parent: int, cgroups: Sequence[str]) -> None:
     def end(*_: object) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
@@ -119,6 +120,8 @@ def _outlive(child: int, cgroups: Sequence[str]) -> None:
     signal.signal(signal.SIGTERM, end)
     # The parent thread lives as long as the host process; its end reaches the sandbox by this, too.
     linux.set_parent_death_signal(signal.SIGTERM)
+    if os.getppid() != parent:
+        end()  # it died before the kernel was asked to tell
     _, status = os.waitpid(child, 0)
     deadline = time.monotonic() + 4.0
     for group in cgroups:
