@@ -33,6 +33,7 @@ from .cell_input import InputStream
 from .shell import CellCompiler, SessionShell, quiet
 from .tracebacks import safe_text
 from .wire import (
+    guard_from_threads,
     CapturedRaw,
     ForkedRaw,
     PeriodicFlush,
@@ -73,6 +74,7 @@ class WireKernel(IPythonKernel):
         self.flusher = PeriodicFlush(
             wire, dict(zip(self.raw_streams.values(), self.text_streams, strict=True))
         )
+        guard_from_threads(self.text_streams)
         self.loop = asyncio.new_event_loop()
         asyncio.set_event_loop(self.loop)
         self.loop_was_used = False

@@ -378,6 +378,11 @@ def main() -> None:
     namespaces = sys.argv[2] == "namespaces"
     linux.set_process_name("supervisor")
     os.umask(0o022)
+    # Whoever started the host may have had signals ignored or blocked: programs must not inherit it.
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    for number in signal.valid_signals():
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     # The kernel counts descriptors on their way between processes per user, against the limit of
     # whoever sends: a machine that fills its own, lower limit must not stop the supervisor.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)

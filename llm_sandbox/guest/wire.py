@@ -7,6 +7,7 @@ import contextlib
 import io
 import os
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -216,6 +217,26 @@ def text_stream(raw: io.RawIOBase) -> io.TextIOWrapper:
         newline="\n",
         write_through=False,
     )
+
+
+def guard_from_threads(streams: list[io.TextIOWrapper]) -> None:
+    """Have the streams stop gathering text when a second thread is started.
+
+    Before Python 3.13 that gathering is not safe between threads that write (CPython issue 119506):
+    text is lost and freed memory is written. The buffer below it has a lock, and costs more.
+    """
+    if sys.version_info >= (3, 13):
+        return
+    module: Any = threading
+    start_new_thread = module._start_new_thread
+
+    def start(*args: Any) -> Any:
+        module._start_new_thread = start_new_thread
+        for stream in streams:
+            stream.reconfigure(write_through=True)
+        return start_new_thread(*args)
+
+    module._start_new_thread = start
 
 
 class PeriodicFlush:
