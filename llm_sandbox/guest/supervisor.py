@@ -378,7 +378,7 @@ def main() -> None:
     namespaces = sys.argv[2] == "namespaces"
     linux.set_process_name("supervisor")
     os.umask(0o022)
-    # Whoever started the host may have had signals ignored or blocked: programs must not inherit it.
+    # Whoever started the host may have signals ignored or blocked: programs must not inherit that.
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     for number in signal.valid_signals():
         if signal.getsignal(number) is signal.SIG_IGN:
