@@ -209,6 +209,7 @@ def serve(kernel: Any, stream: int, *, warm: bool) -> None:
     from .wire import Wire
 
     linux.set_process_name("kernel")
+    gc.enable()
     _reseed()
     sys.path.insert(0, "")
     kernel.attach(Wire(socket.socket(fileno=stream)))
@@ -228,6 +229,8 @@ def _reseed() -> None:
 
 def main() -> None:
     """Entry point: ``PRELOAD FD`` as arguments."""
+    # What is loaded here stays for good: looking for garbage in it is a tenth of the start.
+    gc.disable()
     # A fork is interrupted only once it has its own handler.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     preload, fd = sys.argv[1], int(sys.argv[2])
@@ -242,6 +245,7 @@ def main() -> None:
 def main_cold() -> None:
     """Entry point of an interpreter that is not forked: its stream is its standard input."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()
     stream = os.dup(0)
     os.dup2(os.open(os.devnull, os.O_RDWR), 0)
     serve(build_bare(), stream, warm=False)
