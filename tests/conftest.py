@@ -1,0 +1,8 @@
+"""What every test may rely on."""
+
+import signal
+
+# A test run that a shell started in the background inherits an ignored SIGINT, and so would every
+# program that a test interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
