@@ -118,7 +118,8 @@ def test_a_harmless_forgery_changes_nothing(
     """What comes after the forgery in the same run is still there, and the next run works."""
     result = attempt(session, f"{SEND}{HARMLESS[attack]}\nprint('later')", 5)
     assert "later" in result.stdout
-    assert session.run("print(6 * 7)", timeout=5).stdout.endswith("42\n")
+    # A process that the attack forked may print its own "later" only now.
+    assert "42\n" in session.run("print(6 * 7)", timeout=5).stdout
 
 
 @pytest.mark.parametrize("attack", PATCHED)
