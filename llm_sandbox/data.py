@@ -4,18 +4,24 @@ Results are immutable and complete: a run that ends badly still holds everything
 """
 
 import json
-import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from llm_sandbox import outputs as outputs_json
+from llm_sandbox.artifacts.artifact import Artifact
+from llm_sandbox.bundles import Bundle
+from llm_sandbox.console import SCHEMA, ConsoleOutput, ProcessResult, dump_fields, load_fields
 from llm_sandbox.const import RunStatus, StateOutcome
-from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.outputs import ExecutionError, Output
+from llm_sandbox.exceptions import ArtifactNotFoundError, ValidationError
+from llm_sandbox.outputs import DisplayOutput, ExecutionError, Output, ResultOutput, UpdateOutput
 from llm_sandbox.plain import as_mapping, to_plain
 from llm_sandbox.plots import FileType, PlotOutput
 from llm_sandbox.terminal import strip_controls
+
+if TYPE_CHECKING:
+    from llm_sandbox.charts import Chart
+    from llm_sandbox.tables import Table
 
 __all__ = [
     "SCHEMA",
@@ -27,9 +33,6 @@ __all__ = [
     "StreamCallback",
     "Usage",
 ]
-
-SCHEMA = 1
-"""Version of the JSON form of results."""
 
 StreamCallback = Callable[[str], None]
 """What is called with each piece of a stream as it arrives."""
@@ -69,51 +72,6 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ConsoleOutput:
-    """Exit status and streams of a command."""
-
-    type: ClassVar[str] = "console"
-    """Tag in JSON."""
-    exit_code: int = 0
-    """Exit status; 0 is success, 128+n is death by signal n."""
-    stderr: str = ""
-    """What was written to standard error."""
-    stdout: str = ""
-    """What was written to standard output."""
-
-    def success(self) -> bool:
-        """Return whether the exit status is 0."""
-        return self.exit_code == 0
-
-    def text(self) -> str:
-        """Return `stdout`.
-
-        Deprecated: read `stdout`.
-        """
-        warnings.warn("text() is deprecated; read stdout", DeprecationWarning, stacklevel=2)
-        return self.stdout
-
-    @property
-    def safe_text(self) -> str:
-        """Standard output, then standard error, without terminal control sequences."""
-        between = "\n" if self.stdout and self.stderr and not self.stdout.endswith("\n") else ""
-        return strip_controls(f"{self.stdout}{between}{self.stderr}")
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the output as JSON-able data; `from_dict` brings it back."""
-        return _dump(self, ConsoleOutput.__match_args__)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Return the output that `to_dict` described; unknown fields are ignored.
-
-        Raises:
-            ValidationError: `data` is of another schema or of another type.
-        """
-        return cls(**_load(cls, data))
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class ExecutionResult(ConsoleOutput):
     """What a run of code came back with."""
@@ -126,6 +84,8 @@ class ExecutionResult(ConsoleOutput):
     """How the run ended."""
     outputs: tuple[Output, ...] = ()
     """Everything put out, in order."""
+    artifacts: tuple[Artifact, ...] = ()
+    """What was shown, in order, then the files that were made or changed; equal content is one."""
     error: ExecutionError | None = None
     """Why the run did not end well, as the interpreter says; None when it says nothing."""
     value: str | None = None
@@ -157,13 +117,107 @@ class ExecutionResult(ConsoleOutput):
     def trust(self) -> dict[str, tuple[str, ...]]:
         """Which fields were `measured` outside and which are `claimed` by code inside."""
         measured = ["usage.wall_s", "usage.phases", "state", "timed_out", "oom_killed", "signal"]
-        claimed = ["stdout", "stderr", "plots", "outputs", "error", "value", "execution_count"]
+        claimed = ["stdout", "stderr", "plots", "outputs", "artifacts", "error", "value"]
+        claimed += ["execution_count"]
         # Counted where the output is produced, which user code can reach.
         claimed += ["stdout_truncated", "stderr_truncated", "dropped_bytes", "dropped_outputs"]
         claimed += ["usage.cpu_s", "usage.peak_memory_bytes"]
         # An interpreter reports its own good or bad end; only the host sees these other endings.
         (measured if self.status in _OUTSIDE else claimed).extend(("status", "exit_code"))
         return {"measured": (*measured, "notes"), "claimed": tuple(claimed)}
+
+    @property
+    def charts(self) -> "tuple[Chart, ...]":
+        """The data of the figures, in order; figures whose data is not known are passed over."""
+        return tuple(item.chart for item in self.artifacts if item.chart is not None)
+
+    @property
+    def tables(self) -> "tuple[Table, ...]":
+        """The tables that were shown, in order."""
+        return tuple(item.table for item in self.artifacts if item.table is not None)
+
+    @property
+    def files(self) -> tuple[Artifact, ...]:
+        """The files that the run created or changed in the working directory."""
+        return tuple(item for item in self.artifacts if item.paths)
+
+    def artifact(self, name: str) -> Artifact:
+        """Return one artifact.
+
+        Args:
+            name: Its id, the beginning of its id, or its path.
+
+        Raises:
+            ArtifactNotFoundError: There is none, or several ids begin so.
+        """
+        exact = [item for item in self.artifacts if name == item.id or name in item.paths]
+        found = exact or [item for item in self.artifacts if name and item.id.startswith(name)]
+        if len(found) != 1:
+            known = ", ".join(item.name for item in self.artifacts[:20]) or "none"
+            count = "several artifacts" if found else "no artifact"
+            raise ArtifactNotFoundError(f"{count} of this run: {name!r}; there are: {known}")
+        return found[0]
+
+    def for_llm(
+        self,
+        max_tokens: int = 2000,
+        *,
+        images: Literal["auto", "none", "inline"] = "auto",
+        max_image_px: int = 768,
+        shape: Literal["openai", "openai-chat", "mcp"] = "openai",
+        count_tokens: Callable[[str], int] | None = None,
+    ) -> list[dict[str, Any]]:
+        """Return the result as the content parts of a message to a model.
+
+        The error comes first, with the user's line; long output keeps its head and its tail, with
+        an exact count of what is left out and a handle to `read` it by.
+
+        Args:
+            max_tokens: How many tokens text and images may take together, by a careful estimate.
+            images: ``auto``: as many of the latest pictures as fit; ``none``: text only;
+                ``inline``: all pictures, whatever they cost.
+            max_image_px: Larger pictures are scaled down to this width and height, in pixels.
+            shape: ``openai`` for the Responses API, ``openai-chat`` for Chat Completions, ``mcp``
+                for the Model Context Protocol.
+            count_tokens: Counts a text's tokens as the model does; None for an estimate that is
+                seldom too low.
+
+        Raises:
+            ValidationError: An argument is not acceptable.
+        """
+        from llm_sandbox.views.llm import for_llm
+        from llm_sandbox.views.scaling import scale_images
+
+        return for_llm(
+            self,
+            max_tokens=max_tokens,
+            images=images,
+            max_image_px=max_image_px,
+            shape=shape,
+            count_tokens=count_tokens,
+            scale=scale_images,
+        )
+
+    def read(self, handle: str, offset: int = 0, limit: int = 4000) -> str:
+        """Return a part of what `for_llm` left out.
+
+        Args:
+            handle: ``stdout``, ``stderr``, ``error``, ``displays``, ``artifacts``, or the id or
+                path of an artifact.
+            offset: Characters to pass over.
+            limit: Characters to return, at most.
+
+        Raises:
+            ArtifactNotFoundError: There is no such handle.
+        """
+        from llm_sandbox.views.llm import read
+
+        return read(self, handle, offset, limit)
+
+    def __rich__(self) -> object:
+        from llm_sandbox.views.terminal import render
+
+        return render(self)
 
     def __repr__(self) -> str:
         parts = [f"status={self.status.value!r}", f"exit_code={self.exit_code}"]
@@ -172,8 +226,8 @@ class ExecutionResult(ConsoleOutput):
             if text:
                 cut = ", truncated" if getattr(self, f"{name}_truncated") else ""
                 parts.append(f"{name}=<{len(text)} characters{cut}>")
-        if self.plots:
-            parts.append(f"plots={len(self.plots)}")
+        counts = {"plots": len(self.plots), "artifacts": len(self.artifacts)}
+        parts.extend(f"{name}={count}" for name, count in counts.items() if count)
         if self.error is not None:
             parts.append(f"error={strip_controls(self.error.name)[:80]!r}")
         return f"ExecutionResult({', '.join(parts)})"
@@ -184,10 +238,10 @@ class ExecutionResult(ConsoleOutput):
         text = self.safe_text.rstrip("\n")
         summary = [repr(self), text] if text else [repr(self)]
         bundle: dict[str, object] = {"text/plain": "\n".join([*summary, *self.notes])}
-        # trust: plots come from inside; only raster images are shown without being asked for.
-        shown = [p for p in self.plots if p.format in (FileType.PNG, FileType.JPEG)]
-        if shown:
-            bundle[shown[-1].format.mime] = shown[-1].content_base64
+        if self.artifacts:
+            from llm_sandbox.views.report import html_fragment
+
+            bundle["text/html"] = html_fragment(self)
         return bundle
 
     def to_dict(self, *, include_plots: bool = True) -> dict[str, object]:
@@ -197,10 +251,15 @@ class ExecutionResult(ConsoleOutput):
             include_plots: Keep the plots' content. Without it `plots` names formats and sizes only,
                 and image content is left out of the displays in `outputs`.
         """
-        data = _dump(self, ExecutionResult.__match_args__)
+        data = dump_fields(self, ExecutionResult.__match_args__)
         data["plots"] = [plot.to_dict(include_content=include_plots) for plot in self.plots]
-        items = [outputs_json.to_dict(item) for item in self.outputs]
-        data["outputs"] = items if include_plots else [_without_images(item) for item in items]
+        kept = self.outputs if include_plots else [_without_images(item) for item in self.outputs]
+        data["outputs"] = [outputs_json.to_dict(item) for item in kept]
+        # What was shown is among the outputs already.
+        data["artifacts"] = [
+            item.to_dict(include_content=include_plots and not item.outputs)
+            for item in self.artifacts
+        ]
         data["error"] = None if self.error is None else self.error.to_dict()
         data["usage"] = self.usage.to_dict()
         return data
@@ -212,10 +271,11 @@ class ExecutionResult(ConsoleOutput):
         Raises:
             ValidationError: `data` is of another schema, of another type, or malformed.
         """
-        given = _load(cls, data)
+        given = load_fields(cls, data)
         readers: dict[str, Callable[[Any], object]] = {
             "plots": lambda items: [PlotOutput.from_dict(item) for item in items],
             "outputs": lambda items: tuple(outputs_json.from_dict(item) for item in items),
+            "artifacts": lambda items: tuple(Artifact.from_dict(item) for item in items),
             "error": lambda item: None if item is None else ExecutionError.from_dict(item),
             "usage": Usage.from_dict,
             "status": RunStatus,
@@ -227,6 +287,8 @@ class ExecutionResult(ConsoleOutput):
                 given[name] = readers[name](given[name])
         except (TypeError, ValueError, AttributeError) as error:
             raise ValidationError("the data does not describe a result") from error
+        if given.get("artifacts"):
+            given["artifacts"] = _restored(given["artifacts"], given.get("outputs", ()))
         return cls(**given)
 
     def to_json(self, indent: int | None = None, include_plots: bool = True) -> str:
@@ -249,68 +311,23 @@ class ExecutionResult(ConsoleOutput):
         return cls.from_dict(data)
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessResult(ConsoleOutput):
-    """What a process came back with."""
-
-    type: ClassVar[str] = "process"
-    """Tag in JSON."""
-    command: tuple[str, ...] = ()
-    """The command's words."""
-    signal: int | None = None
-    """The signal that ended the process; None when none did."""
-    timed_out: bool = False
-    """The deadline ended the process."""
-    oom_killed: bool = False
-    """The memory limit ended the process."""
-    stdout_truncated: bool = False
-    """Standard output was longer than what is kept."""
-    stderr_truncated: bool = False
-    """Standard error was longer than what is kept."""
-    dropped_bytes: int = 0
-    """Bytes of both streams that were not kept."""
-    duration_s: float = 0.0
-    """Time from start to end, in seconds, on the host's clock."""
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the result as JSON-able data; `from_dict` brings it back."""
-        return _dump(self, ProcessResult.__match_args__)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Return the result that `to_dict` described; unknown fields are ignored.
-
-        Raises:
-            ValidationError: `data` is of another schema or of another type.
-        """
-        given = _load(cls, data)
-        given["command"] = tuple(given.get("command", ()))
-        return cls(**given)
+def _without_images(output: Output) -> Output:
+    if not isinstance(output, DisplayOutput | ResultOutput | UpdateOutput):
+        return output
+    light = {mime: output.data[mime] for mime in output.data if not _is_heavy(mime)}
+    return replace(output, data=light)
 
 
-def _dump(output: ConsoleOutput, names: tuple[str, ...]) -> dict[str, object]:
-    data: dict[str, object] = {"schema": SCHEMA, "type": output.type}
-    special = {"plots", "outputs", "error", "usage"}
-    data.update({n: to_plain(getattr(output, n)) for n in names if n not in special})
-    return data
+def _is_heavy(mime: str) -> bool:
+    return mime.startswith(("image/", "audio/", "video/")) or mime == FileType.PDF.mime
 
 
-def _load(cls: type[ConsoleOutput], data: Mapping[str, object]) -> dict[str, Any]:
-    if data.get("schema") != SCHEMA:
-        raise ValidationError(
-            f"this version reads results of schema {SCHEMA} only", parameter="schema"
-        )
-    if data.get("type") != cls.type:
-        raise ValidationError(f"the data is not of type {cls.type!r}", parameter="type")
-    return {name: data[name] for name in cls.__match_args__ if name in data}
-
-
-def _without_images(item: dict[str, object]) -> dict[str, object]:
-    bundle = item.get("data")
-    if not isinstance(bundle, dict):
-        return item
-    kept = {m: c for m, c in bundle.items() if not m.startswith("image/") and m not in _HEAVY}
-    return item | {"data": kept}
-
-
-_HEAVY = frozenset({FileType.PDF.mime})
+def _restored(artifacts: Sequence[Artifact], outputs: Sequence[Output]) -> tuple[Artifact, ...]:
+    """Give artifacts that were shown their content back, which JSON holds once only."""
+    restored = []
+    for item in artifacts:
+        shown = [outputs[place] for place in item.outputs[:1] if 0 <= place < len(outputs)]
+        bundle = getattr(shown[0], "data", None) if shown else None
+        lost = item.content is None
+        restored.append(item.with_content(bundle) if lost and isinstance(bundle, Bundle) else item)
+    return tuple(restored)

@@ -5,10 +5,11 @@ content as base64 str, exactly as in the Jupyter messaging protocol.
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
+from llm_sandbox.bundles import Bundle
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.plain import as_mapping, from_plain, to_plain
 
@@ -23,6 +24,7 @@ __all__ = [
     "TracebackFrame",
     "UpdateOutput",
     "from_dict",
+    "last_displays",
     "to_dict",
 ]
 
@@ -186,6 +188,30 @@ def to_dict(output: Output) -> dict[str, object]:
     return {"type": output.type} | {name: to_plain(getattr(output, name)) for name in names}
 
 
+def last_displays(
+    outputs: Sequence[Output],
+) -> "dict[int, DisplayOutput | UpdateOutput | ResultOutput]":
+    """Return what was displayed as it was last: an update stands in the place of its display.
+
+    Args:
+        outputs: All outputs of a run.
+
+    Returns:
+        The last form by the place of the first among the outputs, in order.
+    """
+    shown: dict[int, DisplayOutput | UpdateOutput | ResultOutput] = {}
+    places: dict[str, int] = {}
+    for index, output in enumerate(outputs):
+        if isinstance(output, UpdateOutput):
+            if output.display_id in places:
+                shown[places[output.display_id]] = output
+        elif isinstance(output, DisplayOutput | ResultOutput):
+            shown[index] = output
+            if isinstance(output, DisplayOutput) and output.display_id is not None:
+                places[output.display_id] = index
+    return shown
+
+
 def from_dict(data: Mapping[str, object]) -> Output:
     """Return the output that `to_dict` described; unknown fields are ignored.
 
@@ -199,6 +225,8 @@ def from_dict(data: Mapping[str, object]) -> Output:
     for name in ("data", "metadata"):
         if name in known:
             known[name] = as_mapping(known[name])
+    if "data" in known:
+        known["data"] = Bundle(known["data"])
     if cls is ErrorOutput:
         lines = from_plain(known.get("traceback", []))
         known["traceback"] = tuple(map(str, lines)) if isinstance(lines, list) else ()

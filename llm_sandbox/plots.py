@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from llm_sandbox.contents import Content
 from llm_sandbox.exceptions import ValidationError
 
 __all__ = ["FileType", "PlotOutput"]
@@ -56,13 +57,26 @@ _MIME = {
 }
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+class _Encoded:
+    """A field of text that may be given as `Content`, and is then encoded when it is asked for."""
+
+    def __get__(self, instance: object, owner: type) -> str:
+        if instance is None:
+            raise AttributeError  # a field without a default
+        value: str | Content = vars(instance)["_content"]
+        return value.base64() if isinstance(value, Content) else value
+
+    def __set__(self, instance: object, value: str | Content) -> None:
+        vars(instance)["_content"] = value
+
+
+@dataclass(frozen=True, repr=False)
 class PlotOutput:
     """A plot or other visual artifact of a run."""
 
     format: FileType
     """What `content_base64` holds."""
-    content_base64: str
+    content_base64: str = _Encoded()  # type: ignore[assignment]
     """The file's bytes, base64."""
     width: int | None = None
     """Width in pixels; None when unknown."""
@@ -77,6 +91,9 @@ class PlotOutput:
         Raises:
             ValidationError: `content_base64` is not base64.
         """
+        held = vars(self)["_content"]
+        if isinstance(held, Content):
+            return held.bytes()
         try:
             return base64.b64decode(self.content_base64, validate=True)
         except (binascii.Error, ValueError) as error:
@@ -99,8 +116,13 @@ class PlotOutput:
     def __repr__(self) -> str:
         size = f", {self.width}x{self.height}" if self.width and self.height else ""
         dpi = f", {self.dpi} dpi" if self.dpi else ""
-        stored = len(self.content_base64) * 3 // 4 - self.content_base64[-2:].count("=")
-        return f"<PlotOutput {self.format.value}{size}{dpi}, {stored} bytes>"
+        return f"<PlotOutput {self.format.value}{size}{dpi}, {self._size()} bytes>"
+
+    def _size(self) -> int:
+        held: str | Content = vars(self)["_content"]
+        if isinstance(held, Content):
+            return held.size
+        return len(held) * 3 // 4 - held[-2:].count("=")
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None

@@ -32,6 +32,11 @@
     │  ├─ SandboxPermissionError          (PermissionError)
     │  └─ NoSpaceError                    (OSError, ENOSPC)
     ├─ ResourceError                      OutputLimitError, ArtifactLimitError, OutOfMemoryError
+    ├─ ArtifactNotFoundError              (LookupError)
+    ├─ VariableNotFoundError              (LookupError)
+    │  └─ TableGoneError                  the code has let go of a table that was shown
+    ├─ ValueNotTransferableError          (TypeError)  neither plain data, an array nor a table
+    │  └─ ValueTooLargeError
     ├─ SandboxTimeoutError                (TimeoutError)  carries the partial result
     ├─ KernelError                        KernelDiedError, KernelNotReadyError, ProtocolError
     ├─ LibraryInstallationError           CommandFailedError
@@ -82,6 +87,7 @@ from llm_sandbox.exceptions.machine import (
 )
 from llm_sandbox.exceptions.running import (
     ArtifactLimitError,
+    ArtifactNotFoundError,
     CommandFailedError,
     KernelDiedError,
     KernelError,
@@ -96,9 +102,16 @@ from llm_sandbox.exceptions.running import (
     SecurityViolationError,
     TransportError,
 )
+from llm_sandbox.exceptions.values import (
+    TableGoneError,
+    ValueNotTransferableError,
+    ValueTooLargeError,
+    VariableNotFoundError,
+)
 
 __all__ = [
     "ArtifactLimitError",
+    "ArtifactNotFoundError",
     "BackendError",
     "BackendUnavailableError",
     "CommandEmptyError",
@@ -139,8 +152,12 @@ __all__ = [
     "SecurityViolationError",
     "SessionBusyError",
     "SessionClosedError",
+    "TableGoneError",
     "TransportError",
     "UnsupportedBackendError",
     "UnsupportedError",
     "ValidationError",
+    "ValueNotTransferableError",
+    "ValueTooLargeError",
+    "VariableNotFoundError",
 ]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArtifactLimitError",
+    "ArtifactNotFoundError",
     "CommandFailedError",
     "KernelDiedError",
     "KernelError",
@@ -87,6 +88,12 @@ class ArtifactLimitError(ResourceError):
     """More artifacts, or larger ones, than the limit."""
 
     default_code = ErrorCode.ARTIFACT_LIMIT
+
+
+class ArtifactNotFoundError(SandboxError, LookupError):
+    """A result has no artifact of that name, or several."""
+
+    default_code = ErrorCode.ARTIFACT_NOT_FOUND
 
 
 class OutOfMemoryError(ResourceError):

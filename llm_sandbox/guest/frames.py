@@ -3,7 +3,8 @@
 ``u32 size | u8 channel | u8 buffers`` then `size` bytes: ``u32 JSON length | JSON | (u32 length |
 bytes) * buffers``, little endian. Bulk text and images travel as buffers and never inside the JSON:
 the JSON's ``bulk`` key lists, for each of the first buffers, the path in the message's content
-where its text belongs; the rest are the message's own buffers. Both ends use this module.
+where its text belongs; the rest are the message's own buffers. A value of a JSON type travels there
+as JSON text, which nobody need parse who does not want it. Both ends use this module.
 """
 
 import json
@@ -161,9 +162,15 @@ def lift_bulk(message: Message, threshold: int = 2048) -> tuple[Message, list[by
     elif kind in ("display_data", "execute_result", "update_display_data"):
         data = dict(content["data"])
         for mime, value in data.items():
-            if isinstance(value, str) and len(value) >= threshold:
+            if isinstance(value, dict) and mime.endswith("+json"):
+                text = _encoder.encode(value)
+            elif isinstance(value, str):
+                text = value
+            else:
+                continue
+            if len(text) >= threshold:
                 paths.append(["data", mime])
-                buffers.append(value.encode("utf-8", "surrogatepass"))
+                buffers.append(text.encode("utf-8", "surrogatepass"))
         for path in paths:
             data[path[1]] = ""
         content = {**content, "data": data}

@@ -17,7 +17,7 @@ import select
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -25,8 +25,9 @@ from llm_sandbox.backends.base import Exit, RawKernel
 from llm_sandbox.exceptions import ContainerGoneError
 from llm_sandbox.guest import frames
 from llm_sandbox.kernel.collector import Collector, StreamName
+from llm_sandbox.kernel.conversation import Conversation
 from llm_sandbox.kernel.stop import Stop
-from llm_sandbox.limits import Deadline
+from llm_sandbox.limits import Deadline, Limits
 
 __all__ = ["INTERRUPT_GRACE_S", "KernelClient", "KernelRun", "RunEnd"]
 
@@ -40,6 +41,7 @@ _WATCH_S = 0.1
 _DEATH_REPORT_S = 2.0
 _READ = 1 << 20
 _MAX_UNREAD = 1 << 20
+_REPLIES = {"execute_request": "execute_reply", "llm_sandbox_call": "llm_sandbox_reply"}
 
 
 @dataclass
@@ -48,7 +50,9 @@ class KernelRun:
 
     end: RunEnd
     reply: dict[str, Any] = field(default_factory=dict)
-    """The content of ``execute_reply``; empty without one."""
+    """The content of the reply; empty without one."""
+    buffers: list[memoryview] = field(default_factory=list)
+    """The reply's own buffers."""
     exit: Exit | None = None
     """How the kernel's process ended, if it did."""
     problem: str = ""
@@ -126,22 +130,56 @@ class KernelClient:
         Returns:
             How it went. For the ends ``unresponsive`` and ``broken`` the kernel must be killed.
         """
+        content = {
+            "code": code,
+            "silent": silent,
+            "store_history": not silent,
+            "user_expressions": {},
+            "allow_stdin": stdin is not None,
+            "stop_on_error": True,
+        }
+        return self._exchange("execute_request", content, (), collector, deadline, stdin, stop)
+
+    def call(
+        self,
+        service: str,
+        arguments: dict[str, Any],
+        buffers: Sequence[frames.Buffer] = (),
+        *,
+        deadline: Deadline,
+        stop: Stop | None = None,
+    ) -> KernelRun:
+        """Call a service of the kernel: something it does for the host, besides running cells.
+
+        Args:
+            service: Its name.
+            arguments: Its arguments, as JSON types.
+            buffers: Bytes that go with them.
+            deadline: When it is interrupted.
+            stop: Interrupts it when it is asked.
+
+        Returns:
+            How it went; see `execute`.
+        """
+        content = {"name": service, "arguments": arguments}
+        nothing = Collector(Limits(output_bytes=0, displays=0))
+        return self._exchange("llm_sandbox_call", content, buffers, nothing, deadline, None, stop)
+
+    def _exchange(
+        self,
+        kind: str,
+        content: dict[str, Any],
+        buffers: Sequence[frames.Buffer],
+        collector: Collector,
+        deadline: Deadline,
+        stdin: Iterator[str] | None,
+        stop: Stop | None,
+    ) -> KernelRun:
         self._check_owner()
         if stop is not None and stop.asked:
             return KernelRun("interrupted", stopped=True)
-        request = self._send(
-            frames.SHELL,
-            "execute_request",
-            {
-                "code": code,
-                "silent": silent,
-                "store_history": not silent,
-                "user_expressions": {},
-                "allow_stdin": stdin is not None,
-                "stop_on_error": True,
-            },
-        )
-        conversation = _Conversation(request, collector, stdin)
+        request = self._send(frames.SHELL, kind, content, buffers=buffers)
+        conversation = Conversation(request, _REPLIES[kind], collector, stdin)
         if stop is not None:
             self._poll.register(stop, select.POLLIN)
         try:
@@ -160,7 +198,7 @@ class KernelClient:
             self._forget(stop)
 
     def _converse(
-        self, conversation: "_Conversation", deadline: Deadline, stop: Stop | None = None
+        self, conversation: Conversation, deadline: Deadline, stop: Stop | None = None
     ) -> KernelRun:
         give_up: float | None = None
         next_interrupt = 0.0
@@ -184,7 +222,8 @@ class KernelClient:
                 self._drain(conversation.collector)
                 end: RunEnd = "replied" if give_up is None else "interrupted"
                 late = give_up is not None and not stopped
-                return KernelRun(end, conversation.reply or {}, late=late, stopped=stopped)
+                reply, buffers = conversation.reply or {}, conversation.buffers
+                return KernelRun(end, reply, buffers, late=late, stopped=stopped)
             if not alive:
                 run = self._died(conversation.collector)
                 run.stopped = stopped
@@ -197,7 +236,7 @@ class KernelClient:
             with contextlib.suppress(KeyError):
                 self._poll.unregister(stop)
 
-    def _step(self, conversation: "_Conversation", pause_s: float) -> bool:
+    def _step(self, conversation: Conversation, pause_s: float) -> bool:
         """Wait for something and take it in; False when the kernel is gone."""
         ready = self._poll.poll(max(0, int(pause_s * 1000)))
         if not ready and self._raw.ending.get() is not None:
@@ -225,7 +264,7 @@ class KernelClient:
             del self._pipes[fd]
             os.close(fd)
 
-    def _read_frames(self, conversation: "_Conversation") -> bool:
+    def _read_frames(self, conversation: Conversation) -> bool:
         try:
             data = self._raw.stream.recv(max(_READ >> 4, min(_READ, self._reader.wanted())))
         except ConnectionError:
@@ -262,6 +301,7 @@ class KernelClient:
         kind: str,
         content: dict[str, Any],
         parent: dict[str, Any] | None = None,
+        buffers: Sequence[frames.Buffer] = (),
     ) -> str:
         number = f"{self._session}-{next(self._numbers)}"
         header = {
@@ -278,7 +318,7 @@ class KernelClient:
             "metadata": {},
             "content": content,
         }
-        self._outbox.append(memoryview(b"".join(frames.encode(channel, message))))
+        self._outbox.append(memoryview(b"".join(frames.encode(channel, message, buffers))))
         self._push()
         return number
 
@@ -310,67 +350,3 @@ def _pause(deadline: Deadline, give_up: float | None, next_interrupt: float) -> 
         return min(give_up, next_interrupt, now + _WATCH_S) - now
     left = deadline.remaining()
     return _WATCH_S if left is None else min(_WATCH_S, left + 0.001)
-
-
-class _Conversation:
-    """What one request has brought so far."""
-
-    def __init__(self, request: str, collector: Collector, stdin: Iterator[str] | None) -> None:
-        self._request = request
-        self._stdin = stdin
-        self.collector = collector
-        self.reply: dict[str, Any] | None = None
-        self._idle = False
-
-    @property
-    def is_complete(self) -> bool:
-        """Both ends have come: a forged idle alone ends nothing."""
-        return self._idle and self.reply is not None
-
-    def take(self, frame: frames.Frame) -> str | None:
-        """Take one frame; returns what to answer, for a request for input.
-
-        Raises:
-            FrameError: It is not a Jupyter message.
-        """
-        # trust: everything in the frame comes from inside.
-        message, buffers = frame.message, frame.buffers
-        try:
-            kind = message["header"]["msg_type"]
-            if message["parent_header"].get("msg_id") != self._request:
-                return None  # late output of an earlier run
-            content = message["content"]
-            if kind == "stream" and message.get("bulk") and buffers:
-                self.collector.add_bytes(_stream_name(content["name"]), buffers[0])
-                return None
-            frames.restore_bulk(message, buffers)
-            content = message["content"]
-            return self._dispatch(frame, kind, content)
-        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise frames.FrameError(f"a message is malformed: {error}") from None
-
-    def _dispatch(self, frame: frames.Frame, kind: str, content: dict[str, Any]) -> str | None:
-        if kind == "execute_reply" and frame.channel == frames.SHELL:
-            self.reply = content
-            counts = content.get("llm_sandbox", {}).get("dropped", {})
-            self.collector.add_dropped({_stream_name(n): int(c) for n, c in counts.items()})
-        elif kind == "status":
-            self._idle = self._idle or content["execution_state"] == "idle"
-        elif kind == "stream":
-            self.collector.add_bytes(_stream_name(content["name"]), content["text"].encode())
-        elif kind == "input_request":
-            # As in a script, what asks is part of what was written.
-            prompt = str(content.get("prompt", "")).encode("utf-8", "backslashreplace")
-            self.collector.add_bytes("stdout", prompt)
-            return next(self._stdin, "\x04") if self._stdin is not None else "\x04"
-        else:
-            self.collector.add_message(kind, content, frame.size)
-        return None
-
-
-def _stream_name(name: object) -> StreamName:
-    if name == "stdout":
-        return "stdout"
-    if name == "stderr":
-        return "stderr"
-    raise ValueError(f"there is no stream {name!r}")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from llm_sandbox.bundles import Bundle
 from llm_sandbox.limits import Limits
 from llm_sandbox.outputs import (
     ClearOutput,
@@ -133,11 +134,12 @@ class Collector:
             self.value = text if isinstance(text, str) else None
         if kind == "display_data":
             known = display_id if isinstance(display_id, str) else None
-            self._add(DisplayOutput(data, metadata, known))
+            self._add(DisplayOutput(Bundle(data), metadata, known))
         elif kind == "execute_result":
-            self._add(ResultOutput(data, metadata, count if isinstance(count, int) else None))
+            number = count if isinstance(count, int) else None
+            self._add(ResultOutput(Bundle(data), metadata, number))
         elif isinstance(display_id, str):
-            self._add(UpdateOutput(display_id, data, metadata))
+            self._add(UpdateOutput(display_id, Bundle(data), metadata))
 
     def add_dropped(self, counts: dict[StreamName, int]) -> None:
         """Count bytes that were dropped before they were sent.

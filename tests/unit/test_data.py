@@ -10,7 +10,9 @@ import time
 
 import pytest
 
+from llm_sandbox.artifacts import Artifact, ArtifactType
 from llm_sandbox.const import RunStatus, StateOutcome
+from llm_sandbox.contents import Content
 from llm_sandbox.data import (
     ConsoleOutput,
     ExecutionResult,
@@ -19,7 +21,11 @@ from llm_sandbox.data import (
     ProcessResult,
     Usage,
 )
-from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.exceptions import (
+    ArtifactLimitError,
+    ArtifactNotFoundError,
+    ValidationError,
+)
 from llm_sandbox.outputs import DisplayOutput, ExecutionError, StreamOutput, TracebackFrame
 
 PNG = base64.b64encode(b"\x89PNG fake").decode()
@@ -31,6 +37,18 @@ FULL = ExecutionResult(
     [PlotOutput(FileType.PNG, PNG, 4, 3, 100), PlotOutput(FileType.SVG, SVG)],
     status=RunStatus.OOM,
     outputs=(StreamOutput("stdout", "out"), DisplayOutput({"image/png": PNG, "text/plain": "f"})),
+    artifacts=(
+        Artifact(
+            ArtifactType.FIGURE,
+            "image/png",
+            Content.of(base64.b64decode(PNG)),
+            9,
+            outputs=(1,),
+            event="show",
+        ),
+        Artifact(ArtifactType.DATA, "text/csv", Content.of(b"a,b\n"), 4, ("a\nb.csv",)),
+        Artifact(ArtifactType.LINK, "inode/symlink", paths=("l",), note="a link to '/etc'"),
+    ),
     error=ExecutionError("MemoryError", "", (TracebackFrame("<cell>", 1),), 1),
     value="1",
     usage=Usage(1.5, 0.25, 1024, {"execute": 1.25}),
@@ -146,11 +164,46 @@ def test_reprs_never_hold_images_or_output():
     assert repr(FULL.plots[0]) == "<PlotOutput png, 4x3, 100 dpi, 9 bytes>"
 
 
-def test_a_result_shows_text_and_its_last_raster_image_only():
+def test_a_result_shows_text_and_what_it_made_without_a_script():
     bundle = FULL._repr_mimebundle_()
-    assert bundle.keys() == {"text/plain", "image/png"}
+    assert bundle.keys() == {"text/plain", "text/html"}
     assert "variables are gone" in bundle["text/plain"]
+    assert f'src="data:image/png;base64,{PNG}"' in bundle["text/html"]
+    assert "a link to" in bundle["text/html"]
     assert ExecutionResult()._repr_mimebundle_().keys() == {"text/plain"}
+
+
+def test_a_page_from_inside_is_only_named_where_the_page_around_it_is_not_ours():
+    page = Artifact(
+        ArtifactType.HTML, "text/html", Content.of(b"<b>x</b><script>"), 16, outputs=(0,)
+    )
+    shown = ExecutionResult(artifacts=(page,))._repr_mimebundle_()["text/html"]
+    assert "text/html" in shown
+    assert "<iframe" not in shown
+    assert "<script" not in shown
+
+
+def test_an_artifact_is_found_by_its_id_the_beginning_of_it_or_its_path():
+    figure, table, link = FULL.artifacts
+    assert [FULL.artifact(name) for name in (figure.id, figure.id[:5], "a\nb.csv", "l")] == [
+        figure,
+        figure,
+        table,
+        link,
+    ]
+    for name in ("", "nothing", "zz"):
+        with pytest.raises(ArtifactNotFoundError, match="no artifact"):
+            FULL.artifact(name)
+
+
+def test_an_artifact_without_content_says_why_when_it_is_asked():
+    with pytest.raises(ArtifactLimitError, match="a link to '/etc'"):
+        FULL.artifacts[2].bytes()
+
+
+def test_an_artifact_is_described_on_one_line_without_control_characters():
+    line = FULL.artifacts[1].describe()
+    assert line == "data a\\nb.csv (text/csv, 4 bytes)"
 
 
 def test_an_svg_is_shown_as_an_image_in_which_scripts_do_not_run():

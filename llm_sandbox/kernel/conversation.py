@@ -1,0 +1,86 @@
+"""One request to a kernel, and everything that answers it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from llm_sandbox.guest import frames
+from llm_sandbox.kernel.collector import Collector, StreamName
+
+__all__ = ["Conversation"]
+
+
+class Conversation:
+    """What one request has brought so far.
+
+    Args:
+        request: Number of the request's message.
+        reply_kind: Type of the message that answers it.
+        collector: Gets what is put out meanwhile.
+        stdin: Lines for `input`; None to refuse it.
+    """
+
+    def __init__(
+        self, request: str, reply_kind: str, collector: Collector, stdin: Iterator[str] | None
+    ) -> None:
+        self._request = request
+        self._reply_kind = reply_kind
+        self._stdin = stdin
+        self.collector = collector
+        self.reply: dict[str, Any] | None = None
+        self.buffers: list[memoryview] = []
+        self._idle = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Both ends have come: a forged idle alone ends nothing."""
+        return self._idle and self.reply is not None
+
+    def take(self, frame: frames.Frame) -> str | None:
+        """Take one frame; returns what to answer, for a request for input.
+
+        Raises:
+            FrameError: It is not a Jupyter message.
+        """
+        # trust: everything in the frame comes from inside.
+        message, buffers = frame.message, frame.buffers
+        try:
+            kind = message["header"]["msg_type"]
+            if message["parent_header"].get("msg_id") != self._request:
+                return None  # late output of an earlier run
+            content = message["content"]
+            if kind == "stream" and message.get("bulk") and buffers:
+                self.collector.add_bytes(_stream_name(content["name"]), buffers[0])
+                return None
+            own = frames.restore_bulk(message, buffers)
+            content = message["content"]
+            if kind == self._reply_kind and frame.channel == frames.SHELL:
+                self.buffers = own
+            return self._dispatch(frame, kind, content)
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise frames.FrameError(f"a message is malformed: {error}") from None
+
+    def _dispatch(self, frame: frames.Frame, kind: str, content: dict[str, Any]) -> str | None:
+        if kind == self._reply_kind and frame.channel == frames.SHELL:
+            self.reply = content
+            counts = (content.get("llm_sandbox") or {}).get("dropped", {})
+            self.collector.add_dropped({_stream_name(n): int(c) for n, c in counts.items()})
+        elif kind == "status":
+            self._idle = self._idle or content["execution_state"] == "idle"
+        elif kind == "stream":
+            self.collector.add_bytes(_stream_name(content["name"]), content["text"].encode())
+        elif kind == "input_request":
+            # As in a script, what asks is part of what was written.
+            prompt = str(content.get("prompt", "")).encode("utf-8", "backslashreplace")
+            self.collector.add_bytes("stdout", prompt)
+            return next(self._stdin, "\x04") if self._stdin is not None else "\x04"
+        else:
+            self.collector.add_message(kind, content, frame.size)
+        return None
+
+
+def _stream_name(name: object) -> StreamName:
+    if name == "stdout":
+        return "stdout"
+    if name == "stderr":
+        return "stderr"
+    raise ValueError(f"there is no stream {name!r}")
