@@ -1,10 +1,11 @@
-"""Which file formats are recognised in what a run shows, and which displays are plots.
+"""What a run made, as data: artifacts, and the file formats they come in.
 
-One file per family of formats, each with its own bounded header parser: content from inside is
-measured, never decoded or rendered. Start at `base.ArtifactKind`, then `registry`, then `plots`.
+An `Artifact` is one thing that was shown or written: start at `artifact`, then `displays` and
+`files`, where they come from. What a file is, `identify` says by its bytes, with the formats in
+`formats`, which `registry` lists; content from inside is never decoded or rendered here.
 """
 
-from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
-from llm_sandbox.artifacts.plots import plot_from_display
+from llm_sandbox.artifacts.artifact import Artifact
+from llm_sandbox.artifacts.types import ArtifactType
 
-__all__ = ["ArtifactKind", "Dimensions", "plot_from_display"]
+__all__ = ["Artifact", "ArtifactType"]

@@ -1,13 +1,14 @@
 """Which rich display is a plot, and in which of its formats."""
 
-import base64
-import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from llm_sandbox.artifacts.base import ArtifactKind
-from llm_sandbox.artifacts.html import is_table
+from llm_sandbox.artifacts.formats.html import is_table
 from llm_sandbox.artifacts.registry import kinds
+from llm_sandbox.bundles import Bundle
+from llm_sandbox.contents import Content
 from llm_sandbox.plots import FileType, PlotOutput
 
 __all__ = ["plot_from_display"]
@@ -67,24 +68,26 @@ def plot_from_display(
     claims = _read_claims(data, metadata)
     if claims.table and not claims.plot:
         return None
+    bundle = data if isinstance(data, Bundle) else Bundle(data)
     for kind in kinds():
+        if kind.file_type is None:
+            continue
         for mime in kind.mimes:
-            content = _content(kind, data.get(mime), limit)
-            if content is None or not kind.matches(content):
+            content = bundle.content(mime)
+            if content is None or content.size > limit or not kind.matches(content.bytes()):
                 continue
             if kind.ambiguous and not _is_meant(kind, content, claims):
                 continue
-            size = kind.describe(content)
-            # Encoded anew: what came may be wrapped into lines, which a PlotOutput may not.
-            encoded = base64.b64encode(content).decode("ascii")
+            size = kind.describe(content.bytes())
+            encoded: Any = content  # encoded when it is asked for
             return PlotOutput(kind.file_type, encoded, size.width, size.height, size.dpi)
     return None
 
 
-def _is_meant(kind: ArtifactKind, content: bytes, claims: _Claims) -> bool:
+def _is_meant(kind: ArtifactKind, content: Content, claims: _Claims) -> bool:
     if claims.plot:
         return True
-    return claims.page and not (kind.file_type is FileType.HTML and is_table(content))
+    return claims.page and not (kind.file_type is FileType.HTML and is_table(content.bytes()))
 
 
 def _read_claims(data: Mapping[str, object], metadata: Mapping[str, object]) -> _Claims:
@@ -105,23 +108,3 @@ def _read_claims(data: Mapping[str, object], metadata: Mapping[str, object]) -> 
 
 def _mapping(value: object) -> Mapping[object, object]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _content(kind: ArtifactKind, value: object, limit: int) -> bytes | None:
-    # trust: text from inside, measured before anything is made of it.
-    if not isinstance(value, str):
-        return None
-    if kind.textual:
-        if len(value) > limit:
-            return None
-        content = value.encode("utf-8", "replace")
-    else:
-        # Twice the size leaves room for the encoding and its line breaks.
-        if len(value) > 2 * limit + 4:
-            return None
-        try:
-            # trust: claimed to be base64; anything else in it is refused, not passed over.
-            content = base64.b64decode(value.replace("\n", "").replace("\r", ""), validate=True)
-        except (binascii.Error, ValueError):
-            return None
-    return content if len(content) <= limit else None

@@ -1,6 +1,8 @@
 """Which artifact kinds there are: built-in, registered, or from an installed package.
 
-A package adds one through the entry point group `llm_sandbox.artifacts`, name to kind class.
+A package adds one through the entry point group `llm_sandbox.artifacts`, name to kind class. Files
+whose beginning no built-in kind claims, or only a general one such as ZIP or plain text, are shown
+to the added kinds (`identify`); displays are shown to those that have a `file_type` (`kinds`).
 """
 
 import warnings
@@ -16,19 +18,94 @@ from llm_sandbox.exceptions import ConfigurationError, ValidationError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["BUILTIN", "ENTRY_POINT_GROUP", "available", "kinds", "load", "register"]
+__all__ = [
+    "BUILTIN",
+    "ENTRY_POINT_GROUP",
+    "PLOTS",
+    "added",
+    "available",
+    "kinds",
+    "load",
+    "register",
+]
 
 ENTRY_POINT_GROUP = "llm_sandbox.artifacts"
 """Group of the entry points that add kinds."""
 
+_FORMATS = "llm_sandbox.artifacts.formats"
+
 BUILTIN = {
-    "png": "llm_sandbox.artifacts.raster:PngKind",
-    "jpeg": "llm_sandbox.artifacts.raster:JpegKind",
-    "svg": "llm_sandbox.artifacts.svg:SvgKind",
-    "pdf": "llm_sandbox.artifacts.pdf:PdfKind",
-    "html": "llm_sandbox.artifacts.html:HtmlKind",
+    "png": f"{_FORMATS}.raster:PngKind",
+    "jpeg": f"{_FORMATS}.raster:JpegKind",
+    "svg": f"{_FORMATS}.svg:SvgKind",
+    "pdf": f"{_FORMATS}.pdf:PdfKind",
+    "html": f"{_FORMATS}.html:HtmlKind",
+    "gif": f"{_FORMATS}.gif:GifKind",
+    "webp": f"{_FORMATS}.webp:WebpKind",
+    "bmp": f"{_FORMATS}.bmp:BmpKind",
+    "ico": f"{_FORMATS}.bmp:IcoKind",
+    "tiff": f"{_FORMATS}.tiff:TiffKind",
+    "avif": f"{_FORMATS}.isomedia:AvifKind",
+    "heic": f"{_FORMATS}.isomedia:HeicKind",
+    "eps": f"{_FORMATS}.postscript:EpsKind",
+    "postscript": f"{_FORMATS}.postscript:PostScriptKind",
+    "wav": f"{_FORMATS}.riff:WavKind",
+    "aiff": f"{_FORMATS}.riff:AiffKind",
+    "mp3": f"{_FORMATS}.mpeg:Mp3Kind",
+    "aac": f"{_FORMATS}.mpeg:AacKind",
+    "ogg": f"{_FORMATS}.ogg:OggKind",
+    "ogv": f"{_FORMATS}.ogg:OgvKind",
+    "flac": f"{_FORMATS}.ogg:FlacKind",
+    "m4a": f"{_FORMATS}.isomedia:M4aKind",
+    "mp4": f"{_FORMATS}.isomedia:Mp4Kind",
+    "mov": f"{_FORMATS}.isomedia:MovKind",
+    "webm": f"{_FORMATS}.matroska:WebmKind",
+    "matroska": f"{_FORMATS}.matroska:MatroskaKind",
+    "avi": f"{_FORMATS}.riff:AviKind",
+    "docx": f"{_FORMATS}.office:DocxKind",
+    "xlsx": f"{_FORMATS}.office:XlsxKind",
+    "pptx": f"{_FORMATS}.office:PptxKind",
+    "odt": f"{_FORMATS}.office:OdtKind",
+    "ods": f"{_FORMATS}.office:OdsKind",
+    "odp": f"{_FORMATS}.office:OdpKind",
+    "epub": f"{_FORMATS}.office:EpubKind",
+    "npz": f"{_FORMATS}.zipped:NpzKind",
+    "torch": f"{_FORMATS}.zipped:TorchKind",
+    "zip": f"{_FORMATS}.zipped:ZipKind",
+    "tar": f"{_FORMATS}.tar:TarKind",
+    "gzip": f"{_FORMATS}.compressed:GzipKind",
+    "bzip2": f"{_FORMATS}.compressed:Bzip2Kind",
+    "xz": f"{_FORMATS}.compressed:XzKind",
+    "zstd": f"{_FORMATS}.compressed:ZstdKind",
+    "7z": f"{_FORMATS}.compressed:SevenZipKind",
+    "parquet": f"{_FORMATS}.columnar:ParquetKind",
+    "arrow": f"{_FORMATS}.columnar:ArrowKind",
+    "npy": f"{_FORMATS}.stores:NpyKind",
+    "hdf5": f"{_FORMATS}.stores:Hdf5Kind",
+    "sqlite": f"{_FORMATS}.stores:SqliteKind",
+    "pickle": f"{_FORMATS}.opaque:PickleKind",
+    "elf": f"{_FORMATS}.opaque:ElfKind",
+    "ipynb": f"{_FORMATS}.structured:NotebookKind",
+    "geojson": f"{_FORMATS}.structured:GeoJsonKind",
+    "ndjson": f"{_FORMATS}.structured:NdjsonKind",
+    "json": f"{_FORMATS}.structured:JsonKind",
+    "xml": f"{_FORMATS}.html:XmlKind",
+    "csv": f"{_FORMATS}.delimited:CsvKind",
+    "tsv": f"{_FORMATS}.delimited:TsvKind",
+    "markdown": f"{_FORMATS}.text:MarkdownKind",
+    "latex": f"{_FORMATS}.text:LatexKind",
+    "python": f"{_FORMATS}.text:PythonKind",
+    "javascript": f"{_FORMATS}.text:JavaScriptKind",
+    "yaml": f"{_FORMATS}.text:YamlKind",
+    "toml": f"{_FORMATS}.text:TomlKind",
+    "text": f"{_FORMATS}.text:TextKind",
+    "data": f"{_FORMATS}.opaque:DataKind",
+    "empty": f"{_FORMATS}.opaque:EmptyKind",
 }
-"""Name to `module:Class`, best first; the module is imported on first use."""
+"""Name to `module:Class`; the module is imported on first use."""
+
+PLOTS = ("png", "jpeg", "svg", "pdf", "html")
+"""The built-in kinds that a plot comes in, best first."""
 
 _registered: dict[str, type[ArtifactKind]] = {}
 
@@ -45,8 +122,15 @@ def register(name: str, kind: type[ArtifactKind]) -> None:
 
 
 def available() -> list[str]:
-    """Return the names of the kinds that can be used here, best first."""
-    return list(_names())
+    """Return the names of the kinds that can be used here, built-in ones first."""
+    return [*BUILTIN, *added()]
+
+
+def added() -> Iterator[str]:
+    """Yield the names of the kinds that are not built in, registered ones first."""
+    # Lazy to the end: what a built-in kind answers for costs no look at package metadata.
+    yield from (name for name in tuple(_registered) if name not in BUILTIN)
+    yield from (name for name in _installed() if name not in BUILTIN and name not in _registered)
 
 
 def load(name: str) -> type[ArtifactKind]:
@@ -61,39 +145,45 @@ def load(name: str) -> type[ArtifactKind]:
     if key in _registered:
         return _registered[key]
     if key in BUILTIN:
-        module, _, attribute = BUILTIN[key].partition(":")
-        found = getattr(import_module(module), attribute)
-    else:
-        point = _installed().get(key)
-        if point is None:
-            choice = ", ".join(available())
-            raise ValidationError(
-                f"no artifact kind of this name; known: {choice}", parameter="name"
-            )
-        found = _load_installed(key, point)
+        return _builtin(key)
+    point = _installed().get(key)
+    if point is None:
+        choice = ", ".join(available())
+        raise ValidationError(f"no artifact kind of this name; known: {choice}", parameter="name")
+    found = _load_installed(key, point)
     if not _is_kind(found):
         raise ConfigurationError(f"the artifact kind {key!r} is not a complete kind class")
     return found
 
 
 def kinds() -> Iterator[ArtifactKind]:
-    """Yield all kinds, best first, each loaded when it is reached.
+    """Yield the kinds that a plot may come in, best first, each loaded when it is reached.
 
-    An installed kind that cannot be used is passed over with a warning: it must not cost anyone
-    the plots of the others.
+    Those are the built-in `PLOTS`, and what other packages add with a `file_type`. An installed
+    kind that cannot be used is passed over with a warning: it must not cost anyone the plots of
+    the others.
     """
-    for name in _names():
+    for name in _plots():
         try:
-            yield load(name)()
+            kind = load(name)()
         except ConfigurationError as error:
             warnings.warn(str(error), RuntimeWarning, stacklevel=2)
+            continue
+        if kind.file_type is not None:
+            yield kind
 
 
-def _names() -> Iterator[str]:
-    # Lazy to the end: most plots are of a built-in kind, and then no package metadata is read.
-    yield from BUILTIN
-    yield from (name for name in tuple(_registered) if name not in BUILTIN)
-    yield from (name for name in _installed() if name not in BUILTIN and name not in _registered)
+def _plots() -> Iterator[str]:
+    yield from PLOTS
+    yield from (name for name in tuple(_registered) if name in BUILTIN and name not in PLOTS)
+    yield from added()
+
+
+@cache
+def _builtin(key: str) -> type[ArtifactKind]:
+    module, _, attribute = BUILTIN[key].partition(":")
+    found: type[ArtifactKind] = getattr(import_module(module), attribute)
+    return found
 
 
 @cache
@@ -117,8 +207,7 @@ def _is_kind(value: object) -> TypeGuard[type[ArtifactKind]]:
         isinstance(value, type)
         and issubclass(value, ArtifactKind)
         and not isabstract(value)
-        and hasattr(value, "mimes")
-        and hasattr(value, "file_type")
+        and bool(getattr(value, "mimes", ()))
     )
 
 

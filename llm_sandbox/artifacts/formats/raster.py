@@ -3,9 +3,14 @@
 No image decoder sees the content: those have a history of defects, and only numbers are wanted.
 """
 
+import re
 import struct
+import zlib
+from typing import NamedTuple
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
+from llm_sandbox.artifacts.formats.findings import cut_short, joined, missing, trailing, unpacked
+from llm_sandbox.artifacts.types import ArtifactType
 from llm_sandbox.plots import FileType
 
 __all__ = ["JpegKind", "PngKind"]
@@ -14,13 +19,21 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 _IHDR = b"\x00\x00\x00\rIHDR"
 _CHUNKS = 64
 """Chunks of a PNG that are passed over in search of the resolution."""
+_ALL_CHUNKS = 100_000
+"""Chunks of a PNG that are passed over in search of its end."""
+_CHANNELS = {0: 1, 2: 3, 3: 3, 4: 2, 6: 4}
+_DEFLATE = 1032
+"""Deflate makes no more bytes than this of one."""
 
 _JPEG = b"\xff\xd8\xff"
 _STEPS = 2048
 """Segments and fill bytes of a JPEG that are passed over in search of the size."""
 _START_OF_FRAME = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _STANDALONE = frozenset({0x01, *range(0xD0, 0xD8)})
-_LAST = frozenset({0xD9, 0xDA})  # end of image, start of scan
+_END_OF_IMAGE = 0xD9
+_START_OF_SCAN = 0xDA
+# In the data of a scan, a marker is what is neither a stuffed byte, a restart nor a fill byte.
+_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 
 _INCH_IN_METRES = 0.0254
 _INCH_IN_CENTIMETRES = 2.54
@@ -29,7 +42,10 @@ _INCH_IN_CENTIMETRES = 2.54
 class PngKind(ArtifactKind):
     """PNG images."""
 
-    mimes = ("image/png",)
+    mimes = ("image/png", "image/apng", "image/vnd.mozilla.apng", "image/x-png")
+    type = ArtifactType.IMAGE
+    extensions = ("png", "apng")
+    label = "a PNG image"
     file_type = FileType.PNG
 
     def matches(self, content: bytes) -> bool:
@@ -37,18 +53,42 @@ class PngKind(ArtifactKind):
         return content.startswith(_PNG)
 
     def describe(self, content: bytes) -> Dimensions:
-        """Return the size in pixels from IHDR, and the resolution from pHYs."""
+        """Return the size in pixels from IHDR, the resolution from pHYs, the frames from acTL."""
         # trust: a file from inside; its lengths are followed by slices, which end where it ends.
         if not self.matches(content) or content[8:16] != _IHDR or len(content) < 24:
             return Dimensions()
         width, height = struct.unpack_from(">II", content, 16)
-        return Dimensions.of(width, height, _png_dpi(content))
+        dpi, frames = _png_details(content)
+        return Dimensions.of(width, height, dpi, frames=frames)
+
+    def check(self, content: bytes) -> str:
+        """Return whether the chunks reach IEND, and what the pixels take."""
+        if not self.matches(content):
+            return "no PNG image"
+        if len(content) < 33:
+            return cut_short("the header is not all there")
+        if content[8:16] != _IHDR:
+            return "it does not begin with its header"
+        intact = zlib.crc32(content[12:29]) == int.from_bytes(content[29:33])
+        width, height, depth, colour = struct.unpack_from(">IIBB", content, 16)
+        if not width or not height:
+            return "it has no pixels"
+        bits = _CHANNELS.get(colour, 4) * max(8, depth)
+        least = height * -(-width * depth * (1 if colour == 3 else _CHANNELS.get(colour, 1)) // 8)
+        return joined(
+            "" if intact else "its header does not have its checksum",
+            unpacked(width * height * bits // 8),
+            _png_ending(content, least),
+        )
 
 
 class JpegKind(ArtifactKind):
     """JPEG images."""
 
-    mimes = ("image/jpeg",)
+    mimes = ("image/jpeg", "image/jpg", "image/pjpeg")
+    type = ArtifactType.IMAGE
+    extensions = ("jpg", "jpeg", "jpe", "jfif", "mpo")
+    label = "a JPEG image"
     file_type = FileType.JPEG
 
     def matches(self, content: bytes) -> bool:
@@ -59,35 +99,25 @@ class JpegKind(ArtifactKind):
         """Return the size in pixels from the frame header, and the resolution from JFIF."""
         if not self.matches(content):
             return Dimensions()
-        dpi: float | None = None
-        offset = 2
-        # trust: a file from inside; every step moves forward, and their number is limited.
-        for _ in range(_STEPS):
-            if content[offset : offset + 1] != b"\xff" or offset + 1 >= len(content):
-                break
-            marker = content[offset + 1]
-            if marker == 0xFF:
-                offset += 1
-                continue
-            if marker in _STANDALONE:
-                offset += 2
-                continue
-            length = int.from_bytes(content[offset + 2 : offset + 4])
-            if marker in _LAST or length < 2:
-                break
-            body = content[offset + 4 : offset + min(length, 32) + 2]
-            if marker in _START_OF_FRAME:
-                if len(body) < 5:
-                    break
-                height, width = struct.unpack_from(">HH", body, 1)
-                return Dimensions.of(width, height, dpi)
-            if marker == 0xE0 and dpi is None:
-                dpi = _jfif_dpi(body)
-            offset += 2 + length
-        return Dimensions.of(None, None, dpi)
+        found = _jpeg_header(content)
+        return Dimensions.of(found.width, found.height, found.dpi)
+
+    def check(self, content: bytes) -> str:
+        """Return whether the segments reach the end of the image, and what the pixels take."""
+        if not self.matches(content):
+            return "no JPEG image"
+        found = _jpeg_header(content)
+        size = (found.width or 0) * (found.height or 0) * found.channels
+        return joined(
+            "" if found.width else cut_short("there is no frame header"),
+            unpacked(size),
+            _jpeg_end(content, found.end),
+        )
 
 
-def _png_dpi(content: bytes) -> float | None:
+def _png_details(content: bytes) -> tuple[float | None, int | None]:
+    dpi: float | None = None
+    frames: int | None = None
     offset = len(_PNG)
     for _ in range(_CHUNKS):
         head = content[offset : offset + 8]
@@ -97,14 +127,107 @@ def _png_dpi(content: bytes) -> float | None:
         name = head[4:]
         if name in (b"IDAT", b"IEND"):
             break
-        if name == b"pHYs":
-            body = content[offset + 8 : offset + 17]
-            if length != 9 or len(body) < 9:
-                break
+        body = content[offset + 8 : offset + 17]
+        if name == b"pHYs" and dpi is None and length == 9 and len(body) == 9:
             across, down, unit = struct.unpack(">IIB", body)
-            return across * _INCH_IN_METRES if unit == 1 and across == down else None
+            dpi = across * _INCH_IN_METRES if unit == 1 and across == down else None
+        elif name == b"acTL" and length == 8 and len(body) >= 8:
+            frames = int.from_bytes(body[:4])
         offset += 12 + length
-    return None
+    return dpi, frames
+
+
+def _png_ending(content: bytes, least: int) -> str:
+    end, packed = _png_end(content)
+    if end is None:
+        return cut_short("there is no IEND chunk")
+    few = "it has too few bytes for so many pixels" if packed * _DEFLATE < least else ""
+    return joined(few, trailing(content, end))
+
+
+def _png_end(content: bytes) -> tuple[int | None, int]:
+    packed = 0
+    offset = len(_PNG)
+    # trust: a file from inside; every step moves forward, and their number is limited.
+    for _ in range(_ALL_CHUNKS):
+        head = content[offset : offset + 8]
+        length = int.from_bytes(head[:4])
+        if len(head) < 8 or offset + 12 + length > len(content):
+            return None, packed
+        offset += 12 + length
+        if head[4:] == b"IEND":
+            return offset, packed
+        if head[4:] in (b"IDAT", b"fdAT"):
+            packed += length
+    # More chunks than any writer makes of that many bytes: the last of them decides.
+    end = content.rfind(b"\x00\x00\x00\x00IEND")
+    return (end + 12 if end > 0 else None), len(content)
+
+
+class _Jpeg(NamedTuple):
+    width: int | None
+    height: int | None
+    dpi: float | None
+    channels: int
+    end: int
+    """Where the search stopped: at the frame's header, or at what cannot be passed over."""
+
+
+def _jpeg_header(content: bytes) -> _Jpeg:
+    dpi: float | None = None
+    offset = 2
+    # trust: a file from inside; every step moves forward, and their number is limited.
+    for _ in range(_STEPS):
+        if content[offset : offset + 1] != b"\xff" or offset + 1 >= len(content):
+            break
+        marker = content[offset + 1]
+        if marker == 0xFF:
+            offset += 1
+            continue
+        if marker in _STANDALONE:
+            offset += 2
+            continue
+        length = int.from_bytes(content[offset + 2 : offset + 4])
+        if marker in (_END_OF_IMAGE, _START_OF_SCAN) or length < 2:
+            break
+        body = content[offset + 4 : offset + min(length, 32) + 2]
+        if marker in _START_OF_FRAME:
+            if len(body) < 5:
+                break
+            height, width = struct.unpack_from(">HH", body, 1)
+            return _Jpeg(width, height, dpi, body[5] if len(body) > 5 else 3, offset)
+        if marker == 0xE0 and dpi is None:
+            dpi = _jfif_dpi(body)
+        offset += 2 + length
+    return _Jpeg(None, None, dpi, 3, offset)
+
+
+def _jpeg_end(content: bytes, offset: int) -> str:
+    # trust: a file from inside; the same, with a fast search through the data of each scan.
+    for _ in range(_STEPS):
+        marker = content[offset + 1 : offset + 2]
+        if content[offset : offset + 1] != b"\xff" or not marker:
+            break
+        if marker[0] == _END_OF_IMAGE:
+            return trailing(content, offset + 2)
+        if marker[0] == 0xFF:
+            offset += 1
+            continue
+        if marker[0] in _STANDALONE:
+            offset += 2
+            continue
+        offset += 2 + max(2, int.from_bytes(content[offset + 2 : offset + 4]))
+        if late := missing(content, offset, "a segment"):
+            return late
+        if marker[0] == _START_OF_SCAN:
+            found = _MARKER.search(content, offset)
+            if found is None:
+                break
+            offset = found.start()
+    else:
+        if content.rstrip(b"\x00").endswith(b"\xff\xd9"):
+            return ""
+    return cut_short("there is no end of the image")
 
 
 def _jfif_dpi(body: bytes) -> float | None:

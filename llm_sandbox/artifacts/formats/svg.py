@@ -1,8 +1,14 @@
-"""SVG: the size of the root element, in CSS pixels; nothing is parsed beyond its start tag."""
+"""SVG: the size of the root element, in CSS pixels; nothing is parsed beyond its start tag.
+
+A drawing that declares entities is XML here, and no picture: readers may expand them without end.
+"""
 
 import re
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
+from llm_sandbox.artifacts.formats.findings import cut_short, joined
+from llm_sandbox.artifacts.formats.text import encoding_note
+from llm_sandbox.artifacts.types import ArtifactType
 from llm_sandbox.plots import FileType
 
 __all__ = ["SvgKind"]
@@ -32,6 +38,32 @@ _VIEW_BOX = re.compile(
 )
 _LONGEST_VALUE = 256
 
+_SEARCHED = 8 * 1024**2
+"""Bytes that are searched for what acts by itself."""
+_TAIL = 64 * 1024
+_END = re.compile(rb"</(?:[A-Za-z_][\w.-]{0,63}:)?svg[ \t\r\n]*+>")
+_AFTER = re.compile(rb"(?:[ \t\r\n]++|<!--.*?-->)*+", re.DOTALL)
+_ACTS = (
+    (
+        re.compile(
+            rb"<(?:[a-z_][\w.-]{0,63}:)?script[ \t\r\n/>]"
+            rb"|[ \t\r\n\"'/]on[a-z]{3,32}[ \t\r\n]{0,16}=[ \t\r\n]{0,16}[\"']"
+            rb"|javascript:",
+            re.IGNORECASE,
+        ),
+        "holds a script",
+    ),
+    (re.compile(rb"<(?:[a-z_][\w.-]{0,63}:)?foreignObject\b", re.IGNORECASE), "holds HTML"),
+    (
+        re.compile(
+            rb"[ \t\r\n:]href[ \t\r\n]{0,16}=[ \t\r\n]{0,16}[\"'](?!#|data:)|@import\b"
+            rb"|url\([ \t\r\n\"']{0,16}(?:https?:|//)",
+            re.IGNORECASE,
+        ),
+        "refers to other addresses",
+    ),
+)
+
 _PIXELS = {
     b"": 1.0,
     b"px": 1.0,
@@ -48,6 +80,11 @@ class SvgKind(ArtifactKind):
     """SVG drawings in an encoding that extends ASCII."""
 
     mimes = ("image/svg+xml",)
+    type = ArtifactType.IMAGE
+    extensions = ("svg",)
+    label = "an SVG drawing"
+    also = ("xml", "text")
+    needs = _WINDOW
     file_type = FileType.SVG
     textual = True
 
@@ -72,6 +109,19 @@ class SvgKind(ArtifactKind):
             elif height is None and width is not None:
                 height = width * box_height / box_width
         return Dimensions.of(width, height)
+
+    def check(self, content: bytes) -> str:
+        """Return whether the root is closed, and what acts when it is shown.
+
+        Written to be overlooked, a script is: that none is named does not make a drawing safe.
+        """
+        root = _root(content)
+        if root is None:
+            return "no SVG drawing, or one that declares entities"
+        # trust: text from inside; each search is one pass over a bounded part.
+        searched = content[:_SEARCHED]
+        acts = [fact for pattern, fact in _ACTS if pattern.search(searched)]
+        return joined(encoding_note(content), *acts, _ending(content, *root))
 
 
 def _root(content: bytes) -> tuple[bytes, int] | None:
@@ -129,3 +179,15 @@ def _view_box(value: bytes | None) -> tuple[float | None, float | None]:
     if match is None:
         return None, None
     return float(match[3]), float(match[4])
+
+
+def _ending(content: bytes, window: bytes, offset: int) -> str:
+    tail = content[-_TAIL:]
+    ends = list(_END.finditer(tail))
+    if not ends:
+        start = window.find(b">", offset)
+        closed = start > 0 and window[start - 1 : start] == b"/"
+        return "" if closed else cut_short("the svg element does not end")
+    rest = _AFTER.match(tail, ends[-1].end())
+    left = len(tail) - (rest.end() if rest else 0)
+    return f"{left:,} bytes follow its end" if left else ""

@@ -1,0 +1,319 @@
+"""One thing that a run made: a figure, a table, an image, a file."""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from llm_sandbox.artifacts.types import ArtifactType
+from llm_sandbox.bundles import CHART_MIME, TABLE_MIME, Bundle, decode_base64
+from llm_sandbox.contents import Content
+from llm_sandbox.exceptions import ArtifactLimitError, ValidationError
+from llm_sandbox.plain import as_mapping, to_plain
+from llm_sandbox.terminal import strip_controls
+
+if TYPE_CHECKING:
+    from llm_sandbox.charts import Chart
+    from llm_sandbox.tables import Table
+
+__all__ = ["Artifact", "extension", "human_size"]
+
+_MATCHING_DIGITS = 12
+_RASTER = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+
+
+class _Record:
+    """A field that holds a record as it came, and reads it when it is first asked for."""
+
+    def __init__(self, kind: Literal["chart", "table"]) -> None:
+        self._kind = kind
+        self._slot = f"_{kind}"
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        if instance is None:
+            return None
+        value = vars(instance)[self._slot]
+        if isinstance(value, Content):
+            value = vars(instance)[self._slot] = _read_record(self._kind, value)
+        return value
+
+    def __set__(self, instance: object, value: object) -> None:
+        vars(instance)[self._slot] = value
+
+
+def _read_record(kind: str, content: Content) -> "Chart | Table | None":
+    try:
+        # trust: a record is claimed inside; the readers take nothing from it on faith.
+        record = json.loads(content.bytes(), parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        return None
+    if kind == "chart":
+        from llm_sandbox.charts import Chart
+
+        return Chart.from_record(record)
+    from llm_sandbox.tables import Table
+
+    return Table.from_record(record)
+
+
+@dataclass(frozen=True, repr=False)
+class Artifact:
+    """Something a run made. It holds facts; the content is read when it is asked for."""
+
+    type: ArtifactType
+    """What it is to a person."""
+    mime: str
+    """MIME type of the content, by its bytes."""
+    content: Content | None = None
+    """The content; None when it did not come, and `note` says why."""
+    size: int = 0
+    """Bytes of the content, or, without content, as the sandbox lists them."""
+    paths: tuple[str, ...] = ()
+    """Where it lies in the sandbox, relative to the working directory; empty for a display."""
+    outputs: tuple[int, ...] = ()
+    """The places in `ExecutionResult.outputs` where it was shown; empty for a file."""
+    change: Literal["created", "changed"] | None = None
+    """What the run did to the file; None for a display."""
+    event: Literal["show", "cell_end", "savefig"] | None = None
+    """What made a figure leave; None for anything else."""
+    source: str = ""
+    """The library or class that made it, as it says; empty when unknown."""
+    width: int | None = None
+    """Width in pixels, or points for documents; None when unknown."""
+    height: int | None = None
+    """Height in the same unit; None when unknown."""
+    dpi: int | None = None
+    """Resolution in dots per inch; None when unknown."""
+    pages: int | None = None
+    """Number of pages, sheets or frames; None when unknown."""
+    duration_s: float | None = None
+    """Length of audio or video in seconds; None when unknown."""
+    chart: "Chart | None" = _Record("chart")  # type: ignore[assignment]
+    """The data of a figure, as the inside describes it; None when it is not known."""
+    table: "Table | None" = _Record("table")  # type: ignore[assignment]
+    """The data of a table, as the inside describes it; None when it is none."""
+    alternatives: Mapping[str, Content] = field(default_factory=dict)
+    """Other forms of the same thing by MIME type; empty by default."""
+    summary: str = ""
+    """The short text that the inside gives it."""
+    note: str = ""
+    """What is wrong with the content, or why there is none; empty when all is well."""
+
+    @property
+    def sha256(self) -> str | None:
+        """Digest of the content, in hexadecimal; None without content."""
+        return None if self.content is None else self.content.sha256
+
+    @property
+    def id(self) -> str:
+        """A short name that stays the same for the same content."""
+        if self.content is not None:
+            return self.content.sha256[:_MATCHING_DIGITS]
+        named = "\0".join((self.mime, self.summary, *self.paths)).encode("utf-8", "surrogatepass")
+        return hashlib.sha256(named).hexdigest()[:_MATCHING_DIGITS]
+
+    @property
+    def is_raster(self) -> bool:
+        """Whether the content is a picture made of pixels, of a type that is widely shown."""
+        return self.content is not None and self.mime in _RASTER
+
+    def bytes(self) -> bytes:
+        """Return the content.
+
+        Raises:
+            ArtifactLimitError: It did not come.
+        """
+        return self._held().bytes()
+
+    def base64(self) -> str:
+        """Return the content as base64 text; see `bytes`."""
+        return self._held().base64()
+
+    def read_text(self) -> str:
+        r"""Return the content as UTF-8 text, other bytes as ``\xff`` escapes; see `bytes`."""
+        return self._held().text()
+
+    def _held(self) -> Content:
+        if self.content is None:
+            raise ArtifactLimitError(
+                f"the content of {self.name!r} did not come: {self.note or 'it is not known why'}",
+                hint="fetch it from the open session: session.copy_from_runtime(path, dest)",
+            )
+        return self.content
+
+    @property
+    def name(self) -> str:
+        """What to call it: its path, else its type and id."""
+        return self.paths[0] if self.paths else f"{self.type.value}-{self.id}"
+
+    def save(self, path: str | Path) -> Path:
+        """Write the content to a file of this machine and return where it is.
+
+        Args:
+            path: Destination; without an extension it gets the usual one of the content's type.
+
+        Raises:
+            ArtifactLimitError: The content did not come.
+            OSError: The file cannot be written.
+        """
+        target = Path(path)
+        if not target.suffix:
+            target = target.with_name(target.name + extension(self.mime))
+        return self._held().save(target)
+
+    def describe(self) -> str:
+        """Return one line about it, without control characters."""
+        parts = [self.type.value]
+        if self.paths:
+            parts.append(repr(self.paths[0])[1:-1])
+        parts.append(f"({', '.join(self._facts())})")
+        chart, table = self.chart, self.table
+        if chart is not None:
+            parts.append(f"- {chart.describe()}")
+        elif table is not None:
+            parts.append(f"- {table.describe()}")
+        if self.note:
+            parts.append(f"[{self.note}]")
+        return strip_controls(" ".join(parts)).replace("\n", " ")
+
+    def _facts(self) -> list[str]:
+        facts = [self.mime]
+        if self.width and self.height:
+            facts.append(f"{self.width} x {self.height}")
+        if self.pages:
+            facts.append(f"{self.pages} pages" if self.pages != 1 else "1 page")
+        if self.duration_s is not None:
+            facts.append(f"{self.duration_s:.1f} s")
+        facts.append(human_size(self.size))
+        if self.change:
+            facts.append(self.change)
+        return facts
+
+    def __repr__(self) -> str:
+        return f"<Artifact {self.id} {self.describe()}>"
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> dict[str, object]:
+        bundle: dict[str, object] = {"text/plain": repr(self)}
+        # trust: the content comes from inside; pictures are all that is shown unasked, an SVG only
+        # where a browser runs none of its scripts.
+        if self.content is not None and self.mime in ("image/png", "image/jpeg"):
+            bundle[self.mime] = self.base64()
+        elif self.content is not None and self.mime == "image/svg+xml":
+            data = self.base64()
+            bundle["text/html"] = f'<img alt="figure" src="data:image/svg+xml;base64,{data}">'
+        elif self.table is not None:
+            bundle["text/markdown"] = self.table.to_markdown()
+        return bundle
+
+    def __hash__(self) -> int:
+        return hash((self.mime, self.content, self.paths, self.outputs))
+
+    def merged(self, other: "Artifact") -> "Artifact":
+        """Return this artifact, standing for another one of the same content as well."""
+        return replace(
+            self,
+            paths=tuple(dict.fromkeys((*self.paths, *other.paths))),
+            outputs=tuple(sorted({*self.outputs, *other.outputs})),
+            change=self.change or other.change,
+        )
+
+    def with_content(self, bundle: Bundle) -> "Artifact":
+        """Return this artifact with the content of a display."""
+        content = bundle.content(self.mime)
+        others = {mime: bundle.content(mime) for mime in bundle if mime != self.mime}
+        return replace(
+            self,
+            content=content if content is None or content.size == self.size else None,
+            alternatives={
+                mime: held
+                for mime, held in others.items()
+                if held is not None and mime not in (CHART_MIME, TABLE_MIME, "text/plain")
+            },
+        )
+
+    def to_dict(self, *, include_content: bool = True) -> dict[str, object]:
+        """Return the artifact as JSON-able data; `from_dict` brings it back.
+
+        Args:
+            include_content: Keep the content, as base64 text; without it the facts stay.
+        """
+        data: dict[str, object] = {"id": self.id, "sha256": self.sha256}
+        for item in fields(self):
+            if item.name not in ("content", "chart", "table", "alternatives"):
+                data[item.name] = to_plain(getattr(self, item.name))
+        for name in ("chart", "table"):
+            value = getattr(self, name)
+            data[name] = None if value is None else value.to_dict()
+        if not include_content:
+            return data
+        data["content"] = None if self.content is None else self.content.base64()
+        data["alternatives"] = {m: held.base64() for m, held in self.alternatives.items()}
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
+        """Return the artifact that `to_dict` described; unknown fields are ignored.
+
+        Raises:
+            ValidationError: The data does not describe an artifact.
+        """
+        if not isinstance(data, Mapping):
+            raise ValidationError("the data does not describe an artifact")
+        known: dict[str, Any] = {f.name: data[f.name] for f in fields(cls) if f.name in data}
+        try:
+            known["type"] = ArtifactType(known["type"])
+            known["content"] = _content(known.get("content"))
+            kept = as_mapping(known.get("alternatives"))
+            contents = {mime: _content(text) for mime, text in kept.items()}
+            known["alternatives"] = {m: held for m, held in contents.items() if held is not None}
+            for name in ("paths", "outputs"):
+                known[name] = tuple(known.get(name, ()))
+            for name in ("chart", "table"):
+                record = known.get(name)
+                known[name] = None if record is None else Content.of(json.dumps(record).encode())
+            return cls(**known)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValidationError("the data does not describe an artifact") from error
+
+
+def _content(text: object) -> Content | None:
+    if text is None:
+        return None
+    decoded = decode_base64(text) if isinstance(text, str) else None
+    if decoded is None:
+        raise ValidationError("the content of an artifact is base64 text", parameter="content")
+    return Content.of(decoded)
+
+
+def extension(mime: str) -> str:
+    """The usual extension of a MIME type, with its dot; empty when there is none."""
+    import mimetypes
+
+    return _EXTENSIONS.get(mime) or mimetypes.guess_extension(mime) or ""
+
+
+_EXTENSIONS = {
+    "application/geo+json": ".geojson",
+    "application/x-ipynb+json": ".ipynb",
+    "application/vnd.apache.arrow.file": ".arrow",
+    "application/vnd.apache.parquet": ".parquet",
+    "application/vnd.plotly.v1+json": ".plotly.json",
+    "audio/wav": ".wav",
+    "image/webp": ".webp",
+    "text/latex": ".tex",
+    "text/markdown": ".md",
+}
+
+
+def human_size(size: int) -> str:
+    """A size for people: `"512 bytes"`, `"12 KB"`, `"3.4 MB"`."""
+    if size < 1000:
+        return f"{size} bytes" if size != 1 else "1 byte"
+    power = min(4, int(math.log10(size)) // 3)
+    value = size / 1000**power
+    return f"{value:.{0 if value >= 10 else 1}f} {' KMGT'[power]}B"

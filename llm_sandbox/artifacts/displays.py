@@ -1,0 +1,228 @@
+"""Which artifact a rich display is, and in which of its forms."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from llm_sandbox.artifacts.artifact import Artifact
+from llm_sandbox.artifacts.identify import examine
+from llm_sandbox.artifacts.registry import BUILTIN, load
+from llm_sandbox.artifacts.types import ArtifactType
+from llm_sandbox.bundles import CHART_MIME, TABLE_MIME, Bundle
+from llm_sandbox.contents import Content
+from llm_sandbox.outputs import Output, last_displays
+
+__all__ = ["artifact_from_display", "artifacts_from_outputs", "merge_equal"]
+
+_METADATA_KEY = "llm_sandbox"
+_LONGEST_NAME = 512
+_LONGEST_SUMMARY = 500
+_EVENTS = ("show", "cell_end", "savefig")
+
+_PLOT_MIMES = (
+    "application/vnd.bokehjs_exec.",
+    "application/vnd.holoviews_exec.",
+    "application/vnd.plotly.",
+    "application/vnd.vega.",
+    "application/vnd.vegalite.",
+)
+"""Beginnings of the MIME types that only plots have; a `_load.` one is a library's own script."""
+
+_TABLES = ("DataFrame", "LazyFrame", "Series", "Styler", "Table")
+"""Ends of the names of tables: `GeoDataFrame` and `PrettyTable` are some, too."""
+
+_PLOT_PACKAGES = frozenset(
+    {"altair", "bokeh", "folium", "holoviews", "lets_plot", "plotly", "pydeck", "pygal"}
+)
+"""Packages that show their plots as HTML alone."""
+
+_PREFERRED = (
+    "image/png",
+    "image/jpeg",
+    "image/gif",
+    "image/webp",
+    "image/svg+xml",
+    "application/pdf",
+    "video/",
+    "audio/",
+    "text/html",
+    "application/geo+json",
+    "text/latex",
+    "text/markdown",
+    "application/json",
+)
+"""MIME types, or beginnings of them, from the form that says most to whoever looks."""
+
+_TYPES = {
+    "text/latex": ArtifactType.MATH,
+    "text/markdown": ArtifactType.TEXT,
+    "application/geo+json": ArtifactType.MAP,
+}
+"""What a display is by its MIME type, where its bytes are text like any other."""
+
+_VERIFIED = ("image/", "audio/", "video/", "application/pdf")
+"""Beginnings of the MIME types whose bytes are not taken for what they are called."""
+
+_NOT_CONTENT = ("text/plain", CHART_MIME, TABLE_MIME, "application/vnd.jupyter.widget-view+json")
+
+
+@dataclass(frozen=True, slots=True)
+class _Claims:
+    """What the inside says about a display."""
+
+    source: str
+    """The library or class it comes from."""
+    event: str
+    """What made it leave."""
+    is_plot: bool
+    """It is a plot, by the capture's word or a MIME type that only plots have."""
+    is_table: bool
+    """It is a table."""
+
+
+def artifacts_from_outputs(outputs: Sequence[Output]) -> list[Artifact]:
+    """Return what was shown, in order, one artifact a display; updated ones as they were last.
+
+    Args:
+        outputs: All outputs of a run.
+    """
+    shown = []
+    for index, output in last_displays(outputs).items():
+        bundle = output.data if isinstance(output.data, Bundle) else Bundle(output.data)
+        shown.append(artifact_from_display(bundle, output.metadata, index))
+    return [artifact for artifact in shown if artifact is not None]
+
+
+def merge_equal(artifacts: Sequence[Artifact]) -> tuple[Artifact, ...]:
+    """Return the artifacts with those of equal content as one, in the place of the first."""
+    merged: dict[object, Artifact] = {}
+    for index, artifact in enumerate(artifacts):
+        key: object = index if artifact.content is None else (artifact.content, artifact.mime)
+        merged[key] = merged[key].merged(artifact) if key in merged else artifact
+    return tuple(merged.values())
+
+
+def artifact_from_display(
+    bundle: Bundle, metadata: Mapping[str, object], index: int
+) -> Artifact | None:
+    """Return the artifact that a display is; None for one that is only text.
+
+    Its content is the best of its forms whose bytes are what they claim to be; the others that are,
+    are its alternatives.
+
+    Args:
+        bundle: The display.
+        metadata: What came with it. Sizes in it are not believed, the content's own are measured.
+        index: The display's place among the outputs.
+    """
+    claims = _read_claims(bundle, metadata)
+    records = {mime: bundle.content(mime) for mime in (CHART_MIME, TABLE_MIME) if mime in bundle}
+    notes: list[str] = []
+    best: Artifact | None = None
+    others: dict[str, Content] = {}
+    for mime in _by_preference(bundle):
+        content = bundle.content(mime)
+        if content is None or content.size == 0:
+            notes.append(f"its {mime} is not base64" if content is None else f"its {mime} is empty")
+        elif best is not None:
+            others[mime] = content
+        else:
+            found = _examined(mime, content, notes)
+            if found is None:
+                continue
+            best = replace(found, outputs=(index,), type=_type(claims, found, records))
+    if best is None:
+        best = _without_form(bundle, index, claims, records)
+        if best is None and not notes:
+            return None
+    summary = bundle.get("text/plain")
+    return replace(
+        best or Artifact(ArtifactType.OTHER, "application/octet-stream", outputs=(index,)),
+        source=claims.source,
+        event=claims.event if claims.event in _EVENTS else None,  # type: ignore[arg-type]
+        chart=records.get(CHART_MIME),  # type: ignore[arg-type]
+        table=records.get(TABLE_MIME),  # type: ignore[arg-type]
+        alternatives=others,
+        summary=summary[:_LONGEST_SUMMARY] if isinstance(summary, str) else "",
+        note="; ".join([*notes, best.note] if best and best.note else notes),
+    )
+
+
+def _by_preference(bundle: Bundle) -> Iterator[str]:
+    rest = [mime for mime in bundle if mime not in _NOT_CONTENT]
+    for wanted in _PREFERRED:
+        family = wanted.endswith("/")
+        chosen = [mime for mime in rest if mime == wanted or (family and mime.startswith(wanted))]
+        rest = [mime for mime in rest if mime not in chosen]
+        yield from chosen
+    yield from (mime for mime in rest if "_load." not in mime)
+
+
+def _examined(mime: str, content: Content, notes: list[str]) -> Artifact | None:
+    """The artifact that some bytes are; None, with a note, if they are not what they claim."""
+    # trust: bytes from inside under a name from inside: they are what they begin as.
+    found = examine(content.bytes(), claimed=mime)
+    if mime.startswith(_VERIFIED) and not _is_known_as(found.identity.kind, mime):
+        notes.append(found.note or f"claims {mime}, holds {found.identity.mime}")
+        return None
+    facts = found.dimensions
+    return Artifact(
+        _TYPES.get(mime, found.identity.type),
+        mime,
+        content,
+        content.size,
+        width=facts.width,
+        height=facts.height,
+        dpi=facts.dpi,
+        pages=facts.pages,
+        duration_s=facts.duration_s,
+        note=found.note,
+    )
+
+
+def _is_known_as(name: str, mime: str) -> bool:
+    kind = load(name)
+    wider = [load(other) for other in kind.also if other in BUILTIN]
+    return any(mime in each.mimes for each in (kind, *wider))
+
+
+def _type(claims: _Claims, found: Artifact, records: Mapping[str, Content | None]) -> ArtifactType:
+    if claims.is_plot or CHART_MIME in records:
+        return ArtifactType.FIGURE
+    if claims.is_table or TABLE_MIME in records:
+        return ArtifactType.TABLE
+    return found.type
+
+
+def _without_form(
+    bundle: Bundle, index: int, claims: _Claims, records: Mapping[str, Content | None]
+) -> Artifact | None:
+    """A table or chart that has no form but its record and its text."""
+    if not records:
+        return None
+    text = bundle.content("text/plain")
+    kind = ArtifactType.FIGURE if CHART_MIME in records else ArtifactType.TABLE
+    return Artifact(kind, "text/plain", text, text.size if text else 0, outputs=(index,))
+
+
+def _read_claims(data: Mapping[str, object], metadata: Mapping[str, object]) -> _Claims:
+    # trust: claimed inside, by the capture or by anyone; it decides how a display is called, and
+    # never what is done with its content.
+    detail = _mapping(_mapping(metadata).get(_METADATA_KEY))
+    named = [_short(detail.get(key)) for key in ("type", "source")]
+    package, _, _ = named[0].partition(".")
+    return _Claims(
+        source=named[1] or named[0],
+        event=_short(detail.get("event")),
+        is_plot=detail.get("kind") == "plot"
+        or package in _PLOT_PACKAGES
+        or any(str(mime).startswith(_PLOT_MIMES) for mime in data),
+        is_table=named[0].endswith(_TABLES),
+    )
+
+
+def _short(value: object) -> str:
+    return value if isinstance(value, str) and len(value) <= _LONGEST_NAME else ""
+
+
+def _mapping(value: object) -> Mapping[object, object]:
+    return value if isinstance(value, Mapping) else {}
