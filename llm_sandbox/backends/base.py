@@ -232,6 +232,9 @@ class Machine(abc.ABC):
     def open_files(self) -> socket.socket:
         """Connect to a file service in the machine (see `guest.files`)."""
 
+    def prepare_files(self) -> None:  # noqa: B027 - optional, not abstract
+        """Start a file service ahead of need: the next `open_files` connects to it."""
+
     @abc.abstractmethod
     def signal(self, process_id: str, number: int) -> bool:
         """Send a signal to one process; False if it has ended."""

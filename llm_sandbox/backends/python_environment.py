@@ -13,6 +13,7 @@ from pathlib import Path
 
 __all__ = [
     "ENVIRONMENT_ROOT",
+    "FORKABLE",
     "GUEST_ROOT",
     "LAYERS_ROOT",
     "PACKAGE",
@@ -26,6 +27,16 @@ PYTHON_ROOT = "/opt/python"
 ENVIRONMENT_ROOT = "/opt/env"
 GUEST_ROOT = "/opt/llm_sandbox"
 LAYERS_ROOT = "/opt/layers"
+
+FORKABLE = {
+    "OPENBLAS_NUM_THREADS": "1",
+    # Both for pyarrow, which pandas loads where it is installed.
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}
+"""Variables for a process that sessions are forked from. Libraries start no thread when they are
+loaded: a lock that a thread holds while its process forks is held in the fork for ever. And they
+reserve no memory, which would count against the limit of every fork."""
 
 PACKAGE = Path(__file__).resolve().parent.parent
 """The folder of the package `llm_sandbox`."""

@@ -129,6 +129,7 @@ class SupervisedMachine(Machine):
         self._cgroup = cgroup
         self._oom_seen = 0
         self._end_reason: str | None = None
+        self._ready_files: socket.socket | None = None
         self._on_destroyed = on_destroyed
         fds = cgroup.open_procs() if cgroup is not None else []
         watched = spec.limits.memory_bytes if watch_memory and cgroup is None else None
@@ -238,6 +239,16 @@ class SupervisedMachine(Machine):
         return RawKernel(key, near, out_read, err_read, ending)
 
     def open_files(self) -> socket.socket:
+        ready, self._ready_files = self._ready_files, None
+        return ready if ready is not None else self._start_files()
+
+    def prepare_files(self) -> None:
+        if self._ready_files is None:
+            self._ready_files = self._start_files()
+            if self._end_reason is not None:
+                self._close_ready_files()
+
+    def _start_files(self) -> socket.socket:
         near, far = socket.socketpair()
         try:
             self._request("files", (far.fileno(),), machine=self.id)
@@ -302,7 +313,13 @@ class SupervisedMachine(Machine):
         self._clean_up()
 
     def _clean_up(self) -> None:
+        self._close_ready_files()
         self._on_destroyed(self)
+
+    def _close_ready_files(self) -> None:
+        ready, self._ready_files = self._ready_files, None
+        if ready is not None:
+            ready.close()
 
 
 def _stdin_pair(*, wanted: bool) -> tuple[int | None, int]:

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from . import linux
-from .confine import Confinement, close_all_but, join_cgroups
+from .confine import Confinement, close_all_but, data_bytes, join_cgroups
 from .control import ControlChannel, Message
 from .machine import join_namespaces
 
@@ -34,7 +34,7 @@ def build_bare() -> Any:
     with contextlib.suppress(ModuleNotFoundError):
         import shim
 
-        shim.install(kernel.shell)
+        kernel.services = shim.install(kernel.shell)
     return kernel
 
 
@@ -179,7 +179,11 @@ class Zygote:
             close_all_but([stream])
             os.environ.clear()
             os.environ.update(request["env"])
-            Confinement(request["confinement"]).apply()
+            confinement = Confinement(request["confinement"])
+            # What is inherited is shared with every fork; the limit is for what comes on top.
+            if "DATA" in confinement.rlimits:
+                confinement.rlimits["DATA"] += data_bytes()
+            confinement.apply()
             serve(self._kernel, stream, warm=request.get("warm", False))
         except BaseException as error:  # noqa: BLE001 - nothing may unwind into the zygote's loop
             os.write(2, f"the kernel could not start: {type(error).__name__}: {error}\n".encode())

@@ -312,3 +312,25 @@ print("ready"); time.sleep(60)
 """)
     host.wait_for("ready")
     assert host.left()["processes"].count("supervisor") == 1
+
+
+def test_nothing_is_forked_from_a_process_with_threads(start: Callable[[str], Any]) -> None:
+    """What sessions are forked from has one thread when everything is loaded, pyarrow included.
+
+    A lock that a thread holds during a fork is never released in the fork.
+    """
+    host = start(
+        """
+import psutil
+from llm_sandbox import create_session
+from llm_sandbox.backends.registry import get_backend
+create_session("bubblewrap").open()
+assert get_backend("bubblewrap").wait_until_warm("blocked", 60)
+with create_session("bubblewrap") as session:
+    loaded = session.run("import sys; print('pyarrow' in sys.modules)").stdout.strip()
+    found = [p for p in psutil.Process().children(recursive=True) if p.name() == "zygote"]
+    print(loaded, [p.num_threads() for p in found])
+"""
+    )
+    status, said = host.finish()
+    assert (status, said) == (0, "True [1]\n")

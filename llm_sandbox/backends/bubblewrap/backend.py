@@ -132,7 +132,7 @@ class _House:
         if self.zygote_started:
             return
         self.zygote_started = True
-        variables = {**self._backend.base_env("/tmp"), "OPENBLAS_NUM_THREADS": "1"}  # noqa: S108
+        variables = {**self._backend.base_env("/tmp"), **environment.FORKABLE}  # noqa: S108
         command = guest_command(self._backend.paths, "zygote.main", isolated_site=False)
         self.connection.request("zygote", argv=[*command, preload], env=variables)
 

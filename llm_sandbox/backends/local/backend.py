@@ -88,7 +88,7 @@ class _House:
             if self._zygote_started:
                 return
             command = guest_command(self.paths, "zygote.main", isolated_site=False)
-            variables = {**self.base_env(str(self.folder)), "OPENBLAS_NUM_THREADS": "1"}
+            variables = {**self.base_env(str(self.folder)), **python_environment.FORKABLE}
             self.connection.request(
                 "zygote", argv=[*command, get_settings().preload], env=variables
             )
