@@ -1,0 +1,82 @@
+"""Chart records as hostile code might write them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from llm_sandbox.charts import ChartKind, SeriesKind
+from tests.charts.samples import SAMPLES
+
+__all__ = ["JSON", "RECORD"]
+
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.just(10**400)
+    | st.floats()
+    | st.text(max_size=8)
+    | st.sampled_from(["2024-01-31", "2024-02-30", "\x1b[31m", "\ud800", "=1+1"])
+)
+JSON = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+COLUMN = st.lists(SCALARS | st.lists(SCALARS, max_size=3), max_size=5) | JSON
+_KNOWN = [item["columns"] for sample in SAMPLES.values() for item in sample["series"]]
+NAMES = st.sampled_from(sorted({"mean", "x_base", "x_low", "shape", "other"}.union(*_KNOWN)))
+AXIS = (
+    st.none()
+    | JSON
+    | st.fixed_dictionaries(
+        {},
+        optional={
+            "label": SCALARS,
+            "scale": st.sampled_from(["linear", "log", "symlog", "category", "datetime"]) | SCALARS,
+            "limits": st.lists(SCALARS, max_size=3),
+            "ticks": st.lists(SCALARS, max_size=4),
+            "tick_labels": st.lists(SCALARS, max_size=4),
+        },
+    )
+)
+SERIES = JSON | st.fixed_dictionaries(
+    {
+        "kind": st.sampled_from([*SeriesKind, "nonsense"]) | SCALARS,
+        "columns": st.dictionaries(NAMES, COLUMN, max_size=8) | JSON,
+    },
+    optional={
+        "label": SCALARS,
+        "color": st.sampled_from(["#123456", "red", "#12345\n"]) | SCALARS,
+        "axis": st.sampled_from(["y", "y2"]) | SCALARS,
+        "total": SCALARS,
+        "sampling": st.sampled_from(["stride", "min-max"]) | JSON,
+    },
+)
+FIELDS: dict[str, Any] = {
+    "title": JSON,
+    "library": JSON,
+    "x": AXIS,
+    "y": AXIS,
+    "y2": AXIS,
+    "z": AXIS,
+    "orientation": st.sampled_from(["horizontal", "vertical"]) | JSON,
+    "stacking": st.sampled_from(["stacked", "grouped", "overlaid"]) | JSON,
+    "series": st.lists(SERIES, max_size=4) | JSON,
+    "annotations": st.lists(
+        JSON | st.fixed_dictionaries({"text": SCALARS}, optional={"x": SCALARS, "y": SCALARS}),
+        max_size=3,
+    ),
+    "row": SCALARS,
+    "column": SCALARS,
+}
+KINDS = st.sampled_from([*ChartKind, "nonsense"]) | SCALARS
+PANEL = st.fixed_dictionaries({"version": st.just(1), "kind": KINDS}, optional=FIELDS)
+RECORD = st.fixed_dictionaries(
+    {"version": st.just(1), "kind": KINDS},
+    optional=FIELDS | {"charts": st.lists(PANEL | JSON, max_size=3) | JSON},
+)
