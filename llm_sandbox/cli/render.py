@@ -90,6 +90,20 @@ class StreamWriter:
             text = strip_controls(shown)
         self._put(text)
 
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a person sees it at once."""
+        return self._is_terminal
+
+    def draw(self, text: str) -> None:
+        """Write text of ours, control sequences included, on a line of its own.
+
+        Raises:
+            OSError: The stream does not take it.
+        """
+        self.end_line()
+        self._put(text)
+
     def end_line(self) -> None:
         """Write what waits, and on a terminal end a line that was begun."""
         waiting, self._waiting = self._waiting, ""

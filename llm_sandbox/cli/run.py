@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from llm_sandbox import outputs
+from llm_sandbox.cli.displays import show_display
 from llm_sandbox.cli.endings import (
     REFUSED,
     exit_codes,
@@ -16,10 +17,10 @@ from llm_sandbox.cli.endings import (
     leave_unwritable,
     usage_error,
 )
-from llm_sandbox.cli.figures import make_directory, save_figures
+from llm_sandbox.cli.figures import describe_unsaved, make_directory, save_figures, save_others
 from llm_sandbox.cli.interruption import Interruption
 from llm_sandbox.cli.options import MachineOptions, opened_session
-from llm_sandbox.cli.render import StreamWriter, error_text, plain_text, say
+from llm_sandbox.cli.render import StreamWriter, error_text, say
 from llm_sandbox.cli.source import read_code, read_input, split_file_option
 from llm_sandbox.const import RunStatus
 from llm_sandbox.data import ExecutionResult
@@ -142,9 +143,7 @@ class _Run:
         elif isinstance(output, ErrorOutput):
             self._error = output
         elif isinstance(output, DisplayOutput):
-            text = plain_text(output.data)
-            if text is not None:
-                self._out.write(text + "\n")
+            show_display(self._out, output.data)
 
     def _print_event(self, output: Output) -> None:
         print(json.dumps(outputs.to_dict(output), allow_nan=False), flush=True)
@@ -168,9 +167,11 @@ class _Run:
             say(sentence)
         if arguments.out is not None:
             save_figures(result.plots, arguments.out)
-        elif result.plots and not arguments.as_json:
-            count = len(result.plots)
-            say(f"{count} {'figure' if count == 1 else 'figures'} came back; --out DIR saves them")
+            save_others(result, arguments.out)
+        elif not arguments.as_json:
+            came_back = describe_unsaved(result)
+            if came_back:
+                say(f"{came_back} came back; --out DIR saves them")
         if arguments.as_json:
             try:
                 print(result.to_json(), flush=True)

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from llm_sandbox import __version__
 from llm_sandbox.cli.blocks import is_complete, split_blocks
+from llm_sandbox.cli.displays import show_display
 from llm_sandbox.cli.endings import INTERRUPTED, exit_codes, explain_end, leave_unwritable
-from llm_sandbox.cli.figures import make_directory, save_figures
+from llm_sandbox.cli.figures import make_directory, save_figures, save_others
 from llm_sandbox.cli.interruption import Interruption
 from llm_sandbox.cli.options import MachineOptions, opened_session
-from llm_sandbox.cli.render import StreamWriter, error_text, plain_text, say
+from llm_sandbox.cli.render import StreamWriter, error_text, say
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import ContainerGoneError, SandboxError
@@ -53,6 +54,7 @@ class Shell:
     def __init__(self, session: BaseSession, out: Path | None) -> None:
         self._session = session
         self._figures_folder = out
+        self._keeps_files = out is not None
         self._figures = 0
         self._interactive = sys.stdin.isatty()
         self._out, self._err = StreamWriter(sys.stdout), StreamWriter(sys.stderr)
@@ -159,6 +161,8 @@ class Shell:
                 self._figures_folder = Path(tempfile.mkdtemp(prefix="llm-sandbox-"))
             first = self._figures + 1
             self._figures += save_figures(result.plots, self._figures_folder, first)
+        if self._keeps_files and self._figures_folder is not None:
+            save_others(result, self._figures_folder)
 
     def _show(self, output: Output) -> None:
         if isinstance(output, StreamOutput):
@@ -168,6 +172,4 @@ class Shell:
             if not self._interruption.asked:
                 self._err.write(error_text(output))
         elif isinstance(output, DisplayOutput | ResultOutput | UpdateOutput):
-            text = plain_text(output.data)
-            if text is not None:
-                self._out.write(text + "\n")
+            show_display(self._out, output.data)

@@ -1,0 +1,43 @@
+"""What an artifact says as text: its chart, its table, or the text that it is."""
+
+from llm_sandbox.artifacts.artifact import Artifact
+from llm_sandbox.contents import Content
+
+__all__ = ["artifact_text", "is_text"]
+
+_MOST = 400_000
+"""Bytes of a text that are looked at for a view."""
+_MOST_ROWS, _MOST_COLUMNS = 20, 20
+_TEXTUAL = ("text/", "application/json", "application/xml", "application/javascript")
+
+
+def is_text(mime: str) -> bool:
+    """Whether a MIME type is read as text."""
+    return mime.startswith(_TEXTUAL) or mime.endswith(("+json", "+xml"))
+
+
+def artifact_text(artifact: Artifact, most: int = _MOST) -> str:
+    """Return what an artifact says in short: chart or table as Markdown, or its text.
+
+    Args:
+        artifact: The artifact.
+        most: Bytes of its content that are read at most.
+
+    Returns:
+        Text from inside, not cleaned; empty when it has none.
+    """
+    if artifact.chart is not None:
+        return artifact.chart.to_markdown()
+    if artifact.table is not None:
+        return artifact.table.to_markdown(_MOST_ROWS, _MOST_COLUMNS)
+    # A page's own text is markup; what the inside calls it in short says more.
+    if artifact.mime in ("text/html", "image/svg+xml"):
+        plain = artifact.alternatives.get("text/plain")
+        return _head(plain, most) if plain is not None else artifact.summary
+    if artifact.content is not None and is_text(artifact.mime):
+        return _head(artifact.content, most)
+    return artifact.summary
+
+
+def _head(content: Content, most: int) -> str:
+    return content.head(most).decode("utf-8", "replace")

@@ -1,0 +1,212 @@
+"""A session as a Jupyter notebook of format 4.5: a cell for each run, outputs in all forms."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from llm_sandbox.data import ExecutionResult
+from llm_sandbox.outputs import (
+    DisplayOutput,
+    ErrorOutput,
+    ExecutionError,
+    Output,
+    ResultOutput,
+    StreamOutput,
+    UpdateOutput,
+)
+from llm_sandbox.plain import to_plain
+from llm_sandbox.views.notebook_reader import read_notebook
+from llm_sandbox.views.shown import Shown, shown_outputs
+
+__all__ = ["Entry", "read_notebook", "to_notebook"]
+
+Entry: TypeAlias = tuple[str, ExecutionResult]
+"""Code, and what running it came back with."""
+
+_OURS = "application/vnd.llm-sandbox."
+_PYTHON: Mapping[str, object] = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python", "file_extension": ".py", "mimetype": "text/x-python"},
+}
+_MULTILINE = ("text/", "image/svg+xml", "application/javascript")
+
+
+def to_notebook(
+    entries: Iterable[Entry], metadata: Mapping[str, object] | None = None
+) -> dict[str, object]:
+    """Return a notebook as JSON-able data; the same entries give the same notebook.
+
+    Updates of displays are carried out, those of an earlier cell's display too, and so are
+    clearings; text of one stream that follows upon itself is one output.
+
+    Args:
+        entries: Each run's code and result, in order.
+        metadata: More metadata of the notebook; `language` names that of the code, else Python.
+    """
+    cells = [_Cell(place, *entry) for place, entry in enumerate(entries)]
+    _update_across(cells)
+    return {
+        "nbformat": 4,
+        "nbformat_minor": 5,
+        "metadata": _notebook_metadata(dict(metadata or {})),
+        "cells": [cell.to_dict() for cell in cells],
+    }
+
+
+def _notebook_metadata(given: dict[str, object]) -> object:
+    language = str(given.pop("language", "python"))
+    known = _PYTHON if language == "python" else {"language_info": {"name": language}}
+    return to_plain({**known, **given})
+
+
+class _Cell:
+    """A run on its way to a code cell."""
+
+    def __init__(self, place: int, code: str, result: ExecutionResult) -> None:
+        self._place = place
+        self._code = code
+        self._result = result
+        self.shown: list[Shown] = list(shown_outputs(result.outputs))
+        self.updates = [item for item in result.outputs if isinstance(item, UpdateOutput)]
+
+    def to_dict(self) -> dict[str, object]:
+        # The place is part of it: two cells may hold the same code.
+        digest = hashlib.sha256(f"{self._place}\0{self._code}".encode("utf-8", "surrogatepass"))
+        return {
+            "cell_type": "code",
+            "execution_count": self._result.execution_count,
+            "id": digest.hexdigest()[:12],
+            "metadata": {},
+            "source": _lines(self._code),
+            "outputs": self._outputs(),
+        }
+
+    def _outputs(self) -> list[dict[str, object]]:
+        if not self._result.outputs:
+            streams = (("stdout", self._result.stdout), ("stderr", self._result.stderr))
+            outputs = [_stream(name, text) for name, text in streams if text]
+        else:
+            merged = _merged([item.output for item in self.shown])
+            outputs = [self._output(item) for item in merged]
+        if self._result.error is not None and not any(
+            isinstance(item, ErrorOutput) for item in self._result.outputs
+        ):
+            outputs.append(_error(self._result.error))
+        return outputs
+
+    def _output(self, output: Output) -> dict[str, object]:
+        if isinstance(output, StreamOutput):
+            return _stream(output.name, output.text)
+        if isinstance(output, ErrorOutput):
+            return {
+                "output_type": "error",
+                "ename": _text(output.name),
+                "evalue": _text(output.value),
+                "traceback": [_text(line) for line in output.traceback],
+            }
+        assert isinstance(output, DisplayOutput | ResultOutput | UpdateOutput)  # noqa: S101
+        bundle: dict[str, object] = {
+            "data": _data(output.data),
+            "metadata": _metadata(output.metadata),
+        }
+        if isinstance(output, ResultOutput):
+            count = output.execution_count
+            known = self._result.execution_count if count is None else count
+            return {"output_type": "execute_result", "execution_count": known, **bundle}
+        return {"output_type": "display_data", **bundle}
+
+
+def _update_across(cells: Sequence[_Cell]) -> None:
+    """Carry out updates of displays that an earlier cell made."""
+    places: dict[str, list[tuple[_Cell, int]]] = {}
+    for cell in cells:
+        for update in cell.updates:
+            for earlier, place in places.get(update.display_id, ()):
+                item = earlier.shown[place]
+                old = item.output
+                if isinstance(old, DisplayOutput):
+                    new = DisplayOutput(update.data, update.metadata, old.display_id)
+                    earlier.shown[place] = Shown(item.index, new)
+        # What updated an earlier cell's display is seen there, and not once more.
+        cell.shown = [
+            item
+            for item in cell.shown
+            if not (isinstance(item.output, UpdateOutput) and item.output.display_id in places)
+        ]
+        for place, item in enumerate(cell.shown):
+            if isinstance(item.output, DisplayOutput) and item.output.display_id is not None:
+                places.setdefault(item.output.display_id, []).append((cell, place))
+
+
+def _merged(outputs: Sequence[Output]) -> list[Output]:
+    merged: list[Output] = []
+    pieces: list[str] = []
+    for place, output in enumerate(outputs):
+        if not isinstance(output, StreamOutput):
+            merged.append(output)
+            continue
+        pieces.append(output.text)
+        following = outputs[place + 1] if place + 1 < len(outputs) else None
+        if not (isinstance(following, StreamOutput) and following.name == output.name):
+            merged.append(StreamOutput(output.name, "".join(pieces)))
+            pieces = []
+    return merged
+
+
+def _stream(name: str, text: str) -> dict[str, object]:
+    return {"output_type": "stream", "name": name, "text": _lines(text)}
+
+
+def _error(error: ExecutionError) -> dict[str, object]:
+    """An error that only the host knows of, such as a refusal by the policy."""
+    message = f"{error.name}: {error.value}"
+    return {
+        "output_type": "error",
+        "ename": _text(error.name),
+        "evalue": _text(error.value),
+        "traceback": [_text(line) for line in message.split("\n")],
+    }
+
+
+def _data(data: Mapping[str, object]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    # trust: a bundle from inside; a notebook's reader decides what it shows of it.
+    for mime in data:
+        if mime.startswith(_OURS) or "/" not in mime:
+            continue
+        value = to_plain(data[mime])
+        if mime == "application/json" or mime.endswith("+json"):
+            found[mime] = _sound(value)
+        elif isinstance(value, str):
+            found[mime] = _lines(value) if mime.startswith(_MULTILINE) else _text(value)
+        elif isinstance(value, list) and all(isinstance(line, str) for line in value):
+            found[mime] = [_text(line) for line in value]
+    return found
+
+
+def _metadata(metadata: Mapping[str, object]) -> dict[str, object]:
+    kept = {name: value for name, value in metadata.items() if name != "llm_sandbox"}
+    plain: Any = _sound(to_plain(kept))
+    return dict(plain)
+
+
+def _sound(value: object) -> object:
+    """A JSON value whose texts can all be written in UTF-8."""
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, list):
+        return [_sound(item) for item in value]
+    if isinstance(value, dict):
+        return {_text(str(name)): _sound(item) for name, item in value.items()}
+    return value
+
+
+def _lines(text: str) -> list[str]:
+    r"""Text as notebooks hold it, in lines that end in ``\n``."""
+    lines = _text(text).split("\n")
+    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def _text(text: str) -> str:
+    # A lone surrogate cannot be written in UTF-8, which a notebook is.
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,227 @@
+"""Artifacts and texts as pieces of HTML; everything from inside is escaped or confined."""
+
+import html
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from llm_sandbox.artifacts.artifact import Artifact, human_size
+from llm_sandbox.charts import Chart, Value
+from llm_sandbox.contents import Content
+from llm_sandbox.views.artifact_text import artifact_text, is_text
+from llm_sandbox.views.chart_svg import chart_svg
+from llm_sandbox.views.fence import clean, one_line
+
+if TYPE_CHECKING:
+    from llm_sandbox.tables import Table
+
+__all__ = ["PageBudget", "escape", "file_list", "preformatted", "show"]
+
+_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml")
+_AUDIO = ("audio/mpeg", "audio/ogg", "audio/wav", "audio/x-wav", "audio/flac", "audio/mp4")
+_VIDEO = ("video/mp4", "video/webm", "video/ogg")
+_LARGEST_PAGE = 4 << 20
+_LARGEST_LINK = 256 << 10
+_LONGEST_TEXT = 100_000
+_MOST_ROWS = 100
+_MOST_FILES = 1000
+_LONGEST_CELL = 500
+_NUMBER = ' class="number"'
+
+_Head: TypeAlias = tuple[str, str, bool]
+"""A column's name, its type, and whether it holds numbers."""
+
+
+class PageBudget:
+    """What embedded content may still take of a page.
+
+    Args:
+        left: Bytes.
+        frames: Whether pages from inside may be framed, which asks for a policy on the page.
+    """
+
+    def __init__(self, left: int, *, frames: bool = True) -> None:
+        self._left = left
+        self.frames = frames
+
+    def take(self, size: int) -> bool:
+        """Return whether there is room for that many bytes, and count them."""
+        if size > self._left:
+            return False
+        self._left -= size
+        return True
+
+
+def escape(text: str) -> str:
+    """Return text for an element or a quoted attribute."""
+    # trust: text from inside stays text; both sorts of quotes are escaped.
+    return html.escape(text, quote=True)
+
+
+def preformatted(text: str, style: str, longest: int = _LONGEST_TEXT) -> str:
+    """Return text as a block, of a long one head and tail with what is left out between them.
+
+    Args:
+        text: The text, from inside.
+        style: The block's class, a word of ours.
+        longest: Characters shown at most.
+    """
+    if len(text) > longest:
+        head, tail = text[: longest // 2], text[-(longest // 2) :]
+        left_out = len(text) - len(head) - len(tail)
+        lines = text.count("\n", len(head), len(text) - len(tail))
+        between = f'<p class="quiet">{lines:,} lines, {left_out:,} characters left out</p>'
+        blocks = [f'<pre class="{style}">{escape(clean(part))}</pre>' for part in (head, tail)]
+        return between.join(blocks)
+    return f'<pre class="{style}">{escape(clean(text.rstrip()))}</pre>'
+
+
+def show(artifact: Artifact, budget: PageBudget) -> str:
+    """Return an artifact that was shown, as it may be seen without a risk.
+
+    Args:
+        artifact: The artifact.
+        budget: What may still be embedded.
+    """
+    body = _picture(artifact, budget) or _described(artifact) or _played(artifact, budget)
+    body = body or _page(artifact, budget) or _told(artifact)
+    caption = f"<figcaption>{escape(one_line(artifact.describe(), 400))}</figcaption>"
+    return f"<figure>{body}{_data_of(artifact)}{caption}</figure>"
+
+
+def _picture(artifact: Artifact, budget: PageBudget) -> str:
+    forms = {} if artifact.content is None else {artifact.mime: artifact.content}
+    for mime, content in {**artifact.alternatives, **forms}.items():
+        if mime in _IMAGES:
+            # trust: an image element runs no script of an SVG and fetches nothing for it.
+            url = _data_url(mime, content, budget)
+            if url:
+                alt = escape(one_line(artifact.describe(), 200))
+                return f'<img alt="{alt}" src="{url}">'
+    return ""
+
+
+def _data_url(mime: str, content: Content, budget: PageBudget) -> str:
+    # Four characters for three bytes.
+    if not budget.take(content.size * 4 // 3 + 4):
+        return ""
+    return f"data:{mime};base64,{content.base64()}"
+
+
+def _described(artifact: Artifact) -> str:
+    if artifact.chart is not None:
+        return chart_svg(artifact.chart) or ""
+    return "" if artifact.table is None else _table(artifact.table)
+
+
+def _data_of(artifact: Artifact) -> str:
+    """The numbers of a figure, folded away."""
+    if artifact.chart is None:
+        return ""
+    tables = "".join(_series_tables(artifact.chart))
+    return f"<details><summary>Data</summary>{tables}</details>" if tables else ""
+
+
+def _series_tables(chart: Chart) -> list[str]:
+    tables = []
+    for panel in chart.panels[:16]:
+        for series in panel.series[:40]:
+            names = list(series.columns)
+            rows = list(zip(*(series.columns[name] for name in names), strict=False))
+            heads = [(name, series.kind.value, False) for name in names]
+            label = f'<p class="quiet">{escape(one_line(series.label or panel.name, 200))}</p>'
+            tables.append(label + _rows(heads, rows[:_MOST_ROWS], (), max(len(rows), series.total)))
+    return tables
+
+
+def _table(table: "Table") -> str:
+    heads = [
+        (column.name, column.dtype, column.type in ("integer", "number"))
+        for column in table.columns
+    ]
+    return _rows(heads, table.head, table.tail, table.shape[0])
+
+
+def _rows(
+    heads: Sequence[_Head],
+    head: Sequence[Sequence[Value]],
+    tail: Sequence[Sequence[Value]],
+    total: int,
+) -> str:
+    names = "".join(
+        f'<th scope="col"{_NUMBER if number else ""}>{escape(one_line(name, 120))}'
+        f'<span class="type">{escape(one_line(kind, 40))}</span></th>'
+        for name, kind, number in heads
+    )
+    numeric = [number for _, _, number in heads]
+    body = [_row(row, numeric) for row in head[:_MOST_ROWS]]
+    left_out = total - len(body) - len(tail[:_MOST_ROWS])
+    if left_out > 0:
+        gap = f'<td colspan="{max(1, len(heads))}">{left_out:,} rows left out</td>'
+        body.append(f'<tr class="gap">{gap}</tr>')
+    body += [_row(row, numeric) for row in tail[:_MOST_ROWS]]
+    inner = f"<thead><tr>{names}</tr></thead><tbody>{''.join(body)}</tbody>"
+    return f'<div class="scroll"><table>{inner}</table></div>'
+
+
+def _row(row: Sequence[Value], numeric: Sequence[bool]) -> str:
+    cells = []
+    for place, value in enumerate(row):
+        number = place < len(numeric) and numeric[place]
+        text = "" if value is None else clean(str(value)[:_LONGEST_CELL])
+        cells.append(f"<td{_NUMBER if number else ''}>{escape(text)}</td>")
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _played(artifact: Artifact, budget: PageBudget) -> str:
+    content = artifact.content
+    if content is None or artifact.mime not in (*_AUDIO, *_VIDEO):
+        return ""
+    url = _data_url(artifact.mime, content, budget)
+    element = "audio" if artifact.mime in _AUDIO else "video"
+    return f'<{element} controls src="{url}"></{element}>' if url else ""
+
+
+def _page(artifact: Artifact, budget: PageBudget) -> str:
+    content = artifact.content
+    if artifact.mime != "text/html" or content is None or not budget.frames:
+        return ""
+    # Quotes and ampersands take more room once they are escaped.
+    if content.size > _LARGEST_PAGE or not budget.take(content.size * 2):
+        return ""
+    # trust: a page from inside; the frame may run no script, send no form and go nowhere, and the
+    # report's own policy holds in it as well.
+    page = escape(content.text())
+    return f'<iframe sandbox="" title="{artifact.type.value}" srcdoc="{page}"></iframe>'
+
+
+def _told(artifact: Artifact) -> str:
+    if artifact.mime == "text/html" or not artifact.content or not is_text(artifact.mime):
+        return preformatted(artifact.summary, "value") if artifact.summary else ""
+    return preformatted(artifact_text(artifact), "value")
+
+
+def file_list(files: Sequence[Artifact], budget: PageBudget) -> str:
+    """Return files that a run left, with their sizes; small ones can be saved from the page.
+
+    Args:
+        files: Their artifacts.
+        budget: What may still be embedded.
+    """
+    items = []
+    for artifact in files[:_MOST_FILES]:
+        name = one_line(artifact.paths[0], 200)
+        size = human_size(artifact.size)
+        label = escape(f"{artifact.change or 'kept'}: {name}")
+        content = artifact.content
+        url = ""
+        if content is not None and content.size <= _LARGEST_LINK:
+            # As bytes without a type: a browser saves them and shows nothing of them.
+            url = _data_url("application/octet-stream", content, budget)
+        if url:
+            saved = escape(name.rpartition("/")[2] or "file")
+            label = f'<a href="{url}" download="{saved}">{label}</a>'
+        note = f" {escape(one_line(artifact.note, 200))}" if artifact.note else ""
+        items.append(f'<li>{label} <span class="quiet">{size}{note}</span></li>')
+    if len(files) > _MOST_FILES:
+        items.append(f"<li>{len(files) - _MOST_FILES:,} more files</li>")
+    return f'<h3 class="quiet">Files</h3><ul class="files">{"".join(items)}</ul>'

@@ -1,0 +1,215 @@
+"""The sections of a result's view for a model: what happened, streams, displays, lists."""
+
+import json
+from collections.abc import Sequence
+
+from llm_sandbox.artifacts.artifact import Artifact, human_size
+from llm_sandbox.views.fence import clean, fenced, one_line
+
+__all__ = ["ArtifactSection", "Lines", "ListSection", "TextSection", "heading_of", "line_of"]
+
+_HEAD = 0.4
+"""Of what is shown of a text, the part at its beginning; the end tells more."""
+_SMALLEST = 24
+"""Fewer characters of a text say nothing."""
+_LONGEST_PATH = 120
+_LONGEST_LINE = 300
+
+
+class TextSection:
+    """A text with a heading, shown by its head and tail.
+
+    Args:
+        title: Our words before it.
+        text: The text, from inside.
+        handle: What `read` takes for all of it; empty when it cannot be read.
+        start: Where the text begins in what the handle names, in characters.
+        head: Which part of what is shown comes from the beginning.
+    """
+
+    def __init__(
+        self, title: str, text: str, handle: str = "", start: int = 0, head: float = _HEAD
+    ) -> None:
+        self._title = title
+        self._text = text
+        self._handle = handle
+        self._start = start
+        self._head = head
+        # Counted once: to go over 100 MB takes as long as all the rest.
+        self._lines = text.count("\n")
+
+    @property
+    def size(self) -> int:
+        """Characters of content."""
+        return len(self._text)
+
+    @property
+    def title(self) -> str:
+        """The heading."""
+        return self._title
+
+    def render(self, characters: int) -> str:
+        """Return the section; see `Section`."""
+        text = self._text
+        if characters >= len(text):
+            return f"{self._title}\n{fenced(clean(text))}"
+        if characters < _SMALLEST:
+            return f"{self._title}\n{self._left_out(0, len(text))}"
+        first = self._end_of_head(int(characters * self._head))
+        last = self._start_of_tail(len(text) - (characters - int(characters * self._head)))
+        # trust: only these two pieces of a text from inside are looked at, however long it is.
+        blocks = [clean(text[:first]), clean(text[last:])]
+        shown = [fenced(block) if block.strip() else "" for block in blocks]
+        parts = [self._title, shown[0], self._left_out(first, last), shown[1]]
+        return "\n".join(part for part in parts if part)
+
+    def _end_of_head(self, end: int) -> int:
+        return self._text.rfind("\n", end // 2, end) + 1 or end
+
+    def _start_of_tail(self, start: int) -> int:
+        middle = start + (len(self._text) - start) // 2
+        return self._text.find("\n", start, middle) + 1 or start
+
+    def _left_out(self, first: int, last: int) -> str:
+        shown = self._text.count("\n", 0, first) + self._text.count("\n", last)
+        what = f"{self._lines - shown:,} lines, {last - first:,} characters left out"
+        if not self._handle:
+            return f"[{what}]"
+        offset = self._start + first
+        return f'[{what}; read("{self._handle}", offset={offset}) gives them]'
+
+
+class ArtifactSection:
+    """A thing that was shown: its facts, and as much of its data as fits.
+
+    Args:
+        artifact: The artifact.
+        text: Its data as text; empty when it has none.
+        remark: Our words on its picture.
+    """
+
+    def __init__(self, artifact: Artifact, text: str = "", remark: str = "") -> None:
+        title = heading_of(artifact)
+        title += f"; {remark}" if remark else ""
+        self._has_text = bool(text)
+        self._body = TextSection(title, text, artifact.id, head=0.6)
+
+    @property
+    def size(self) -> int:
+        """Characters of content."""
+        return self._body.size
+
+    def render(self, characters: int) -> str:
+        """Return the section; see `Section`."""
+        if not self._has_text or characters < min(_SMALLEST, self.size):
+            return self._body.title
+        return self._body.render(characters)
+
+
+class Lines:
+    """Lines of our own, of which as many as fit are said.
+
+    Args:
+        lines: The lines, the most important first.
+    """
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+
+    @property
+    def size(self) -> int:
+        """Characters of content."""
+        return sum(len(line) + 1 for line in self._lines[1:])
+
+    def render(self, characters: int) -> str:
+        """Return the section; see `Section`."""
+        kept = list(self._lines[:1])
+        for line in self._lines[1:]:
+            characters -= len(line) + 1
+            if characters < 0:
+                break
+            kept.append(line)
+        return "\n".join(kept)
+
+
+class ListSection:
+    """Artifacts named in one line each; of a long list the first and the last.
+
+    Args:
+        title: Our words before it.
+        artifacts: The artifacts; a line is made only of those that are shown.
+    """
+
+    def __init__(self, title: str, artifacts: Sequence[Artifact]) -> None:
+        self._title = title
+        self._artifacts = artifacts
+        self._lines: dict[int, str] = {}
+
+    @property
+    def size(self) -> int:
+        """Characters of content, at most."""
+        return len(self._artifacts) * (_LONGEST_LINE + 1)
+
+    def render(self, characters: int) -> str:
+        """Return the section; see `Section`."""
+        first, last, used = 0, len(self._artifacts), 0
+        while first < last:
+            at_front = first <= len(self._artifacts) - last
+            used += len(self._line(first if at_front else last - 1)) + 1
+            if used > characters:
+                break
+            first, last = (first + 1, last) if at_front else (first, last - 1)
+        blocks = [self._block(0, first), self._block(last, len(self._artifacts))]
+        if first == last:
+            return f"{self._title}\n{fenced(self._text(0, last))}"
+        left_out = f'[{last - first:,} left out; read("artifacts") names all]'
+        parts = [self._title, blocks[0], left_out, blocks[1]]
+        return "\n".join(part for part in parts if part)
+
+    def _block(self, start: int, stop: int) -> str:
+        return fenced(self._text(start, stop)) if start < stop else ""
+
+    def _text(self, start: int, stop: int) -> str:
+        return "\n".join(map(self._line, range(start, stop)))
+
+    def _line(self, place: int) -> str:
+        line = self._lines.get(place)
+        if line is None:
+            line = self._lines[place] = line_of(self._artifacts[place])
+        return line
+
+
+def heading_of(artifact: Artifact) -> str:
+    """Our line about an artifact: its kind and measured facts, its path quoted.
+
+    Args:
+        artifact: The artifact; what comes from inside is quoted or left out.
+    """
+    facts = [one_line(artifact.mime, 60)]
+    if artifact.table is not None:
+        rows, columns = artifact.table.shape
+        facts.append(f"{rows:,} rows x {columns:,} columns")
+    if artifact.width and artifact.height:
+        facts.append(f"{artifact.width} x {artifact.height}")
+    if artifact.pages:
+        facts.append(f"{artifact.pages} pages")
+    if artifact.duration_s is not None:
+        facts.append(f"{artifact.duration_s:.1f} s")
+    if artifact.size:
+        facts.append(human_size(artifact.size))
+    if artifact.change:
+        facts.append(artifact.change)
+    path = ""
+    if artifact.paths:
+        path = " " + json.dumps(one_line(artifact.paths[0], _LONGEST_PATH), ensure_ascii=False)
+    return f"{artifact.type.value} {artifact.id}{path}: {', '.join(facts)}"
+
+
+def line_of(artifact: Artifact) -> str:
+    """One line about an artifact for a list, beginning with its handle.
+
+    Args:
+        artifact: The artifact; its line belongs between fences.
+    """
+    # trust: titles and names from inside; the line is clean, and is shown between fences only.
+    return f"{artifact.id} {one_line(artifact.describe(), _LONGEST_LINE - 60)}"
