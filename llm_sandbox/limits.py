@@ -51,11 +51,16 @@ class Limits:
     """Size of one display (a plot, a table), in bytes; 32 MiB, 0 keeps none."""
     displays: int = 200
     """Displays kept of one run; 200, 0 keeps none."""
+    artifact_bytes: int = 32 * _MIB
+    """Size of one file that a run created or changed and whose content is kept, in bytes; all of a
+    run together may have four times that; 32 MiB, 0 keeps none."""
+    artifacts: int = 200
+    """Files of one run whose content is kept; 200, 0 keeps none."""
 
     _fractions: ClassVar[frozenset[str]] = frozenset({"cpus", "cpu_seconds"})
     # A size of 0 means "no limit" to a tmpfs, so only what the host itself cuts may be 0.
     _may_be_zero: ClassVar[frozenset[str]] = frozenset(
-        {"output_bytes", "display_bytes", "displays"}
+        {"output_bytes", "display_bytes", "displays", "artifact_bytes", "artifacts"}
     )
 
     def __post_init__(self) -> None:

@@ -18,6 +18,7 @@ import socket
 import stat
 from collections.abc import Callable, Iterator
 
+from . import changes
 from .bulk import Connection, Record
 
 TYPE_CHECKING = False
@@ -51,7 +52,7 @@ class _ChunkWriter(io.RawIOBase):
 
 def serve(sock: socket.socket) -> None:
     """Answer requests until the host hangs up."""
-    connection = Connection(sock)
+    connection = changes.Watching(sock)
     os.umask(0o022)
     with contextlib.suppress(EOFError, ConnectionError):
         while True:
@@ -346,4 +347,7 @@ OPERATIONS: dict[str, Callable[..., Record]] = {
     "pack": _pack,
     "send_tree": _send_tree,
     "receive_tree": _receive_tree,
+    "mark": changes.mark,
+    "changes": changes.changes,
+    "fetch": changes.fetch,
 }

@@ -4,7 +4,7 @@ import os
 import posixpath
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from llm_sandbox.exceptions import (
     OutputLimitError,
@@ -16,6 +16,7 @@ from llm_sandbox.exceptions import (
 )
 from llm_sandbox.guest.bulk import Record
 from llm_sandbox.sandbox.service import FileService, Line
+from llm_sandbox.sandbox.touches import Touches
 from llm_sandbox.sandbox.transfer import TransferReport, receive_tree, send_path
 
 __all__ = ["FileEntry", "SandboxFiles"]
@@ -29,6 +30,7 @@ _ARCHIVE_BYTES = 256 << 20
 _DOWNLOAD_BYTES = 1 << 30
 _PIECE = 1 << 18
 _KINDS = ("file", "directory", "link", "other")
+_CHANGING = frozenset({"write", "mkdir", "remove", "receive_tree"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +66,10 @@ class SandboxFiles:
         TransportError: The sandbox's file service was killed in the middle.
     """
 
-    def __init__(self, service: FileService, workdir: str) -> None:
+    def __init__(self, service: FileService, workdir: str, touches: Touches | None = None) -> None:
         self._service = service
         self._workdir = workdir
+        self._touches = touches or Touches()
 
     def read_bytes(self, path: str, limit: int = _READ_BYTES) -> bytes:
         """Return a file's content.
@@ -255,16 +258,20 @@ class SandboxFiles:
         *,
         timeout_s: float = _OPERATION_S,
         repeatable: bool = True,
-        **fields: object,
+        **fields: Any,
     ) -> tuple[_Value, Record]:
-        return self._service.call(
-            op,
-            self.resolve(path),
-            timeout_s=timeout_s,
-            talk=talk,
-            repeatable=repeatable,
-            **fields,
-        )
+        try:
+            return self._service.call(
+                op,
+                self.resolve(path),
+                timeout_s=timeout_s,
+                talk=talk,
+                repeatable=repeatable,
+                **fields,
+            )
+        finally:
+            if op in _CHANGING:
+                self._touches.note()
 
     def resolve(self, path: str) -> str:
         """The absolute form of a path, links and ``..`` left as they are.

@@ -28,6 +28,7 @@ from llm_sandbox.limits import Limits, validate_timeout
 from llm_sandbox.sandbox.files import SandboxFiles
 from llm_sandbox.sandbox.process import Pipe, Process, redacted
 from llm_sandbox.sandbox.service import FileService
+from llm_sandbox.sandbox.touches import Touches
 
 __all__ = ["Sandbox"]
 
@@ -58,7 +59,8 @@ class Sandbox:
         self._env = _check_env("env", env)
         self._secrets = _check_env("secrets", secrets)
         self._service = FileService(machine.open_files, machine.isolation.backend)
-        self._files = SandboxFiles(self._service, machine.spec.workdir)
+        self._touches = Touches()
+        self._files = SandboxFiles(self._service, machine.spec.workdir, self._touches)
         self._destroyed = False
 
     @classmethod
@@ -191,6 +193,7 @@ class Sandbox:
         spec = ProcessSpec(argv, environment, cwd, validate_timeout(timeout), stdin is not None)
         started = time.monotonic()
         raw = self._machine.start(spec)
+        self._touches.follow(raw.ending)
         return Process(self._machine, raw, argv, started=started, given=given)
 
     def sh(self, text: str, **options: Any) -> Process:

@@ -32,6 +32,8 @@ __all__ = ["FileService", "Line", "file_error"]
 
 _Value = TypeVar("_Value")
 
+_REPLY_BYTES = 64 << 20
+
 _BY_ERRNO: dict[int, type[FileError]] = {
     errno.ENOENT: SandboxFileNotFoundError,
     errno.EEXIST: SandboxFileExistsError,
@@ -87,6 +89,12 @@ class FileService:
         self._lock = threading.Lock()
         self._owner = os.getpid()
         self._line: Line | None = None
+        self._started = 0
+
+    @property
+    def number(self) -> int:
+        """Which service is connected, counted from 1; 0 for none. Each one knows only itself."""
+        return self._started if self._line is not None else 0
 
     def call(
         self,
@@ -96,6 +104,7 @@ class FileService:
         timeout_s: float,
         talk: Callable[[Line], _Value],
         repeatable: bool = True,
+        reply_bytes: int = _REPLY_BYTES,
         **fields: Any,
     ) -> tuple[_Value, Record]:
         """Run one operation.
@@ -106,6 +115,7 @@ class FileService:
             timeout_s: Seconds it may take.
             talk: Sends or receives its bulk.
             repeatable: Whether it may be done again if the service dies meanwhile.
+            reply_bytes: How long the last record may be.
             fields: Its further arguments.
 
         Returns:
@@ -132,10 +142,10 @@ class FileService:
                     try:
                         value = talk(line)
                     except SenderFailed:
-                        reply = line.receive_record()
+                        reply = line.receive_record(reply_bytes)
                         reply.setdefault("errno", errno.EIO)
                     else:
-                        reply = line.receive_record()
+                        reply = line.receive_record(reply_bytes)
                     break
                 except TimeoutError:
                     self._hang_up()
@@ -158,6 +168,12 @@ class FileService:
             raise file_error(reply, path, op)
         return value, reply
 
+    def start(self) -> None:
+        """Start the service, if it is not running, so that the next operation finds it."""
+        with self._lock:
+            if self._line is None and self._owner == os.getpid():
+                self._line = self._open()
+
     def _line_now(self, deadline: float, *, sure: bool) -> Line:
         if self._line is not None and self._line.is_dead():
             self._hang_up()
@@ -170,9 +186,14 @@ class FileService:
             except (EOFError, ConnectionError):
                 self._hang_up()
         if self._line is None:
-            self._line = Line(self._connect())
+            self._line = self._open()
         self._line.deadline = deadline
         return self._line
+
+    def _open(self) -> Line:
+        line = Line(self._connect())
+        self._started += 1
+        return line
 
     def _hang_up(self) -> None:
         if self._line is not None:

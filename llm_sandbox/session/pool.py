@@ -1,6 +1,7 @@
 """Kernels kept ready ahead of need: forked, confined, warmed by a first cell, and used once."""
 
 import collections
+import contextlib
 import os
 import threading
 import time
@@ -100,10 +101,9 @@ class WarmPool:
             # The claimed session's first run comes now, and comes first.
             time.sleep(_REFILL_DELAY_S)
             while self._lacks(key, size):
-                machine = backend.create(spec)
-                client = start_kernel(machine, KernelSpec(machine.base_env(), warm=True))
-                if not self._keep(key, (machine, client)):
-                    _end((machine, client))
+                pair = _make(backend, spec)
+                if not self._keep(key, pair):
+                    _end(pair)
         except SandboxError:
             # A session that finds nothing ready makes its own, and reports what is wrong.
             with self._lock:
@@ -136,6 +136,15 @@ class WarmPool:
             self._ready = {}
         for pair in pairs:
             _end(pair)
+
+
+def _make(backend: Backend, spec: MachineSpec) -> Ready:
+    machine = backend.create(spec)
+    client = start_kernel(machine, KernelSpec(machine.base_env(), warm=True))
+    # Every run asks it what became of the files. If it does not start, whoever asks hears why.
+    with contextlib.suppress(SandboxError):
+        machine.prepare_files()
+    return machine, client
 
 
 def _end(pair: Ready) -> None:

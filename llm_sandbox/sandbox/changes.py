@@ -1,0 +1,289 @@
+"""Which files of the working directory a run created or changed, and what is in them.
+
+The file service compares what is there before and after, as the sandbox's user; its answers are
+checked, and contents are taken within limits. Nothing of it touches a file of this machine.
+"""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
+
+from llm_sandbox.artifacts.artifact import human_size
+from llm_sandbox.artifacts.files import ChangedFile, FileChanges
+from llm_sandbox.contents import Content
+from llm_sandbox.exceptions import (
+    ContainerGoneError,
+    FileError,
+    PathError,
+    ProtocolError,
+    SandboxError,
+    SandboxFileNotFoundError,
+    SandboxPermissionError,
+)
+from llm_sandbox.limits import Limits
+from llm_sandbox.sandbox.listing import Listing, read_count, read_listing, read_moment
+from llm_sandbox.sandbox.service import FileService, Line
+from llm_sandbox.sandbox.touches import Touches
+
+if TYPE_CHECKING:
+    from llm_sandbox.sandbox.sandbox import Sandbox
+
+__all__ = ["WorkdirWatch"]
+
+_TOTAL_S = 10.0
+_LOOK_S = 5.0
+_SETTLED_S = 0.012
+"""The clock of files goes in steps of up to ten milliseconds, and two changes within one may look
+the same: a run that follows sooner on changes waits, so that its own changes are later than these.
+"""
+_HEAD = 4096
+_TOGETHER = 4
+"""All files of a run may have this many times the bytes of one."""
+_LISTING_BYTES = 4 << 20
+_REPLY_BYTES = 1 << 16
+_NOTES = {
+    "link": "a link; it was not followed",
+    "pipe": "a named pipe; it was not opened",
+    "socket": "a socket; it was not opened",
+    "device": "a device; it was not opened",
+    "folder": "a directory that was not looked into: it is unreadable, or lies too deep",
+}
+
+
+class WorkdirWatch:
+    """Tells what each run did to the working directory. For one thread at a time.
+
+    Args:
+        service: Looks at the files.
+        workdir: The directory.
+        touches: Says what the host changed between runs, which is no run's.
+        is_empty: Whether it is known that there is nothing in the directory yet.
+    """
+
+    def __init__(
+        self, service: FileService, workdir: str, touches: Touches, *, is_empty: bool
+    ) -> None:
+        self._service = service
+        self._workdir = workdir
+        self._touches = touches
+        self._since_ns = 0
+        self._known_by = 0
+        self._is_known = is_empty
+        self._settled_at = 0.0
+        self._problem = ""
+
+    @classmethod
+    def of(cls, sandbox: "Sandbox") -> Self:
+        """The watch over a sandbox that nothing has run in yet."""
+        isolated = sandbox.isolation.level != "none"
+        return cls(sandbox._service, sandbox.workdir, sandbox._touches, is_empty=isolated)
+
+    def prepare(self) -> None:
+        """Start the file service, so that no run waits for it."""
+        # If it cannot be started now, whoever needs it hears why.
+        with contextlib.suppress(SandboxError):
+            self._service.start()
+
+    def mark(self) -> None:
+        """Take note of what is there before a run, if that is not known from the run before."""
+        self._problem = ""
+        # A service that the host had to hang up on took what it knew with it.
+        is_same = self._since_ns == 0 or self._known_by == self._service.number
+        is_known = not self._touches.take() and self._is_known and is_same
+        # Until it is collected, nobody knows what the run did.
+        self._is_known = False
+        if is_known:
+            # Sleeping for no time would give the processor away.
+            if (left := self._settled_at - time.monotonic()) > 0:
+                time.sleep(left)
+            return
+        try:
+            reply = self._service.call(
+                "mark",
+                self._workdir,
+                timeout_s=_TOTAL_S,
+                talk=_nothing,
+                reply_bytes=_REPLY_BYTES,
+                seconds=_LOOK_S,
+            )[1]
+            self._since_ns = read_moment(reply)
+        except SandboxError as error:
+            self._problem = _sentence(error)
+
+    def collect(self, limits: Limits) -> FileChanges:
+        """Tell what came since `mark`, with the contents that the limits let through.
+
+        Whatever goes wrong is a note of what is returned; it takes no more than ten seconds.
+
+        Args:
+            limits: How much content is kept.
+        """
+        if self._problem:
+            return FileChanges(notes=(self._problem,))
+        budget = _Budget.of(limits)
+        try:
+            listing = self._look()
+        except SandboxError as error:
+            return FileChanges(notes=(_sentence(error),))
+        self._since_ns, self._is_known = listing.at_ns, True
+        self._known_by = self._service.number
+        if not listing.is_settled:
+            self._settled_at = time.monotonic() + _SETTLED_S
+        return FileChanges(
+            tuple(self._with_contents(listing.files, budget)),
+            listing.omitted,
+            listing.deleted,
+            listing.deleted_count,
+            tuple(_remarks(listing)),
+        )
+
+    def _look(self) -> Listing:
+        reply = self._service.call(
+            "changes",
+            self._workdir,
+            timeout_s=_TOTAL_S,
+            talk=_nothing,
+            reply_bytes=_LISTING_BYTES,
+            since_ns=self._since_ns,
+            seconds=_LOOK_S,
+        )[1]
+        return read_listing(reply)
+
+    def _with_contents(
+        self, files: Iterable[tuple[ChangedFile, object]], budget: "_Budget"
+    ) -> Iterator[ChangedFile]:
+        stopped = ""
+        for file, mtime_ns in files:
+            if file.kind != "file":
+                yield replace(file, size=0, note=_NOTES[file.kind])
+                continue
+            if not stopped and budget.seconds_left == 0:
+                stopped = "there was no time left to fetch it"
+            if stopped:
+                yield replace(file, note=stopped)
+                continue
+            try:
+                yield self._fetched(file, mtime_ns, budget)
+            except FileError as error:
+                yield replace(file, note=_why_not(error))
+            except SandboxError:
+                stopped = "it could not be fetched: the sandbox's file service did not answer"
+                yield replace(file, note=stopped)
+
+    def _fetched(self, file: ChangedFile, mtime_ns: object, budget: "_Budget") -> ChangedFile:
+        limit = budget.next_bytes
+        data, reply = self._service.call(
+            "fetch",
+            self._workdir,
+            timeout_s=max(0.001, budget.seconds_left),
+            talk=_receiver(max(limit, _HEAD)),
+            reply_bytes=_REPLY_BYTES,
+            name=file.path,
+            limit=limit,
+            head=_HEAD,
+        )
+        # trust: the size is that of what came; what was said of it decides only which note it gets.
+        if reply.get("is_whole") is not True or len(data) > limit or not budget.keeps_any:
+            size = max(file.size, read_count(reply.get("size")))
+            return replace(file, size=size, head=data[:_HEAD], note=budget.refusal(file, size))
+        budget.take(len(data))
+        moved = len(data) != file.size or reply.get("mtime_ns") != mtime_ns
+        note = "it changed while it was collected" if moved else ""
+        return replace(file, size=len(data), content=Content.of(data), note=note)
+
+
+@dataclass(slots=True)
+class _Budget:
+    """What may still be taken of one run's files."""
+
+    limits: Limits
+    bytes_left: int
+    files_left: int
+    deadline: float
+
+    @classmethod
+    def of(cls, limits: Limits) -> Self:
+        deadline = time.monotonic() + _TOTAL_S
+        return cls(limits, _TOGETHER * limits.artifact_bytes, limits.artifacts, deadline)
+
+    @property
+    def seconds_left(self) -> float:
+        return max(0.0, self.deadline - time.monotonic())
+
+    @property
+    def keeps_any(self) -> bool:
+        return self.files_left > 0 and self.limits.artifact_bytes > 0
+
+    @property
+    def next_bytes(self) -> int:
+        """Bytes that the next file may have."""
+        return min(self.limits.artifact_bytes, self.bytes_left) if self.keeps_any else 0
+
+    def take(self, size: int) -> None:
+        self.bytes_left -= size
+        self.files_left -= 1
+
+    def refusal(self, file: ChangedFile, size: int) -> str:
+        """Why the content of a file is not kept."""
+        most = self.limits.artifact_bytes
+        if most == 0 or self.limits.artifacts == 0:
+            return "contents of files are not kept: limits.artifact_bytes or limits.artifacts is 0"
+        if size > most:
+            sparse = f", {human_size(file.stored_bytes)} of them stored"
+            shown = human_size(size) + (sparse if file.stored_bytes < size // 2 else "")
+            return f"it has {shown}, over limits.artifact_bytes ({human_size(most)})"
+        if self.files_left <= 0:
+            return f"the run made more files than limits.artifacts ({self.limits.artifacts})"
+        together = human_size(_TOGETHER * most)
+        return f"the run's files have more than {together} together, {_TOGETHER} times the limit"
+
+
+def _nothing(line: Line) -> None:
+    """Neither send nor receive bulk."""
+
+
+def _receiver(limit: int) -> Callable[[Line], bytes]:
+    def receive(line: Line) -> bytes:
+        data = bytearray()
+        # trust: the service was told the limit; it holds here as well.
+        for chunk in line.chunks():
+            if len(data) + len(chunk) > limit:
+                raise ProtocolError("the sandbox's file service sent more than it was asked for")
+            data += chunk
+        return bytes(data)
+
+    return receive
+
+
+# --- in words
+
+
+def _remarks(listing: Listing) -> Iterator[str]:
+    if listing.omitted:
+        yield f"{listing.omitted} more files were created or changed than are listed."
+    if not listing.is_complete:
+        yield "There are more files in the working directory than were looked at."
+    if not listing.is_compared:
+        yield (
+            "The file service was ended during the run: files are listed by their times, "
+            "and removed ones are not known."
+        )
+
+
+def _sentence(error: SandboxError) -> str:
+    if isinstance(error, ContainerGoneError):
+        return "The files of the run are gone with the sandbox."
+    return "The files of the run could not be listed: the sandbox's file service did not answer."
+
+
+def _why_not(error: FileError) -> str:
+    # trust: the service's own words are not repeated.
+    if isinstance(error, SandboxFileNotFoundError):
+        return "it was gone when it was to be read"
+    if isinstance(error, SandboxPermissionError):
+        return "the sandbox's user may not read it"
+    if isinstance(error, PathError):
+        return "a link was in its place when it was to be read; it was not followed"
+    return "something else was in its place when it was to be read"

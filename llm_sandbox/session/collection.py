@@ -1,0 +1,56 @@
+"""The files of a session's runs, as artifacts."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from llm_sandbox.artifacts.files import artifacts_from_changes
+from llm_sandbox.limits import Limits
+from llm_sandbox.sandbox.changes import WorkdirWatch
+from llm_sandbox.sandbox.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from llm_sandbox.artifacts.artifact import Artifact
+
+__all__ = ["Collected", "Collection"]
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What a run did to the working directory."""
+
+    files: "tuple[Artifact, ...]" = ()
+    """What it created or changed."""
+    deleted: tuple[str, ...] = ()
+    """Paths that it removed, the first 100."""
+    notes: tuple[str, ...] = ()
+    """What is to be known about the whole, a sentence each."""
+
+
+class Collection:
+    """Collects what each run of a session does to its working directory.
+
+    Args:
+        sandbox: The session's, before anything has run in it.
+        limits: How much content is kept.
+    """
+
+    def __init__(self, sandbox: Sandbox, limits: Limits) -> None:
+        self._watch = WorkdirWatch.of(sandbox)
+        self._limits = limits
+        # A kernel that is still starting leaves time for it; a ready one has had it started.
+        self._watch.prepare()
+
+    def before(self) -> None:
+        """Called before every run; does nothing unless the host changed something since the last.
+
+        Never raises for what is wrong in the sandbox.
+        """
+        self._watch.mark()
+
+    def after(self) -> Collected:
+        """Called after every run, however it ended, when what it left behind has been killed.
+
+        Never raises for what is wrong in the sandbox: that is among the notes.
+        """
+        changes = self._watch.collect(self._limits)
+        return Collected(artifacts_from_changes(changes), changes.deleted, changes.notes)
