@@ -1,29 +1,31 @@
-"""The awaitable twin of a session, and where it comes from."""
+"""The awaitable twin of a session."""
 
 import copy
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from anyio.lowlevel import checkpoint
 
-from llm_sandbox import create
 from llm_sandbox.aio.callbacks import OutputListener, StreamListener, hearing
 from llm_sandbox.aio.sandbox import AsyncSandbox, Commands
 from llm_sandbox.aio.threads import Call, in_thread, in_thread_quickly, to_the_end
-from llm_sandbox.backends.base import Backend, Isolation, Network
-from llm_sandbox.const import SandboxBackend, SupportedLanguage
+from llm_sandbox.backends.base import Backend, Isolation
+from llm_sandbox.const import SandboxBackend
 from llm_sandbox.data import ExecutionResult, ProcessResult
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
-from llm_sandbox.limits import Limits
-from llm_sandbox.session.config import SessionConfig, Start
+from llm_sandbox.session.config import SessionConfig
+from llm_sandbox.session.history import HistoryEntry
 from llm_sandbox.session.session import BaseSession
 
 if TYPE_CHECKING:
-    from llm_sandbox.security import SecurityPattern, SecurityPolicy
+    from llm_sandbox.artifacts.artifact import Artifact
+    from llm_sandbox.security import SecurityPattern
+    from llm_sandbox.session.variables import Variable
+    from llm_sandbox.tables import Table
 
-__all__ = ["AsyncSession", "create_session"]
+__all__ = ["AsyncSession"]
 
 _Value = TypeVar("_Value")
 
@@ -39,6 +41,17 @@ class AsyncSession:
 
     def __init__(self, session: BaseSession) -> None:
         self._session = session
+
+    @classmethod
+    async def configured(
+        cls,
+        config: SessionConfig | None = None,
+        *,
+        backend: SandboxBackend | str | Backend | None = None,
+    ) -> "AsyncSession":
+        """Return a new session with these settings; see `BaseSession.configured`."""
+        plain = await in_thread_quickly(BaseSession.configured, config, backend=backend)
+        return AsyncSession(plain)
 
     # --- life
 
@@ -166,6 +179,85 @@ class AsyncSession:
         """
         await in_thread(lambda _: self._session.install(libraries))
 
+    # --- variables
+
+    async def variables(self, *, all: bool = False) -> "tuple[Variable, ...]":
+        """Return what the code has given names to; see `BaseSession.variables`."""
+        return await in_thread(lambda _: self._session.variables(all=all), stop=self._stop)
+
+    async def get(self, name: str) -> object:
+        """Return a variable's value; see `BaseSession.get`."""
+        return await in_thread(lambda _: self._session.get(name), stop=self._stop)
+
+    async def set(self, name: str, value: object) -> None:
+        """Give a variable a value; see `BaseSession.set`."""
+        await in_thread(lambda _: self._session.set(name, value), stop=self._stop)
+
+    async def fetch_table(
+        self, table: "Table | Artifact", format: Literal["csv", "parquet"] = "csv"
+    ) -> bytes:
+        """Return the whole of a table that was shown; see `BaseSession.fetch_table`."""
+        return await in_thread(lambda _: self._session.fetch_table(table, format), stop=self._stop)
+
+    # --- what was done
+
+    @property
+    def history(self) -> tuple[HistoryEntry, ...]:
+        """The runs so far, oldest first; see `BaseSession.history`."""
+        return self._session.history
+
+    async def artifact(self, name: str) -> "Artifact":
+        """Return an artifact of any run; see `BaseSession.artifact`."""
+        return await in_thread_quickly(self._session.artifact, name)
+
+    async def to_notebook(self, path: str | Path) -> Path:
+        """Write the session as a Jupyter notebook; see `BaseSession.to_notebook`."""
+        return await in_thread_quickly(self._session.to_notebook, path)
+
+    async def run_notebook(
+        self,
+        path: str | Path,
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - as its twin
+        stop_on_error: bool = True,
+    ) -> tuple[ExecutionResult, ...]:
+        """Run the code cells of a Jupyter notebook; see `BaseSession.run_notebook`.
+
+        Cancelled, it stops the cell that runs, and the rest is not run.
+        """
+        return await in_thread(
+            lambda _: self._session.run_notebook(
+                path, timeout=timeout, stop_on_error=stop_on_error
+            ),
+            stop=self._stop,
+        )
+
+    @classmethod
+    async def from_notebook(
+        cls,
+        path: str | Path,
+        config: SessionConfig | None = None,
+        *,
+        backend: SandboxBackend | str | Backend | None = None,
+        stop_on_error: bool = True,
+    ) -> "AsyncSession":
+        """Return an open session with a notebook's cells run; see `BaseSession.from_notebook`.
+
+        Cancelled, it stops the cell that runs, and closes the session.
+        """
+        session = await cls.configured(config, backend=backend)
+        try:
+            await session.open()
+            await session.run_notebook(path, stop_on_error=stop_on_error)
+        except BaseException:
+            await session.close()
+            raise
+        return session
+
+    async def report(self, path: str | Path, title: str = "Session") -> Path:
+        """Write the session as one page of HTML; see `BaseSession.report`."""
+        return await in_thread_quickly(self._session.report, path, title)
+
     # --- commands
 
     async def execute_command(
@@ -229,39 +321,3 @@ class AsyncSession:
     async def get_archive(self, path: str) -> tuple[bytes, dict[str, object]]:
         """Return a file or directory of the sandbox as a tar archive, with a description of it."""
         return await in_thread(lambda _: self._session.get_archive(path))
-
-
-def create_session(
-    backend: SandboxBackend | str | Backend | None = None,
-    image: str | None = None,
-    dockerfile: str | None = None,
-    lang: str = SupportedLanguage.PYTHON,
-    *,
-    keep_template: bool = False,
-    commit_container: bool = False,
-    verbose: bool = False,
-    stream: bool = False,
-    runtime_configs: Mapping[str, Any] | None = None,
-    workdir: str | None = "/sandbox",
-    enable_plotting: bool = True,
-    security_policy: "SecurityPolicy | None" = None,
-    default_timeout: float | None = None,
-    execution_timeout: float | None = None,
-    session_timeout: float | None = None,
-    container_id: str | None = None,
-    client: object = None,
-    libraries: Sequence[str] = (),
-    env: Mapping[str, str] | None = None,
-    secrets: Mapping[str, str] | None = None,
-    limits: Limits | None = None,
-    network: Network = "blocked",
-    persistent: bool = True,
-    start: Start = "warm",
-) -> AsyncSession:
-    """Return a new session; use it in an async with block, or await `open` and `close`.
-
-    The arguments and errors are those of `llm_sandbox.create_session`. The first call that names no
-    backend tests, in this thread, which one works here; that takes a fraction of a second, once.
-    """
-    given = locals()
-    return AsyncSession(create.create_session(**given))

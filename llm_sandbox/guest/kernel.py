@@ -7,6 +7,7 @@ message, so that a process holding a built kernel can fork as often as it likes.
 
 import asyncio
 import contextlib
+import functools
 import json
 import logging
 import os
@@ -16,6 +17,7 @@ import sys
 import threading
 import time
 import uuid
+from collections.abc import Sequence
 from types import FrameType, SimpleNamespace
 from typing import Any
 
@@ -50,6 +52,8 @@ class WireKernel(IPythonKernel):
     shell_class = SessionShell
     compiler_class = CellCompiler
     _execute_sleep = 0.0
+    services: dict[str, Any] = {}  # noqa: RUF012 - empty, and replaced whole
+    """What the host may call by name; set by whoever builds the kernel."""
     is_copy = False
     """Whether this process was forked from the kernel by the user's code."""
     _children_cpu = 0.0
@@ -126,7 +130,7 @@ class WireKernel(IPythonKernel):
                 frame = self._next()
             except (EOFError, ConnectionError, frames.FrameError):
                 return
-            self._handle(frame.channel, frame.message)
+            self._handle(frame.channel, frame.message, frame.buffers)
 
     def _next(self) -> frames.Frame:
         if self.loop_was_used and not self.wire.has_frame():
@@ -139,12 +143,16 @@ class WireKernel(IPythonKernel):
                 self.loop.remove_reader(self.wire.fileno())
         return self.wire.receive()
 
-    def _handle(self, channel: int, message: frames.Message) -> None:
+    def _handle(
+        self, channel: int, message: frames.Message, buffers: Sequence[memoryview] = ()
+    ) -> None:
         kind = message["header"]["msg_type"]
         if kind == "llm_sandbox_configure":
             self._configure(message["content"])
             return
         handler = self.shell_handlers.get(kind) or self.control_handlers.get(kind)
+        if kind == "llm_sandbox_call":
+            handler = functools.partial(self._call, buffers)
         if handler is None:
             return
         self.wire.cork()
@@ -162,7 +170,8 @@ class WireKernel(IPythonKernel):
         self.wire.uncork()
 
     def _run_handler(self, handler: Any, channel: int, message: frames.Message) -> None:
-        self.executing = message["header"]["msg_type"] == "execute_request"
+        kind = message["header"]["msg_type"]
+        self.executing = kind in ("execute_request", "llm_sandbox_call")
         try:
             result = handler(Channel(channel), [], message)
             if not asyncio.iscoroutine(result):
@@ -265,6 +274,25 @@ class WireKernel(IPythonKernel):
         if value == "\x04":
             raise EOFError("no more input: stdin= was used up")
         return value
+
+    def _call(
+        self,
+        buffers: Sequence[memoryview],
+        channel: Channel,
+        ident: Any,
+        request: frames.Message,
+    ) -> None:
+        """Do something for the host besides running a cell; the shim says what there is."""
+        answer: list[bytes] = []
+        try:
+            service = self.services[request["content"]["name"]]
+            content, answer = service(request["content"]["arguments"], list(buffers))
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the host is told
+            content = {"error": {"name": type(error).__name__, "value": safe_text(error)}}
+        finally:
+            # What is to be sent is sent to its end.
+            self.executing = False
+        self.session.send(channel, "llm_sandbox_reply", content, request, buffers=answer)
 
     # --- streams and settings
 

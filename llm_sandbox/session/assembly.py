@@ -1,8 +1,9 @@
 """Make a result of what a run brought: the last step, where nothing is lost."""
 
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from llm_sandbox.artifacts.artifact import Artifact
 from llm_sandbox.backends.base import Isolation, MachineSpec
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.data import ConsoleOutput, ExecutionResult, Usage
@@ -16,7 +17,7 @@ from llm_sandbox.outputs import (
     Output,
     ResultOutput,
     StreamOutput,
-    UpdateOutput,
+    last_displays,
 )
 from llm_sandbox.plots import PlotOutput
 from llm_sandbox.session.doors import explain
@@ -38,6 +39,7 @@ def assemble(
     phases: Mapping[str, float],
     wall_s: float,
     plotting: bool,
+    files: Sequence[Artifact] = (),
     notes: tuple[str, ...] = (),
 ) -> ExecutionResult:
     """Build the result of one run.
@@ -51,6 +53,7 @@ def assemble(
         phases: Seconds by phase.
         wall_s: Seconds from request to end.
         plotting: Whether displays that are plots are listed as such.
+        files: What it made or changed in the working directory.
         notes: What the session has to add.
     """
     outputs = collector.finish()
@@ -71,6 +74,7 @@ def assemble(
         plots=_plots(outputs, spec.limits) if plotting else [],
         status=status,
         outputs=outputs,
+        artifacts=_artifacts(outputs, files),
         error=error,
         value=collector.value,
         usage=Usage(
@@ -140,26 +144,29 @@ def _stream_text(outputs: tuple[Output, ...], name: str) -> str:
     return "".join(pieces)
 
 
+def _has_displays(outputs: tuple[Output, ...]) -> bool:
+    # Most runs display nothing, and need none of what reads displays.
+    return any(isinstance(output, DisplayOutput | ResultOutput) for output in outputs)
+
+
+def _artifacts(outputs: tuple[Output, ...], files: Sequence[Artifact]) -> tuple[Artifact, ...]:
+    if not files and not _has_displays(outputs):
+        return ()
+    from llm_sandbox.artifacts.displays import artifacts_from_outputs, merge_equal
+
+    return merge_equal([*artifacts_from_outputs(outputs), *files])
+
+
 def _plots(outputs: tuple[Output, ...], limits: Limits) -> list[PlotOutput]:
     """The plots in order; an update replaces what it updates."""
-    # Most runs display nothing.
-    if not any(isinstance(output, DisplayOutput | ResultOutput) for output in outputs):
+    if not _has_displays(outputs):
         return []
     from llm_sandbox.artifacts.plots import plot_from_display
 
-    plots: list[PlotOutput | None] = []
-    places: dict[str, int] = {}
-    for output in outputs:
-        if not isinstance(output, DisplayOutput | ResultOutput | UpdateOutput):
-            continue
-        plot = plot_from_display(output.data, output.metadata, limit=limits.display_bytes)
-        if isinstance(output, UpdateOutput):
-            if output.display_id in places:
-                plots[places[output.display_id]] = plot
-            continue
-        if isinstance(output, DisplayOutput) and output.display_id is not None:
-            places[output.display_id] = len(plots)
-        plots.append(plot)
+    plots = [
+        plot_from_display(output.data, output.metadata, limit=limits.display_bytes)
+        for output in last_displays(outputs).values()
+    ]
     return [plot for plot in plots if plot is not None]
 
 

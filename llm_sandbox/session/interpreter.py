@@ -2,18 +2,24 @@
 
 import contextlib
 import time
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.backends.base import Backend, KernelSpec, Machine, MachineSpec
 from llm_sandbox.const import StateOutcome
 from llm_sandbox.data import ExecutionResult
-from llm_sandbox.exceptions import ContainerGoneError, SandboxError
+from llm_sandbox.exceptions import (
+    ContainerGoneError,
+    KernelDiedError,
+    SandboxError,
+    SandboxTimeoutError,
+)
 from llm_sandbox.kernel.client import KernelClient, KernelRun
 from llm_sandbox.kernel.collector import Collector, OutputCallback
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.limits import Deadline
 from llm_sandbox.session.assembly import assemble
+from llm_sandbox.session.collection import Collected, Collection
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.pool import shared_pool, start_kernel
 from llm_sandbox.settings import get_settings
@@ -23,7 +29,11 @@ if TYPE_CHECKING:
 
 __all__ = ["KERNEL_ENVIRONMENT", "Interpreter"]
 
-KERNEL_ENVIRONMENT = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+KERNEL_ENVIRONMENT = {
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    # Its own pool reserves a gigabyte, which a limit on memory counts as used.
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}
 
 
 class Interpreter:
@@ -43,7 +53,12 @@ class Interpreter:
         self._library_paths: list[str] = []
         self._machine: Machine | None = None
         self._client: KernelClient | None = None
+        self._collection: Collection | None = None
         self._fresh = True
+
+    def collect_with(self, collection: Collection) -> None:
+        """Have what later runs do to the working directory collected."""
+        self._collection = collection
 
     def open(self) -> Machine:
         """Claim a ready kernel or start one, and return its machine."""
@@ -118,6 +133,8 @@ class Interpreter:
         if self._client is None or (not self._config.persistent and not self._fresh):
             self.restart()
         assert self._client is not None
+        if self._collection is not None:
+            self._collection.before()
         prepared = time.perf_counter()
         collector = Collector(self._config.limits, on_output)
         self._fresh = False
@@ -129,22 +146,72 @@ class Interpreter:
             raise
         executed = time.perf_counter()
         state, notes = self._recover(run)
+        recovered = time.perf_counter()
+        left = self._collection.after() if self._collection is not None else Collected()
+        collected = time.perf_counter()
         result = assemble(
             run,
             collector,
             state=state,
             spec=self._spec,
             isolation=self.machine.isolation,
-            phases={"prepare": prepared - started, "execute": executed - prepared},
+            phases={
+                "prepare": prepared - started,
+                "execute": executed - prepared,
+                "recover": recovered - executed,
+                "collect": collected - recovered,
+            },
             wall_s=time.perf_counter() - started,
             plotting=self._config.enable_plotting,
-            notes=notes,
+            files=left.files,
+            notes=(*notes, *left.notes),
         )
         if collector.callback_error is not None:
             error = collector.callback_error
             error.add_note(f"raised by a callback of run(); the code itself ended as {result!r}")
             raise error
         return result
+
+    def call(
+        self,
+        service: str,
+        arguments: dict[str, Any],
+        buffers: Sequence[bytes] = (),
+        *,
+        deadline: Deadline,
+        stop: Stop | None = None,
+    ) -> tuple[dict[str, Any], list[memoryview]]:
+        """Have the interpreter do something besides running code; see `KernelClient.call`.
+
+        Returns:
+            The reply and its buffers.
+
+        Raises:
+            SandboxTimeoutError: The time was up.
+            KernelDiedError: The interpreter ended, or was stopped, instead of answering.
+            ContainerGoneError: The machine had ended before.
+        """
+        self._check_alive()
+        if self._client is None:
+            self.restart()
+        assert self._client is not None
+        try:
+            run = self._client.call(service, arguments, buffers, deadline=deadline, stop=stop)
+        except BaseException:
+            if self._client.is_lost:
+                self._end_client(kill=True)
+            raise
+        _, notes = self._recover(run)
+        if run.end == "replied":
+            return run.reply, run.buffers
+        if run.late:
+            raise SandboxTimeoutError(
+                " ".join(("the interpreter did not answer in time.", *notes)), op=service
+            )
+        raise KernelDiedError(
+            " ".join(("the interpreter ended, or was stopped, before it answered.", *notes)),
+            op=service,
+        )
 
     def _recover(self, run: KernelRun) -> tuple[StateOutcome, tuple[str, ...]]:
         """After a run: replace the interpreter if it did not survive, and say what that means."""

@@ -1,51 +1,42 @@
-"""The session: code in, results out, with everything a caller may want to do around it.
+"""The session: code in, results out, with everything a caller may want to do around it."""
 
-States::
-
-    new --open()--> open --close()--> closed        (a with block does both)
-"""
-
-import logging
-import sys
-import threading
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Literal
 
-from llm_sandbox.backends.base import Backend, Isolation, MachineSpec
-from llm_sandbox.data import ExecutionResult, ProcessResult, StreamCallback
+from llm_sandbox.backends.base import Backend
+from llm_sandbox.backends.selection import resolve
+from llm_sandbox.const import SandboxBackend
+from llm_sandbox.data import ExecutionResult, StreamCallback
 from llm_sandbox.exceptions import (
-    CommandEmptyError,
-    NotOpenSessionError,
+    ArtifactNotFoundError,
     SandboxTimeoutError,
     SecurityViolationError,
-    SessionClosedError,
     ValidationError,
 )
 from llm_sandbox.kernel.collector import OutputCallback
 from llm_sandbox.kernel.stop import Stop
-from llm_sandbox.language_handlers.base import AbstractLanguageHandler
+from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import Deadline, validate_timeout
-from llm_sandbox.sandbox import Sandbox
 from llm_sandbox.session.callbacks import listener, stdin_lines
-from llm_sandbox.session.commands import run_command
 from llm_sandbox.session.config import SessionConfig
-from llm_sandbox.session.interpreter import Interpreter
+from llm_sandbox.session.history import HistoryEntry
+from llm_sandbox.session.machine_session import MachineSession
 from llm_sandbox.session.turn import Turn
 
 if TYPE_CHECKING:
+    from llm_sandbox.artifacts.artifact import Artifact
     from llm_sandbox.security import SecurityPattern
-    from llm_sandbox.session.libraries import Libraries
+    from llm_sandbox.session.variables import Variable, Variables
+    from llm_sandbox.tables import Table
 
 __all__ = ["BaseSession"]
 
-logger = logging.getLogger("llm_sandbox")
-
-_STOP_S = 3.0
+_CALL_S = 30.0
 
 
-class BaseSession:
+class BaseSession(MachineSession):
     """A session with an interpreter in a sandbox of its own.
 
     Variables, files and installed libraries are kept from run to run until `close`. A session is
@@ -58,116 +49,28 @@ class BaseSession:
         handler: The language.
     """
 
-    def __init__(
-        self, config: SessionConfig, backend: Backend, reason: str, handler: AbstractLanguageHandler
-    ) -> None:
-        self.config = config
-        self.language_handler = handler
-        self.backend_reason = reason
-        self._backend = backend
-        self._busy = threading.Lock()
-        self._stop: Stop | None = None
-        self._sandbox: Sandbox | None = None
-        self._interpreter: Interpreter | None = None
-        self._libraries: Libraries | None = None
-        self._closed = False
-        if config.verbose and not logging.getLogger().handlers and not logger.handlers:
-            logger.addHandler(logging.StreamHandler(sys.stderr))
-            logger.setLevel(logging.INFO)
+    @classmethod
+    def configured(
+        cls,
+        config: SessionConfig | None = None,
+        *,
+        backend: SandboxBackend | str | Backend | None = None,
+    ) -> "BaseSession":
+        """Return a new session with these settings.
 
-    # --- life
-
-    def open(self) -> None:
-        """Make the sandbox and its interpreter. Opening an open session does nothing.
+        Args:
+            config: The settings; None for the defaults.
+            backend: Where the sandbox is made; None picks one that isolates.
 
         Raises:
-            SessionClosedError: It was closed; make a new one.
-            BackendUnavailableError: The backend does not work on this machine.
+            BackendUnavailableError: None was named and none works here.
+            LanguageNotSupportedError: There is no such language in this version.
+            UnsupportedBackendError: There is no backend of that name in this version.
         """
-        if self._closed:
-            raise SessionClosedError(op="open")
-        if self._sandbox is not None:
-            return
-        self._log("opening a %s sandbox: %s", self._backend.name, self.backend_reason)
-        config = self.config
-        spec = MachineSpec(workdir=config.workdir, limits=config.limits, network=config.network)
-        interpreter = Interpreter(self._backend, spec, config)
-        machine = interpreter.open()
-        try:
-            if config.session_timeout is not None:
-                machine.set_deadline(config.session_timeout)
-            self._sandbox = Sandbox(machine, config.env, config.secrets)
-            self._interpreter = interpreter
-            if config.libraries:
-                self.install(list(config.libraries))
-        except BaseException:
-            self._sandbox = self._interpreter = None
-            interpreter.close()
-            raise
-
-    def close(self) -> None:
-        """End the sandbox and everything in it. Closing twice does nothing.
-
-        Code that runs in another thread is stopped first, as by `interrupt`.
-        """
-        self._closed = True
-        stop = self._stop
-        elsewhere = stop is not None and stop.thread != threading.get_ident() and stop.ask()
-        # That thread still reads the descriptors that are about to be closed.
-        if elsewhere and self._busy.acquire(timeout=_STOP_S):
-            self._busy.release()
-        interpreter, self._interpreter = self._interpreter, None
-        sandbox, self._sandbox = self._sandbox, None
-        if interpreter is not None:
-            interpreter.close()
-        if sandbox is not None:
-            sandbox.destroy()
-            self._log("closed")
-
-    def __enter__(self) -> Self:
-        self.open()
-        return self
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    @property
-    def is_open(self) -> bool:
-        """Whether code can be run."""
-        return self._sandbox is not None
-
-    @property
-    def backend(self) -> str:
-        """Name of the backend."""
-        return self._backend.name
-
-    @property
-    def isolation(self) -> Isolation:
-        """What holds the sandbox, resource by resource.
-
-        Raises:
-            NotOpenSessionError: The session is not open.
-        """
-        return self.sandbox.isolation
-
-    @property
-    def sandbox(self) -> Sandbox:
-        """The machine that the interpreter is in.
-
-        Raises:
-            NotOpenSessionError: The session is not open.
-            SessionClosedError: It was closed.
-        """
-        if self._sandbox is None:
-            raise SessionClosedError() if self._closed else NotOpenSessionError()
-        return self._sandbox
-
-    # --- code
+        config = config or SessionConfig()
+        chosen, reason = resolve(backend)
+        handler = LanguageHandlerFactory.create_handler(config.lang)
+        return BaseSession(config, chosen, reason, handler)
 
     def run(
         self,
@@ -217,6 +120,7 @@ class BaseSession:
             if libraries:
                 self._install(libraries)
             result = interpreter.run(code, Deadline.after(effective), lines, heard, self._stop)
+        self._history.add(code, result)
         self._log("ran %d characters: %r", len(code), result)
         if result.timed_out:
             raise SandboxTimeoutError(
@@ -256,34 +160,6 @@ class BaseSession:
         with Turn(self._busy):
             self._open_interpreter().restart()
 
-    def install(self, libraries: list[str] | None = None) -> None:
-        """Install libraries for this session, now.
-
-        Raises:
-            LibraryInstallationError: One could not be installed; it has the installer's words.
-            ValidationError: A name is not a plain requirement.
-        """
-        if libraries:
-            with Turn(self._busy):
-                self._open_interpreter()
-                self._install(libraries)
-
-    def _install(self, libraries: Sequence[str]) -> None:
-        assert self._interpreter is not None
-        if self._libraries is None:
-            from llm_sandbox.session.libraries import Libraries
-
-            self._libraries = Libraries(self._backend, self.language_handler)
-        added = self._libraries.add(libraries)
-        if added:
-            self._interpreter.add_libraries(added)
-            self.sandbox.update_env({"PYTHONPATH": added.guest_path})
-
-    def _open_interpreter(self) -> Interpreter:
-        _ = self.sandbox
-        assert self._interpreter is not None
-        return self._interpreter
-
     def _refuse_unsafe(self, code: str) -> None:
         safe, violations = self.is_safe(code)
         if not safe:
@@ -293,97 +169,184 @@ class BaseSession:
                 op="run",
             )
 
-    # --- commands
+    # --- variables
 
-    def execute_command(
-        self,
-        command: str | Sequence[str],
-        workdir: str | None = None,
-        on_stdout: StreamCallback | None = None,
-        on_stderr: StreamCallback | None = None,
-        *,
-        timeout: float | None = None,
-    ) -> ProcessResult:
-        """Run a command in the sandbox.
+    def variables(self, *, all: bool = False) -> "tuple[Variable, ...]":
+        """Return what the code has given names to, in the order in which it did.
 
         Args:
-            command: A line for the shell, or a program and its arguments.
-            workdir: Directory to run it in; default: the session's.
-            on_stdout: Called with each piece of standard output as it arrives.
-            on_stderr: Called with each piece of standard error as it arrives.
-            timeout: Seconds until it is killed; default: the session's `default_timeout`.
+            all: Not values alone but functions, classes, modules and names with a leading
+                underscore, too.
 
         Returns:
-            Its exit code and streams.
+            At most the first 1,000.
 
         Raises:
-            CommandEmptyError: There is no command.
-            LaunchError: The program or directory does not exist.
-            SandboxTimeoutError: The time was up; its `result` holds the output until then.
+            SandboxTimeoutError: The interpreter did not answer in 30 seconds.
         """
-        timeout = validate_timeout(timeout, "timeout")
-        limit = timeout if timeout is not None else self.config.default_timeout
-        return run_command(self.sandbox, command, workdir, limit, on_stdout, on_stderr)
+        return self._variables().variables(all=all)
 
-    def execute_commands(
-        self,
-        commands: Sequence[str | tuple[str, str | None]],
-        workdir: str | None = None,
-        on_stdout: StreamCallback | None = None,
-        on_stderr: StreamCallback | None = None,
-    ) -> ProcessResult:
-        """Run commands one after another until one fails.
+    def get(self, name: str) -> object:
+        """Return a variable's value: plain data, an array or a table.
+
+        It is copied, value by value; nothing that comes from inside is ever unpickled.
 
         Args:
-            commands: Lines for the shell, each alone or with a directory of its own.
-            workdir: Directory for those without one.
-            on_stdout: As in `execute_command`.
-            on_stderr: As in `execute_command`.
+            name: The variable.
+
+        Raises:
+            VariableNotFoundError: There is none of that name.
+            ValueNotTransferableError: It is, or holds, something else, or it is too large.
+        """
+        return self._variables().get(name)
+
+    def set(self, name: str, value: object) -> None:
+        """Give a variable a value: plain data, an array or a table, which is copied.
+
+        Args:
+            name: The variable.
+            value: Its value.
+
+        Raises:
+            ValueNotTransferableError: It is, or holds, something else, or it is too large.
+        """
+        self._variables().set(name, value)
+
+    def fetch_table(
+        self, table: "Table | Artifact", format: Literal["csv", "parquet"] = "csv"
+    ) -> bytes:
+        """Return the whole of a table that was shown, as it is now.
+
+        Args:
+            table: One of `ExecutionResult.tables`, or its artifact.
+            format: ``parquet`` needs pyarrow in the sandbox.
+
+        Raises:
+            TableGoneError: The code has let go of the table.
+            ValueNotTransferableError: It cannot be written in that format, or is too large.
+        """
+        return self._variables().fetch_table(table, format)
+
+    def _variables(self) -> "Variables":
+        from llm_sandbox.session.variables import Variables
+
+        return Variables(self._call)
+
+    def _call(
+        self, service: str, arguments: dict[str, Any], buffers: Sequence[bytes] = ()
+    ) -> tuple[dict[str, Any], list[memoryview]]:
+        with Turn(self._busy), Stop() as self._stop:
+            interpreter = self._open_interpreter()
+            deadline = Deadline.after(_CALL_S)
+            return interpreter.call(service, arguments, buffers, deadline=deadline, stop=self._stop)
+
+    # --- what was done
+
+    @property
+    def history(self) -> tuple[HistoryEntry, ...]:
+        """The runs so far, oldest first, as pairs of code and result.
+
+        The oldest are let go when there are more than 10,000, or more than 64 million characters.
+        """
+        return self._history.entries
+
+    def artifact(self, name: str) -> "Artifact":
+        """Return an artifact of any run, the latest first; see `ExecutionResult.artifact`.
+
+        Raises:
+            ArtifactNotFoundError: No run has one of that name.
+        """
+        for entry in reversed(self.history):
+            try:
+                return entry.result.artifact(name)
+            except ArtifactNotFoundError:
+                continue
+        raise ArtifactNotFoundError(f"no run of this session has an artifact {name!r}")
+
+    def to_notebook(self, path: str | Path) -> Path:
+        """Write the session as a Jupyter notebook, outputs included, and return where it is.
+
+        Args:
+            path: The file on this machine; over what is there.
+        """
+        from llm_sandbox.views.notebook import to_notebook
+
+        notebook = to_notebook(self.history, {"language": str(self.config.lang)})
+        target = Path(path)
+        target.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        return target
+
+    def run_notebook(
+        self, path: str | Path, *, timeout: float | None = None, stop_on_error: bool = True
+    ) -> tuple[ExecutionResult, ...]:
+        """Run the code cells of a Jupyter notebook, in order.
+
+        Args:
+            path: The notebook on this machine.
+            timeout: Seconds for each cell; default: as in `run`.
+            stop_on_error: Whether cells after one that fails are left out.
 
         Returns:
-            The result of the first that failed, or of the last.
+            The results of the cells that were run.
+
+        Raises:
+            ValidationError: The file is no notebook.
         """
-        if not commands:
-            raise CommandEmptyError()
-        for entry in commands:
-            line, folder = (entry, workdir) if isinstance(entry, str) else entry
-            result = self.execute_command(line, folder or workdir, on_stdout, on_stderr)
-            if result.exit_code != 0:
+        from llm_sandbox.views.notebook import read_notebook
+
+        results = []
+        for code in read_notebook(path):
+            results.append(self.run(code, timeout=timeout))
+            if stop_on_error and results[-1].exit_code != 0:
                 break
-        return result
+        return tuple(results)
 
-    # --- files
+    @classmethod
+    def from_notebook(
+        cls,
+        path: str | Path,
+        config: SessionConfig | None = None,
+        *,
+        backend: SandboxBackend | str | Backend | None = None,
+        stop_on_error: bool = True,
+    ) -> "BaseSession":
+        """Return an open session in which a notebook's code cells have been run.
 
-    def copy_to_runtime(self, src: str | Path, dest: str) -> None:
-        """Copy a file or directory of the host into the sandbox.
+        What came of them is its `history`. Close it, or use it in a with block.
 
         Args:
-            src: Path on the host.
-            dest: Path in the sandbox; a relative one is below the working directory.
-        """
-        self.sandbox.files.upload(src, dest)
+            path: The notebook on this machine.
+            config: Settings of the session; None for the defaults.
+            backend: Where the sandbox is made; None picks one that isolates.
+            stop_on_error: Whether cells after one that fails are left out.
 
-    def copy_from_runtime(self, src: str, dest: str | Path) -> None:
-        """Copy a file or directory of the sandbox to the host, without following links.
+        Raises:
+            ValidationError: The file is no notebook.
+            SandboxTimeoutError: A cell took longer than the settings allow.
+        """
+        session = cls.configured(config, backend=backend)
+        try:
+            session.open()
+            session.run_notebook(path, stop_on_error=stop_on_error)
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+    def report(self, path: str | Path, title: str = "Session") -> Path:
+        """Write the session as one self-contained page of HTML, and return where it is.
+
+        What came from inside is shown where it can run nothing.
 
         Args:
-            src: Path in the sandbox; a relative one is below the working directory.
-            dest: Path on the host.
+            path: The file on this machine; over what is there.
+            title: The heading.
         """
-        self.sandbox.files.download(src, dest)
+        from llm_sandbox.views.report import html_report
 
-    def get_archive(self, path: str) -> tuple[bytes, dict[str, object]]:
-        """Return a file or directory of the sandbox as a tar archive, with a description of it."""
-        entry = self.sandbox.files.stat(path)
-        facts: dict[str, object] = {"name": entry.name, "size": entry.size, "mode": entry.mode}
-        return self.sandbox.files.archive(path), facts
-
-    def _log(self, message: str, *values: object) -> None:
-        logger.log(logging.INFO if self.config.verbose else logging.DEBUG, message, *values)
-
-    def __repr__(self) -> str:
-        state = "open" if self.is_open else "closed" if self._closed else "new"
-        return f"<{type(self).__name__} {self.config.lang} on {self.backend}, {state}>"
+        target = Path(path)
+        target.write_text(html_report(title, self.history), "utf-8")
+        return target
 
 
 def _check_code(code: object) -> None:

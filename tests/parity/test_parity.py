@@ -40,13 +40,19 @@ each_pair = pytest.mark.parametrize(
 # --- names and signatures
 
 
+def attributes(cls: type) -> set[str]:
+    """All that a class has of itself and of its bases in this library."""
+    ours = [base for base in cls.__mro__ if base.__module__.startswith("llm_sandbox.")]
+    return {name for base in ours for name in (*vars(base), *vars(base).get("__annotations__", {}))}
+
+
 def names(cls: type) -> set[str]:
-    found = {*vars(cls), *vars(cls).get("__annotations__", {}), *SET_BY_INIT.get(cls, ())}
+    found = attributes(cls) | SET_BY_INIT.get(cls, set())
     return {name for name in found if not name.startswith("_")}
 
 
 def methods(cls: type) -> list[str]:
-    special = [name for name in TWIN_OF_METHOD if name in vars(cls)]
+    special = [name for name in TWIN_OF_METHOD if name in attributes(cls)]
     return [*special, *sorted(name for name in names(cls) if callable(getattr(cls, name, None)))]
 
 

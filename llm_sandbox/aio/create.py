@@ -1,0 +1,52 @@
+"""Where awaitable sessions come from: `create_session`."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from llm_sandbox import create
+from llm_sandbox.aio.session import AsyncSession
+from llm_sandbox.backends.base import Backend, Network
+from llm_sandbox.const import SandboxBackend, SupportedLanguage
+from llm_sandbox.limits import Limits
+from llm_sandbox.session.config import Start
+
+if TYPE_CHECKING:
+    from llm_sandbox.security import SecurityPolicy
+
+__all__ = ["create_session"]
+
+
+def create_session(
+    backend: SandboxBackend | str | Backend | None = None,
+    image: str | None = None,
+    dockerfile: str | None = None,
+    lang: str = SupportedLanguage.PYTHON,
+    *,
+    keep_template: bool = False,
+    commit_container: bool = False,
+    verbose: bool = False,
+    stream: bool = False,
+    runtime_configs: Mapping[str, Any] | None = None,
+    workdir: str | None = "/sandbox",
+    enable_plotting: bool = True,
+    security_policy: "SecurityPolicy | None" = None,
+    default_timeout: float | None = None,
+    execution_timeout: float | None = None,
+    session_timeout: float | None = None,
+    container_id: str | None = None,
+    client: object = None,
+    libraries: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+    secrets: Mapping[str, str] | None = None,
+    limits: Limits | None = None,
+    network: Network = "blocked",
+    persistent: bool = True,
+    start: Start = "warm",
+) -> AsyncSession:
+    """Return a new session; use it in an async with block, or await `open` and `close`.
+
+    The arguments and errors are those of `llm_sandbox.create_session`. The first call that names no
+    backend tests, in this thread, which one works here; that takes a fraction of a second, once.
+    """
+    given = locals()
+    return AsyncSession(create.create_session(**given))

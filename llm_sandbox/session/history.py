@@ -1,0 +1,53 @@
+"""What a session has run, kept for notebooks and reports."""
+
+import collections
+from typing import NamedTuple
+
+from llm_sandbox.data import ExecutionResult
+
+__all__ = ["History", "HistoryEntry"]
+
+_MOST_RUNS = 10_000
+_MOST_CHARACTERS = 64 << 20
+
+
+class HistoryEntry(NamedTuple):
+    """One run."""
+
+    code: str
+    """The code, as it was given."""
+    result: ExecutionResult
+    """What came of it."""
+
+
+class History:
+    """The runs of a session, oldest first; the oldest are let go when there are too many.
+
+    Kept are 10,000 runs, and of code and text 64 million characters; what was shown lies outside of
+    the heap.
+    """
+
+    def __init__(self) -> None:
+        self._entries: collections.deque[HistoryEntry] = collections.deque()
+        self._characters = 0
+        self.dropped = 0
+        """How many of the oldest runs were let go."""
+
+    def add(self, code: str, result: ExecutionResult) -> None:
+        """Add a run."""
+        self._entries.append(HistoryEntry(code, result))
+        self._characters += _weight(self._entries[-1])
+        while len(self._entries) > 1 and (
+            len(self._entries) > _MOST_RUNS or self._characters > _MOST_CHARACTERS
+        ):
+            self._characters -= _weight(self._entries.popleft())
+            self.dropped += 1
+
+    @property
+    def entries(self) -> tuple[HistoryEntry, ...]:
+        """The runs that are kept, oldest first."""
+        return tuple(self._entries)
+
+
+def _weight(entry: HistoryEntry) -> int:
+    return len(entry.code) + len(entry.result.stdout) + len(entry.result.stderr)

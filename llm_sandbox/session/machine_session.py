@@ -1,0 +1,279 @@
+"""A session's machine: opened and closed, commands run in it, files copied in and out.
+
+States::
+
+    new --open()--> open --close()--> closed        (a with block does both)
+"""
+
+import logging
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from llm_sandbox.backends.base import Backend, Isolation, MachineSpec
+from llm_sandbox.data import ProcessResult, StreamCallback
+from llm_sandbox.exceptions import CommandEmptyError, NotOpenSessionError, SessionClosedError
+from llm_sandbox.language_handlers.base import AbstractLanguageHandler
+from llm_sandbox.limits import validate_timeout
+from llm_sandbox.sandbox import Sandbox
+from llm_sandbox.session.collection import Collection
+from llm_sandbox.session.commands import run_command
+from llm_sandbox.session.config import SessionConfig
+from llm_sandbox.session.history import History
+from llm_sandbox.session.interpreter import Interpreter
+from llm_sandbox.session.turn import Turn
+
+if TYPE_CHECKING:
+    from llm_sandbox.kernel.stop import Stop
+    from llm_sandbox.session.libraries import Libraries
+
+__all__ = ["MachineSession"]
+
+logger = logging.getLogger("llm_sandbox")
+
+_STOP_S = 3.0
+
+
+class MachineSession:
+    """The part of a session that is its machine; `BaseSession` is the whole.
+
+    Args:
+        config: What was asked for.
+        backend: Where the sandbox is made.
+        reason: Why this backend, for `verbose` and for people.
+        handler: The language.
+    """
+
+    def __init__(
+        self, config: SessionConfig, backend: Backend, reason: str, handler: AbstractLanguageHandler
+    ) -> None:
+        self.config = config
+        self.language_handler = handler
+        self.backend_reason = reason
+        self._backend = backend
+        self._busy = threading.Lock()
+        self._stop: Stop | None = None
+        self._sandbox: Sandbox | None = None
+        self._interpreter: Interpreter | None = None
+        self._libraries: Libraries | None = None
+        self._history = History()
+        self._closed = False
+        if config.verbose and not logging.getLogger().handlers and not logger.handlers:
+            logger.addHandler(logging.StreamHandler(sys.stderr))
+            logger.setLevel(logging.INFO)
+
+    # --- life
+
+    def open(self) -> None:
+        """Make the sandbox and its interpreter. Opening an open session does nothing.
+
+        Raises:
+            SessionClosedError: It was closed; make a new one.
+            BackendUnavailableError: The backend does not work on this machine.
+        """
+        if self._closed:
+            raise SessionClosedError(op="open")
+        if self._sandbox is not None:
+            return
+        self._log("opening a %s sandbox: %s", self._backend.name, self.backend_reason)
+        config = self.config
+        spec = MachineSpec(workdir=config.workdir, limits=config.limits, network=config.network)
+        interpreter = Interpreter(self._backend, spec, config)
+        machine = interpreter.open()
+        try:
+            if config.session_timeout is not None:
+                machine.set_deadline(config.session_timeout)
+            self._sandbox = Sandbox(machine, config.env, config.secrets)
+            self._interpreter = interpreter
+            interpreter.collect_with(Collection(self._sandbox, config.limits))
+            if config.libraries:
+                self.install(list(config.libraries))
+        except BaseException:
+            self._sandbox = self._interpreter = None
+            interpreter.close()
+            raise
+
+    def close(self) -> None:
+        """End the sandbox and everything in it. Closing twice does nothing.
+
+        Code that runs in another thread is stopped first, as by `interrupt`.
+        """
+        self._closed = True
+        stop = self._stop
+        elsewhere = stop is not None and stop.thread != threading.get_ident() and stop.ask()
+        # That thread still reads the descriptors that are about to be closed.
+        if elsewhere and self._busy.acquire(timeout=_STOP_S):
+            self._busy.release()
+        interpreter, self._interpreter = self._interpreter, None
+        sandbox, self._sandbox = self._sandbox, None
+        if interpreter is not None:
+            interpreter.close()
+        if sandbox is not None:
+            sandbox.destroy()
+            self._log("closed")
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether code can be run."""
+        return self._sandbox is not None
+
+    @property
+    def backend(self) -> str:
+        """Name of the backend."""
+        return self._backend.name
+
+    @property
+    def isolation(self) -> Isolation:
+        """What holds the sandbox, resource by resource.
+
+        Raises:
+            NotOpenSessionError: The session is not open.
+        """
+        return self.sandbox.isolation
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The machine that the interpreter is in.
+
+        Raises:
+            NotOpenSessionError: The session is not open.
+            SessionClosedError: It was closed.
+        """
+        if self._sandbox is None:
+            raise SessionClosedError() if self._closed else NotOpenSessionError()
+        return self._sandbox
+
+    def install(self, libraries: list[str] | None = None) -> None:
+        """Install libraries for this session, now.
+
+        Raises:
+            LibraryInstallationError: One could not be installed; it has the installer's words.
+            ValidationError: A name is not a plain requirement.
+        """
+        if libraries:
+            with Turn(self._busy):
+                self._open_interpreter()
+                self._install(libraries)
+
+    def _install(self, libraries: Sequence[str]) -> None:
+        assert self._interpreter is not None
+        if self._libraries is None:
+            from llm_sandbox.session.libraries import Libraries
+
+            self._libraries = Libraries(self._backend, self.language_handler)
+        added = self._libraries.add(libraries)
+        if added:
+            self._interpreter.add_libraries(added)
+            self.sandbox.update_env({"PYTHONPATH": added.guest_path})
+
+    def _open_interpreter(self) -> Interpreter:
+        _ = self.sandbox
+        assert self._interpreter is not None
+        return self._interpreter
+
+    # --- commands
+
+    def execute_command(
+        self,
+        command: str | Sequence[str],
+        workdir: str | None = None,
+        on_stdout: StreamCallback | None = None,
+        on_stderr: StreamCallback | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> ProcessResult:
+        """Run a command in the sandbox.
+
+        Args:
+            command: A line for the shell, or a program and its arguments.
+            workdir: Directory to run it in; default: the session's.
+            on_stdout: Called with each piece of standard output as it arrives.
+            on_stderr: Called with each piece of standard error as it arrives.
+            timeout: Seconds until it is killed; default: the session's `default_timeout`.
+
+        Returns:
+            Its exit code and streams.
+
+        Raises:
+            CommandEmptyError: There is no command.
+            LaunchError: The program or directory does not exist.
+            SandboxTimeoutError: The time was up; its `result` holds the output until then.
+        """
+        timeout = validate_timeout(timeout, "timeout")
+        limit = timeout if timeout is not None else self.config.default_timeout
+        return run_command(self.sandbox, command, workdir, limit, on_stdout, on_stderr)
+
+    def execute_commands(
+        self,
+        commands: Sequence[str | tuple[str, str | None]],
+        workdir: str | None = None,
+        on_stdout: StreamCallback | None = None,
+        on_stderr: StreamCallback | None = None,
+    ) -> ProcessResult:
+        """Run commands one after another until one fails.
+
+        Args:
+            commands: Lines for the shell, each alone or with a directory of its own.
+            workdir: Directory for those without one.
+            on_stdout: As in `execute_command`.
+            on_stderr: As in `execute_command`.
+
+        Returns:
+            The result of the first that failed, or of the last.
+        """
+        if not commands:
+            raise CommandEmptyError()
+        for entry in commands:
+            line, folder = (entry, workdir) if isinstance(entry, str) else entry
+            result = self.execute_command(line, folder or workdir, on_stdout, on_stderr)
+            if result.exit_code != 0:
+                break
+        return result
+
+    # --- files
+
+    def copy_to_runtime(self, src: str | Path, dest: str) -> None:
+        """Copy a file or directory of the host into the sandbox.
+
+        Args:
+            src: Path on the host.
+            dest: Path in the sandbox; a relative one is below the working directory.
+        """
+        self.sandbox.files.upload(src, dest)
+
+    def copy_from_runtime(self, src: str, dest: str | Path) -> None:
+        """Copy a file or directory of the sandbox to the host, without following links.
+
+        Args:
+            src: Path in the sandbox; a relative one is below the working directory.
+            dest: Path on the host.
+        """
+        self.sandbox.files.download(src, dest)
+
+    def get_archive(self, path: str) -> tuple[bytes, dict[str, object]]:
+        """Return a file or directory of the sandbox as a tar archive, with a description of it."""
+        entry = self.sandbox.files.stat(path)
+        facts: dict[str, object] = {"name": entry.name, "size": entry.size, "mode": entry.mode}
+        return self.sandbox.files.archive(path), facts
+
+    def _log(self, message: str, *values: object) -> None:
+        logger.log(logging.INFO if self.config.verbose else logging.DEBUG, message, *values)
+
+    def __repr__(self) -> str:
+        state = "open" if self.is_open else "closed" if self._closed else "new"
+        return f"<{type(self).__name__} {self.config.lang} on {self.backend}, {state}>"

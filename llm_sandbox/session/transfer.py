@@ -1,0 +1,91 @@
+"""Values on their way into a session and out of it.
+
+The codec is the one that the interpreter uses, so that both sides agree: it lies with what runs
+inside, and imports nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from llm_sandbox.exceptions import (
+    MissingDependencyError,
+    ProtocolError,
+    ValueNotTransferableError,
+    ValueTooLargeError,
+)
+from llm_sandbox.language_handlers.python.shim import values
+from llm_sandbox.terminal import strip_controls
+
+__all__ = ["LARGEST", "failed", "read", "word", "write"]
+
+LARGEST = values.LARGEST
+"""Most bytes of a value."""
+
+
+def write(value: object) -> tuple[bytes, bytes]:
+    """Encode a value.
+
+    Raises:
+        ValueNotTransferableError: It is, or holds, something that does not go over, or is too
+            large.
+    """
+    try:
+        return values.encode(value)
+    except values.TransferError as error:
+        raise failed(error.to_dict(), "value", "set") from None
+
+
+def read(buffers: Sequence[memoryview]) -> object:
+    """Decode a value that came from inside.
+
+    Raises:
+        MissingDependencyError: It is of a library that is not installed here.
+        ProtocolError: It is none.
+    """
+    # trust: both buffers come from inside; the codec checks every size and makes data only.
+    try:
+        header, blob = buffers
+        return values.decode(header, blob)
+    except values.MissingLibraryError as error:
+        library = str(error.facts["library"])
+        raise MissingDependencyError(
+            f"the value needs {library}, which is not installed here",
+            op="get",
+            hint=f"pip install {library}",
+        ) from None
+    except (values.TransferError, ValueError) as error:
+        reason = word(str(error))
+        raise ProtocolError(f"the interpreter sent no proper value: {reason}", op="get") from None
+
+
+def failed(facts: Mapping[str, object], name: str, op: str) -> ValueNotTransferableError:
+    """Return the error for a value that does not go over.
+
+    Args:
+        facts: What the codec says; on the way out it comes from inside.
+        name: What the value is called.
+        op: What was being done.
+    """
+    limit = facts.get("limit")
+    if facts.get("kind") == "too_large" and isinstance(limit, int):
+        return ValueTooLargeError(
+            f"{name!r} takes more than {limit:,} bytes",
+            limit=limit,
+            op=op,
+            hint="transfer a part of it, or write it to a file and copy that",
+        )
+    if facts.get("kind") != "not_transferable":
+        return ValueNotTransferableError(f"{name!r}: {word(facts.get('message'))}", op=op)
+    path, kind = f"{name}{word(facts.get('path'), 500)}", word(facts.get("type"))
+    return ValueNotTransferableError(
+        f"{path}, of type {kind}, is not transferred",
+        path=path,
+        type_name=kind,
+        op=op,
+        hint=word(facts.get("advice")) or None,
+    )
+
+
+def word(value: object, limit: int = 300) -> str:
+    """Return a text from inside without control characters, on one line."""
+    # trust: texts come from inside.
+    return " ".join(strip_controls(value[:limit]).split()) if isinstance(value, str) else ""
