@@ -163,7 +163,12 @@ def test_plotly_bundle(zygote: Any) -> None:
         "import plotly.express as px\nfig = px.bar(x=[1], y=[2], title='T')\nfig.show()"
     )
     data = answer["records"][0]["data"]
-    assert set(data) == {"application/vnd.plotly.v1+json", "text/html", "text/plain"}
+    assert set(data) == {
+        "application/vnd.llm-sandbox.chart+json",
+        "application/vnd.plotly.v1+json",
+        "text/html",
+        "text/plain",
+    }
     assert data["text/plain"] == "<plotly Figure: 1 trace (bar), title 'T'>"
     assert answer["stdout"] == ""
 

@@ -8,25 +8,43 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import describe, matplotlib_hooks, pillow_capture, plotly_capture
-from .session import Session
+from . import (
+    altair_capture,
+    bokeh_capture,
+    describe,
+    matplotlib_hooks,
+    media_capture,
+    pillow_capture,
+    plotly_capture,
+    services,
+)
+from .session import Service, Session
 
 __all__ = ["install"]
 
 _MARK = "_llm_sandbox_session"
 
 
-def install(shell: Any) -> None:
+def install(shell: Any) -> dict[str, Service]:
     """Make every plot of ``shell`` leave as Jupyter display data.
 
     Args:
         shell: An IPython ``InteractiveShell``, usually the one of a running ipykernel.
+
+    Returns:
+        What the host may ask for besides running cells, by name.
     """
     if _MARK in vars(shell):
-        return
+        installed: Session = vars(shell)[_MARK]
+        return installed.services
     session = Session(shell)
     setattr(shell, _MARK, session)
     describe.install(session)
     matplotlib_hooks.install(session)
     plotly_capture.install(session)
+    altair_capture.install(session)
+    bokeh_capture.install(session)
     pillow_capture.install(session)
+    media_capture.install(session)
+    services.install(session)
+    return session.services

@@ -1,4 +1,4 @@
-"""Type annotations for displays, and the place where plots as last expression are met."""
+"""Annotations for displays: type names and table records; plots as last expression are met here."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ import functools
 import sys
 from typing import Any
 
+from .naming import qualified_name
 from .session import METADATA_KEY, Bundle, Session
 
+__all__ = ["annotate", "install", "qualified_name"]
 
-def qualified_name(kind: type) -> str:
-    """Name a type the way its users write it.
+TABLE_MIME = "application/vnd.llm-sandbox.table+json"
+_TABLE_LIBRARIES = frozenset({"pandas", "polars", "pyarrow"})
+
+
+def annotate(obj: Any, bundle: Bundle) -> Bundle:
+    """Say of which type a displayed object is.
 
     Args:
-        kind: The type.
+        obj: The object.
+        bundle: What IPython made of it.
 
     Returns:
-        ``pandas.DataFrame`` rather than ``pandas.core.frame.DataFrame`` where the short path
-        leads to the very same type, the full path otherwise.
+        The bundle, with the type unless text is all there is.
     """
-    module, name = kind.__module__, kind.__qualname__
-    if module == "builtins":
-        return name
-    parts = module.split(".")
-    for length in range(1, len(parts)):
-        package = ".".join(parts[:length])
-        # vars() and not getattr(): a lazy package must not be made to import anything.
-        if vars(sys.modules.get(package, sys)).get(name) is kind:
-            return f"{package}.{name}"
-    return f"{module}.{name}"
+    data, metadata = bundle
+    if len(data) > 1 and METADATA_KEY not in metadata:
+        metadata = {**metadata, METADATA_KEY: {"type": qualified_name(type(obj))}}
+    return data, metadata
 
 
 def install(session: Session) -> None:
@@ -52,8 +52,25 @@ def install(session: Session) -> None:
             data, metadata = original(obj, include, exclude)
         finally:
             session.quiet -= 1
-        if len(data) > 1 and METADATA_KEY not in metadata:
-            metadata = {**metadata, METADATA_KEY: {"type": qualified_name(type(obj))}}
-        return data, metadata
+        if data and _may_be_table(type(obj)) and _is_wanted(include, exclude):
+            data = _add_table(session, obj, data)
+        return annotate(obj, (data, metadata))
 
     session.shell.display_formatter.format = format
+
+
+def _may_be_table(kind: type) -> bool:
+    if _TABLE_LIBRARIES.isdisjoint(sys.modules):
+        return False
+    return any(str(base.__module__).partition(".")[0] in _TABLE_LIBRARIES for base in kind.__mro__)
+
+
+def _is_wanted(include: Any, exclude: Any) -> bool:
+    return (not include or TABLE_MIME in include) and (not exclude or TABLE_MIME not in exclude)
+
+
+def _add_table(session: Session, obj: Any, data: dict[str, Any]) -> dict[str, Any]:
+    from .tables import record_of
+
+    record = record_of(obj, session.handles)
+    return data if record is None else {**data, TABLE_MIME: record}

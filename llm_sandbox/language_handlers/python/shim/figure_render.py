@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import io
 import os
+import re
 import stat
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .session import Bundle
 
 READ_LIMIT = 32 * 1024 * 1024
@@ -23,6 +26,8 @@ _SAVED = {
     "jpg": "image/jpeg",
     "jpeg": "image/jpeg",
 }
+_PDF_DATE = re.compile(rb"/CreationDate \([^)]*\)")
+_SVG_NAMES = re.compile(r"<dc:date>[^<]*</dc:date>|\b[a-zA-Z]+[0-9a-f]{10}\b")
 _OPTIONS = ("dpi", "facecolor", "edgecolor", "bbox_inches", "pad_inches", "transparent")
 
 
@@ -172,6 +177,64 @@ def png_options(options: dict[str, Any]) -> dict[str, Any]:
         Options to draw a PNG with.
     """
     return {name: options[name] for name in _OPTIONS if name in options}
+
+
+def fingerprint(data: dict[str, Any]) -> int:
+    """Give a number that is equal for equal pictures.
+
+    Args:
+        data: A bundle without its chart.
+
+    Returns:
+        A hash of its pictures, without dates and random names in them.
+    """
+    found: list[tuple[str, str | bytes]] = []
+    for mime, content in sorted(data.items()):
+        if mime == "application/pdf":
+            found.append((mime, _PDF_DATE.sub(b"", base64.b64decode(content))))
+        elif mime == "image/svg+xml" and isinstance(content, str):
+            found.append((mime, _SVG_NAMES.sub("", content)))
+        elif isinstance(content, (str, bytes)):
+            found.append((mime, content))
+    return hash(tuple(found))
+
+
+def save_again(
+    original: Callable[..., Any], mime: str, options: dict[str, Any], figure: Any
+) -> int:
+    """Draw a figure as it was saved before.
+
+    Args:
+        original: ``Figure.savefig`` of matplotlib.
+        mime: Type of what left.
+        options: What the user passed.
+        figure: The figure.
+
+    Returns:
+        The fingerprint of what would leave.
+    """
+    buffer = io.BytesIO()
+    name = next(name for name, known in _SAVED.items() if known == mime)
+    if name == "png" and options.get("format", "png") != "png":
+        options = png_options(options)
+    original(figure, buffer, **{**options, "format": name})
+    return fingerprint({mime: encode(mime, buffer.getvalue()), "text/plain": repr(figure)})
+
+
+def add_chart(figure: Any, data: dict[str, Any]) -> None:
+    """Say in a bundle what a figure shows.
+
+    Args:
+        figure: The figure; it was just drawn, so its ticks are known.
+        data: The bundle.
+    """
+    # Loaded when matplotlib is: nobody else needs it.
+    from .charts.matplotlib_figure import read_figure
+    from .charts.record import CHART_MIME
+
+    chart = read_figure(figure)
+    if chart is not None:
+        data[CHART_MIME] = chart
 
 
 def _background(figure: Any) -> dict[str, Any] | None:

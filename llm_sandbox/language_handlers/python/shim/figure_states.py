@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Redraw = Callable[[Any], int]
+
+
+_MARGINS = ("left", "bottom", "right", "top", "wspace", "hspace")
+_ROUNDING = 1e-12
 
 
 @dataclass(slots=True)
@@ -12,6 +21,9 @@ class _State:
     cell: int
     content: int
     silent: list[Any]
+    layout: dict[str, float]
+    redraw: Redraw | None = None
+    saved: bool = False
     modified: bool = False
 
 
@@ -26,16 +38,55 @@ class FigureStates:
     def __init__(self) -> None:
         self._states: WeakKeyDictionary[Any, _State] = WeakKeyDictionary()
 
-    def remember(self, figure: Any, cell: int, content: int = 0) -> None:
+    def remember(
+        self,
+        figure: Any,
+        cell: int,
+        content: int = 0,
+        redraw: Redraw | None = None,
+        saved: bool = False,
+    ) -> None:
         """Note that the present state of a figure has left.
 
         Args:
             figure: The figure.
             cell: Number of the running cell.
             content: Fingerprint of what left.
+            redraw: Draws the figure the same way again and gives the fingerprint; it must not
+                hold the figure.
+            saved: Whether it left as a file of the user.
         """
-        self._states[figure] = _State(cell, content, _silent(figure))
+        self._states[figure] = _State(
+            cell, content, _silent(figure), _layout(figure), redraw, saved
+        )
         self._listen(figure)
+
+    def same_picture(self, figure: Any, cell: int, saved: bool) -> bool:
+        """Tell whether a modified figure still looks as it did when it left the other way.
+
+        A saved file has other pixels than a display, so they cannot be compared with each other:
+        the figure is drawn again as it was then. Two files, or two displays, are compared by
+        ``same_content`` and cost no further drawing.
+
+        Args:
+            figure: The figure.
+            cell: Number of the running cell.
+            saved: Whether it is about to leave as a file of the user.
+
+        Returns:
+            Whether it left in this cell and a reading call alone made it seem modified.
+        """
+        state = self._states.get(figure)
+        if state is None or state.cell != cell or state.saved == saved or state.redraw is None:
+            return False
+        try:
+            _settle(figure, state.layout)
+            same = state.redraw(figure) == state.content
+        except Exception:  # noqa: BLE001 - artists raise anything; the capture itself reports it
+            return False
+        if same:
+            self.refresh(figure)
+        return same
 
     def same_content(self, figure: Any, cell: int, content: int) -> bool:
         """Tell whether a figure that seems modified still looks the same.
@@ -76,7 +127,7 @@ class FigureStates:
         """
         state = self._states.get(figure)
         if state is not None:
-            self.remember(figure, state.cell, state.content)
+            self.remember(figure, state.cell, state.content, state.redraw, state.saved)
 
     def _listen(self, figure: Any) -> None:
         previous = figure.stale_callback
@@ -105,6 +156,17 @@ def _drawing(figure: Any) -> bool:
     # Without the lock of newer matplotlib a draw looks like a change; the fingerprint of what
     # would leave then still finds it equal.
     return bool(owned()) if owned is not None else False
+
+
+def _layout(figure: Any) -> dict[str, float]:
+    return {name: float(getattr(figure.subplotpars, name)) for name in _MARGINS}
+
+
+def _settle(figure: Any, before: dict[str, float]) -> None:
+    """Undo what is only rounding: a second ``tight_layout`` may move an edge to the next pixel."""
+    now = _layout(figure)
+    if now != before and all(abs(now[name] - before[name]) < _ROUNDING for name in now):
+        figure.subplots_adjust(**before)
 
 
 def _silent(figure: Any) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 import sys
@@ -43,6 +44,8 @@ class MatplotlibCapture:
             return
         if event == "cell_end" and figure_render.is_empty(figure):
             return
+        if self._states.same_picture(figure, cell, saved=False):
+            return
         bundle = self._draw(figure)
         if bundle is not None:
             self._send(figure, bundle, event)
@@ -60,11 +63,16 @@ class MatplotlibCapture:
         """
         if self._states.unchanged(figure, self.session.cell):
             return {}, {}
+        if self._states.same_picture(figure, self.session.cell, saved=False):
+            return {}, {}
         bundle = self._draw(figure)
         if bundle is None:
             return {"text/plain": repr(figure)}, {}
         data, metadata = bundle
-        self._states.remember(figure, self.session.cell, _fingerprint(data))
+        self._states.remember(
+            figure, self.session.cell, figure_render.fingerprint(data), self._redraw
+        )
+        figure_render.add_chart(figure, data)
         data = {
             mime: content
             for mime, content in data.items()
@@ -107,7 +115,8 @@ class MatplotlibCapture:
         """
         if self.session.quiet:
             return original(figure, target, **options)
-        if self._states.unchanged(figure, self.session.cell):
+        cell = self.session.cell
+        if self._states.unchanged(figure, cell) or self._states.same_picture(figure, cell, True):
             result = original(figure, target, **options)
             self._states.refresh(figure)
             return result
@@ -146,7 +155,10 @@ class MatplotlibCapture:
                 return
             content = buffer.getvalue()
         data = {mime: figure_render.encode(mime, content), "text/plain": repr(figure)}
-        self._send(figure, (data, {}), "savefig")
+        redraw = None
+        if "bbox_extra_artists" not in options:  # they would keep the figure alive
+            redraw = functools.partial(figure_render.save_again, original, mime, dict(options))
+        self._send(figure, (data, {}), "savefig", redraw)
 
     def cell_end(self) -> None:
         """Publish and close what is still open, then begin the next cell."""
@@ -172,17 +184,21 @@ class MatplotlibCapture:
             self._states.remember(figure, self.session.cell)
             return None
 
-    def _send(self, figure: Any, bundle: Bundle, event: str) -> None:
+    def _redraw(self, figure: Any) -> int:
+        return figure_render.fingerprint(figure_render.render(self.session.shell, figure)[0])
+
+    def _send(
+        self, figure: Any, bundle: Bundle, event: str, redraw: Callable[[Any], int] | None = None
+    ) -> None:
         data, metadata = bundle
-        content = _fingerprint(data)
-        known = self._states.same_content(figure, self.session.cell, content)
-        self._states.remember(figure, self.session.cell, content)
+        content = figure_render.fingerprint(data)
+        cell = self.session.cell
+        known = self._states.same_content(figure, cell, content)
+        saved = event == "savefig"
+        self._states.remember(figure, cell, content, redraw if saved else self._redraw, saved)
         if not known:
+            figure_render.add_chart(figure, data)
             self.session.publish(data, metadata, _SOURCE, event)
-
-
-def _fingerprint(data: dict[str, Any]) -> int:
-    return hash(tuple(sorted((k, v) for k, v in data.items() if isinstance(v, (str, bytes)))))
 
 
 def _write(target: Any, content: bytes) -> None:

@@ -8,6 +8,7 @@ import sys
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from .figure_render import add_chart
 from .imports import on_import
 from .matplotlib_capture import MatplotlibCapture
 from .session import Bundle, Session, plot_metadata
@@ -28,6 +29,7 @@ def install(session: Session) -> None:
     capture = MatplotlibCapture(session)
     # First in line: the hooks of matplotlib and of its inline backend draw open figures again.
     session.shell.events.callbacks["post_execute"].insert(0, capture.cell_end)
+    on_import("matplotlib", _attach_charts)
     on_import("matplotlib.figure", functools.partial(_attach_figure, capture))
     on_import("matplotlib.pyplot", functools.partial(_attach_pyplot, capture))
     on_import("matplotlib.animation", functools.partial(_attach_animation, capture))
@@ -35,6 +37,13 @@ def install(session: Session) -> None:
     if inline is not None:
         _attach_inline(capture, inline)
     on_import("seaborn._core.plot", functools.partial(_attach_seaborn, session))
+
+
+def _attach_charts(module: ModuleType) -> None:
+    """Load what reads figures: a program without matplotlib never pays for it."""
+    for name in ("matplotlib_calls", "seaborn_calls", "pandas_calls"):
+        importlib.import_module(f".charts.{name}", __package__).install(on_import)
+    importlib.import_module(".charts.matplotlib_figure", __package__)
 
 
 def _attach_figure(capture: MatplotlibCapture, module: ModuleType) -> None:
@@ -104,10 +113,31 @@ def _attach_inline(capture: MatplotlibCapture, module: ModuleType) -> None:
 
 def _attach_seaborn(session: Session, module: ModuleType) -> None:
     """Annotate ``seaborn.objects`` plots, which draw themselves outside of pyplot."""
+    drawn: list[Any] = []
+
+    def note(name: str) -> None:
+        original = getattr(module.Plotter, name, None)
+        if original is None:
+            return
+
+        @functools.wraps(original)
+        def draw(plotter: Any) -> Any:
+            result = original(plotter)
+            if result is not None:
+                drawn[:] = [getattr(plotter, "_figure", None)]
+            return result
+
+        setattr(module.Plotter, name, draw)
+
+    for name in ("_repr_png_", "_repr_svg_"):
+        note(name)
 
     def display(plot: Any, include: Any, exclude: Any) -> Bundle:
+        drawn.clear()
         with session.quietly():
             data, metadata = session.plain_format(plot, include, exclude)
+        if drawn:
+            add_chart(drawn.pop(), data)
         return data, {**metadata, **plot_metadata("seaborn", "show")}
 
     session.handlers[module.Plot] = display

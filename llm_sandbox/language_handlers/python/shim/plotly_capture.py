@@ -73,6 +73,7 @@ class PlotlyCapture:
         if kept.get("config"):
             bundle["config"] = kept["config"]
         data = {_JSON: bundle, "text/html": html, "text/plain": describe_figure(bundle)}
+        _add_chart(bundle, data)
         self._session.publish(data, {}, _SOURCE, event)
 
     def _is_new(self, figure: Any, text: str) -> bool:
@@ -146,6 +147,19 @@ class PlotlyCapture:
         """
         self.capture(figure, "show", True, {})
         return {}, {}
+
+
+def _add_chart(content: dict[str, Any], data: dict[str, Any]) -> None:
+    """Say what a figure shows; one that cannot be read leaves without."""
+    from .charts.plotly_figure import plotly_chart
+    from .charts.record import CHART_MIME
+
+    try:
+        chart = plotly_chart(content)
+    except Exception:  # noqa: BLE001 - figures are dicts of the user, with anything in them
+        return
+    if chart is not None:
+        data[CHART_MIME] = chart
 
 
 def _replace(

@@ -7,11 +7,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .handles import Handles
+
 Bundle = tuple[dict[str, Any], dict[str, Any]]
 """Data by MIME type, and its metadata, as IPython formatters return them."""
 
 Handler = Callable[[Any, Any, Any], "Bundle | None"]
 """Takes ``(obj, include, exclude)``; ``None`` leaves the object to IPython."""
+
+Service = Callable[[dict[str, Any], list[memoryview]], tuple[dict[str, Any], list[bytes]]]
+"""Answers a request of the host: arguments and buffers in, content and buffers out."""
 
 METADATA_KEY = "llm_sandbox"
 
@@ -39,6 +44,8 @@ class Session:
             frames of an animation.
         handlers: Display handlers by type; they hold for subclasses too.
         plain_format: IPython's own formatting, without handlers and annotations.
+        services: What the host may ask for between cells, by name.
+        handles: Names of the tables that were displayed.
     """
 
     def __init__(self, shell: Any) -> None:
@@ -47,6 +54,8 @@ class Session:
         self.quiet = 0
         self.handlers: dict[type, Handler] = {}
         self.plain_format: Callable[..., Bundle] = shell.display_formatter.format
+        self.services: dict[str, Service] = {}
+        self.handles = Handles()
 
     def publish(
         self, data: dict[str, Any], metadata: dict[str, Any], source: str, event: str

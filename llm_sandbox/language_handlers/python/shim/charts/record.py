@@ -1,0 +1,251 @@
+"""The chart record: what a figure shows, as a JSON value.
+
+Readers build axes, series and charts with any sequences as columns (lists, arrays, series of
+pandas) and call ``finish`` once: it shortens what is too long and makes everything plain JSON.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import sampling
+from .values import color, column, plain, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+__all__ = [
+    "CHART_MIME",
+    "POINT_LIMIT",
+    "annotation",
+    "axis",
+    "chart",
+    "color",
+    "column",
+    "finish",
+    "multi",
+    "plain",
+    "series",
+    "text",
+]
+
+CHART_MIME = "application/vnd.llm-sandbox.chart+json"
+POINT_LIMIT = 10_000
+"""Values of one chart; a panel of several charts is one chart."""
+
+TOTAL_LIMIT = 50_000
+"""Values of all panels of a figure."""
+
+SERIES_LIMIT = 500
+PANEL_LIMIT = 100
+TICK_LIMIT = 500
+ANNOTATION_LIMIT = 100
+
+Record = dict[str, Any]
+
+
+def axis(
+    label: Any = None,
+    scale: str = "linear",
+    limits: Sequence[Any] | None = None,
+    ticks: Iterable[Any] = (),
+    tick_labels: Iterable[Any] = (),
+) -> Record:
+    """Describe an axis.
+
+    Args:
+        label: Its title.
+        scale: ``linear``, ``log``, ``symlog``, ``logit``, ``category``, ``datetime`` or ``other``.
+        limits: Both ends of what is visible.
+        ticks: Where it is marked; the names in their order for categories.
+        tick_labels: What is written there.
+
+    Returns:
+        The axis.
+    """
+    return {
+        "label": text(label),
+        "scale": scale,
+        "limits": limits,
+        "ticks": ticks,
+        "tick_labels": tick_labels,
+    }
+
+
+def series(
+    kind: str,
+    columns: Mapping[str, Any],
+    label: Any = None,
+    color_: Any = None,
+    axis_: str = "y",
+    total: int | None = None,
+) -> Record:
+    """Describe a series.
+
+    Args:
+        kind: What it is drawn as.
+        columns: Its values by the names the kind has.
+        label: Its name in the legend.
+        color_: Its colour, in any way ``color`` understands.
+        axis_: ``y``, or ``y2`` for the second vertical axis.
+        total: Points it has, where the columns hold only some of them.
+
+    Returns:
+        The series.
+    """
+    return {
+        "kind": kind,
+        "label": text(label),
+        "color": color(color_),
+        "axis": axis_,
+        "columns": dict(columns),
+        "total": total,
+        "sampling": None,
+    }
+
+
+def annotation(content: Any, x: Any = None, y: Any = None) -> Record:
+    """Describe a text inside of a chart.
+
+    Args:
+        content: The text.
+        x: Where it points to on the x axis.
+        y: Where it points to on the y axis.
+
+    Returns:
+        The annotation.
+    """
+    return {"text": text(content) or "", "x": x, "y": y}
+
+
+def chart(
+    library: str,
+    kind: str,
+    series: Iterable[Record] = (),
+    title: Any = None,
+    x: Record | None = None,
+    y: Record | None = None,
+    y2: Record | None = None,
+    z: Record | None = None,
+    orientation: str | None = None,
+    stacking: str | None = None,
+    annotations: Iterable[Record] = (),
+    row: int | None = None,
+    column: int | None = None,
+) -> Record:
+    """Describe one chart or one panel.
+
+    Args:
+        library: Who drew it.
+        kind: What it is.
+        series: Its series in drawing order.
+        title: Its title.
+        x: Its horizontal axis.
+        y: Its vertical axis.
+        y2: Its second vertical axis.
+        z: Its third axis, or the scale of its colours.
+        orientation: ``vertical`` or ``horizontal`` for bars, histograms, boxes and violins.
+        stacking: ``grouped``, ``stacked`` or ``overlaid`` where there are several such series.
+        annotations: Texts inside of it.
+        row: Row of a panel.
+        column: Column of a panel.
+
+    Returns:
+        The chart, still to be finished.
+    """
+    return {
+        "version": 1,
+        "library": library,
+        "kind": kind,
+        "title": text(title),
+        "x": x,
+        "y": y,
+        "y2": y2,
+        "z": z,
+        "orientation": orientation,
+        "stacking": stacking,
+        "series": list(series),
+        "annotations": list(annotations),
+        "charts": [],
+        "row": row,
+        "column": column,
+    }
+
+
+def multi(library: str, charts: Iterable[Record], title: Any = None) -> Record:
+    """Describe several charts in one figure.
+
+    Args:
+        library: Who drew them.
+        charts: The panels, in reading order.
+        title: Title of the whole.
+
+    Returns:
+        The chart, still to be finished.
+    """
+    found = chart(library, "multi", title=title)
+    found["charts"] = list(charts)
+    return found
+
+
+def finish(found: Record) -> Record:
+    """Shorten and convert a chart that was built with the functions above.
+
+    Args:
+        found: The chart.
+
+    Returns:
+        The same chart as plain JSON values within the limits.
+    """
+    panels = found["charts"][:PANEL_LIMIT]
+    limit = min(POINT_LIMIT, TOTAL_LIMIT // max(1, len(panels)))
+    found["charts"] = [_finish_one(panel, limit) for panel in panels]
+    return _finish_one(found, limit)
+
+
+def _finish_one(found: Record, limit: int) -> Record:
+    kept = found["series"]
+    if len(kept) > SERIES_LIMIT:
+        left = sum(item["total"] or 1 for item in kept[SERIES_LIMIT:] if not item["columns"])
+        left += sum(1 for item in kept[SERIES_LIMIT:] if item["columns"])
+        rest = series("other", {}, total=left)
+        rest["sampling"] = "stride"
+        kept = [*kept[:SERIES_LIMIT], rest]
+    sizes = [sum(map(sampling.size, item["columns"].values())) for item in kept]
+    allowed = sampling.shares(sizes, limit)
+    found["series"] = [
+        _finish_series(item, size, share)
+        for item, size, share in zip(kept, sizes, allowed, strict=True)
+    ]
+    for name in ("x", "y", "y2", "z"):
+        if found[name] is not None:
+            found[name] = _finish_axis(found[name])
+    found["annotations"] = [
+        {**item, "x": plain(item["x"]), "y": plain(item["y"])}
+        for item in found["annotations"][:ANNOTATION_LIMIT]
+    ]
+    return found
+
+
+def _finish_series(item: Record, size: int, share: int) -> Record:
+    columns = item["columns"]
+    if item["total"] is None:
+        item["total"] = _points(item["kind"], columns)
+    if share < size:
+        columns, item["sampling"] = sampling.sample(item["kind"], columns, share)
+    item["columns"] = {name: column(values) for name, values in columns.items()}
+    return item
+
+
+def _points(kind: str, columns: Mapping[str, Any]) -> int:
+    if kind in sampling.GRIDS:
+        return sampling.size(columns["z"]) if "z" in columns else 0
+    return max(map(len, columns.values()), default=0)
+
+
+def _finish_axis(item: Record) -> Record:
+    limits = column(item["limits"]) if item["limits"] is not None else None
+    item["limits"] = limits if limits is not None and None not in limits else None
+    item["ticks"] = column(list(item["ticks"])[:TICK_LIMIT])
+    item["tick_labels"] = [text(label) or "" for label in list(item["tick_labels"])[:TICK_LIMIT]]
+    return item

@@ -1,0 +1,4 @@
+# expect: @show
+import altair as alt
+alt.renderers.enable('browser')
+alt.Chart(alt.InlineData([{'a': 1}])).mark_bar().encode(x='a:O', y='a:Q').show()
