@@ -69,7 +69,7 @@ $(VENV)/.stamp-dev: pyproject.toml $(VENV)/.stamp-pip
 system-tools:
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  missing=; \
-	  for pair in bwrap:bubblewrap useradd:passwd setpriv:util-linux ip:iproute2 ps:procps; do \
+	  for pair in bwrap:bubblewrap chromium:chromium useradd:passwd setpriv:util-linux ip:iproute2 ps:procps; do \
 	    command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair#*:}"; \
 	  done; \
 	  if [ -n "$$missing" ]; then \

@@ -1,6 +1,7 @@
-"""The first plot of a session; it counts when there is a PNG."""
+"""The first plot of a session, and what capturing costs; a plot counts when there is a PNG."""
 
 import base64
+import statistics
 import time
 from collections.abc import Mapping
 
@@ -16,6 +17,38 @@ plt.plot([1, 4, 9, 16], label="squares")
 plt.title("A title")
 plt.legend()
 plt.show()
+"""
+_CAPTURE = """
+import io, time
+import matplotlib.pyplot as plt
+
+def draw():
+    figure, axes = plt.subplots()
+    for shift in range(3):
+        axes.plot([(shift + i) % 7 for i in range(100)], label=f"series {shift}")
+    axes.set_title("A title")
+    axes.legend()
+    return figure
+
+def rendered():
+    figure = draw()
+    started = time.perf_counter()
+    figure.canvas.print_figure(
+        io.BytesIO(), format="png", dpi=figure.dpi, facecolor=figure.get_facecolor(),
+        edgecolor=figure.get_edgecolor(), bbox_inches="tight",
+    )
+    taken = time.perf_counter() - started
+    plt.close(figure)
+    return taken
+
+def captured():
+    draw()
+    started = time.perf_counter()
+    plt.show()
+    return time.perf_counter() - started
+
+rendered(), captured()
+print(min(rendered() for _ in range(3)), min(captured() for _ in range(3)))
 """
 _PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -54,6 +87,16 @@ def _stock() -> Mapping[str, float]:
     return {"first": times[0], "later": times[1]}
 
 
+def _capture() -> Mapping[str, float]:
+    with ours.new_session() as session:
+        result = session.run(_CAPTURE)
+        if len(result.plots) != 4 or len(result.charts) == 0:
+            raise CorrectnessError(f"captured {len(result.plots)} plots: {result}")
+        rendered, captured = map(float, result.stdout.split())
+        times = [session.run("x = 1").usage.phases["collect"] for _ in range(20)]
+    return {"rendered": rendered, "captured": captured, "nothing": statistics.median(times)}
+
+
 def races() -> list[Race]:
     """The races of this theme."""
     return [
@@ -67,5 +110,22 @@ def races() -> list[Race]:
             rounds=9,
             quick_rounds=3,
             prepare=ours.settle,
-        )
+        ),
+        Race(
+            name="capture",
+            lanes={"ours": _capture},
+            rows=(
+                Row(
+                    "a figure captured with its data",
+                    "ours.captured",
+                    "ours.rendered",
+                    Target("share", 1.15),
+                    compared_with="its rendering alone",
+                ),
+                Row("looking for what a cell left", "ours.nothing", None, Target("below", 0.001)),
+            ),
+            rounds=7,
+            quick_rounds=2,
+            prepare=ours.settle,
+        ),
     ]

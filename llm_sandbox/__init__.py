@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from llm_sandbox.artifact_session import ArtifactSandboxSession
+    from llm_sandbox.artifacts import Artifact, ArtifactType
     from llm_sandbox.backends.base import Isolation
+    from llm_sandbox.charts import Chart
     from llm_sandbox.const import RunStatus, SandboxBackend, StateOutcome, SupportedLanguage
     from llm_sandbox.create import SandboxSession, create_session
     from llm_sandbox.data import (
@@ -42,10 +44,14 @@ if TYPE_CHECKING:
         get_security_policy,
     )
     from llm_sandbox.session.session import BaseSession
+    from llm_sandbox.session.variables import Variable
+    from llm_sandbox.tables import Table
 
 _HOME = {
     "artifact_session": ("ArtifactSandboxSession",),
+    "artifacts": ("Artifact", "ArtifactType"),
     "backends.base": ("Isolation",),
+    "charts": ("Chart",),
     "const": ("RunStatus", "SandboxBackend", "StateOutcome", "SupportedLanguage"),
     "create": ("SandboxSession", "create_session"),
     "data": (
@@ -77,13 +83,18 @@ _HOME = {
         "get_security_policy",
     ),
     "session.session": ("BaseSession",),
+    "session.variables": ("Variable",),
+    "tables": ("Table",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "PIPE",
+    "Artifact",
     "ArtifactSandboxSession",
+    "ArtifactType",
     "BaseSession",
+    "Chart",
     "ConsoleOutput",
     "ContainerError",
     "ExecutionResult",
@@ -109,9 +120,11 @@ __all__ = [
     "StateOutcome",
     "StreamCallback",
     "SupportedLanguage",
+    "Table",
     "UnsupportedError",
     "Usage",
     "ValidationError",
+    "Variable",
     "create_session",
     "get_security_policy",
 ]

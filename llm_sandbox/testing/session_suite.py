@@ -3,12 +3,20 @@
 Subclass `SessionSuite` in a test module and give it a `backend_name`.
 """
 
+from llm_sandbox.testing.session_artifact_suite import SessionArtifactSuite
 from llm_sandbox.testing.session_ending_suite import SessionEndingSuite
+from llm_sandbox.testing.session_files_suite import SessionFilesSuite
 from llm_sandbox.testing.session_place_suite import SessionPlaceSuite
 from llm_sandbox.testing.session_result_suite import SessionResultSuite
 
 __all__ = ["SessionSuite"]
 
 
-class SessionSuite(SessionResultSuite, SessionEndingSuite, SessionPlaceSuite):
+class SessionSuite(
+    SessionResultSuite,
+    SessionArtifactSuite,
+    SessionFilesSuite,
+    SessionEndingSuite,
+    SessionPlaceSuite,
+):
     """Every behaviour of a session. One session serves all tests that do not end it."""

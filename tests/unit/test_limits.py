@@ -27,6 +27,8 @@ def test_defaults_are_what_the_documentation_says():
         output_bytes=10 * 2**20,
         display_bytes=32 * 2**20,
         displays=200,
+        artifact_bytes=32 * 2**20,
+        artifacts=200,
     )
 
 
@@ -46,7 +48,7 @@ def test_counts_are_whole_and_fit_the_kernel(name, value):
 
 
 def test_zero_is_allowed_only_where_the_host_cuts():
-    allowed = {"output_bytes", "display_bytes", "displays"}
+    allowed = {"output_bytes", "display_bytes", "displays", "artifact_bytes", "artifacts"}
     for name in FIELDS:
         if name in allowed:
             assert getattr(Limits(**{name: 0}), name) == 0
