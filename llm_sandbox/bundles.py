@@ -28,7 +28,7 @@ def is_binary(mime: str) -> bool:
 
 def is_json(mime: str) -> bool:
     """Whether bundles carry a type as a JSON value."""
-    return mime.endswith("+json") or mime == "application/json"
+    return mime.endswith(("+json", ".json", "/json"))
 
 
 @dataclass(frozen=True, slots=True)

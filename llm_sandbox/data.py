@@ -86,6 +86,8 @@ class ExecutionResult(ConsoleOutput):
     """Everything put out, in order."""
     artifacts: tuple[Artifact, ...] = ()
     """What was shown, in order, then the files that were made or changed; equal content is one."""
+    deleted: tuple[str, ...] = ()
+    """Files that it removed from the working directory, the first 100."""
     error: ExecutionError | None = None
     """Why the run did not end well, as the interpreter says; None when it says nothing."""
     value: str | None = None
@@ -117,8 +119,8 @@ class ExecutionResult(ConsoleOutput):
     def trust(self) -> dict[str, tuple[str, ...]]:
         """Which fields were `measured` outside and which are `claimed` by code inside."""
         measured = ["usage.wall_s", "usage.phases", "state", "timed_out", "oom_killed", "signal"]
-        claimed = ["stdout", "stderr", "plots", "outputs", "artifacts", "error", "value"]
-        claimed += ["execution_count"]
+        claimed = ["stdout", "stderr", "plots", "outputs", "artifacts", "deleted"]
+        claimed += ["error", "value", "execution_count"]
         # Counted where the output is produced, which user code can reach.
         claimed += ["stdout_truncated", "stderr_truncated", "dropped_bytes", "dropped_outputs"]
         claimed += ["usage.cpu_s", "usage.peak_memory_bytes"]
@@ -281,6 +283,7 @@ class ExecutionResult(ConsoleOutput):
             "status": RunStatus,
             "state": StateOutcome,
             "notes": tuple,
+            "deleted": tuple,
         }
         try:
             for name in readers.keys() & given.keys():

@@ -112,7 +112,7 @@ def compile_guest() -> None:
     Sandboxes see its folders read-only, and would compile it anew at every start.
     """
     shim = PACKAGE / "language_handlers" / "python" / "shim"
-    for source in (*(PACKAGE / "guest").glob("*.py"), *shim.glob("*.py")):
+    for source in (*(PACKAGE / "guest").glob("*.py"), *shim.rglob("*.py")):
         compiled = Path(cache_from_source(str(source)))
         if compiled.exists() and compiled.stat().st_mtime >= source.stat().st_mtime:
             continue

@@ -35,6 +35,8 @@ _BOX = {
 def to_e2b(chart: Chart) -> dict[str, object]:
     """Return a chart in E2B's shape; see `Chart.to_e2b`."""
     kind = _TYPES.get(chart.kind, "unknown")
+    if kind in ("line", "scatter") and chart.series and not _points(chart, kind):
+        kind = "unknown"
     result: dict[str, object] = {"type": kind, "title": chart.title}
     if kind == "superchart":
         return result | {"elements": [to_e2b(panel) for panel in chart.charts]}

@@ -1,6 +1,6 @@
 """The values of a series as rows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from llm_sandbox.charts.series import Series, Value
 
@@ -27,14 +27,16 @@ def flatten_grid(series: Series) -> Iterator[Row]:
     """Yield `x`, `y` and `z` of each cell; positions from 0 where a side has no values."""
     across, down = series.columns.get("x"), series.columns.get("y")
     for line, row in enumerate(series.columns["z"]):
-        left = down[line] if down is not None and line < len(down) else line
         for place, value in enumerate(row if isinstance(row, tuple) else ()):
-            # A surface may have sides that are grids themselves.
-            column = across[line] if across and _nested(across, line) else across
-            x = column[place] if isinstance(column, (tuple, list)) else place
-            y = left[place] if isinstance(left, tuple) and place < len(left) else left
-            yield {"x": x, "y": y, "z": value}
+            x = _side(across, place, line, place)
+            yield {"x": x, "y": _side(down, line, line, place), "z": value}
 
 
-def _nested(values: object, index: int) -> bool:
-    return isinstance(values, (tuple, list)) and isinstance(values[index], tuple)
+def _side(values: Sequence[Value] | None, index: int, line: int, place: int) -> Value:
+    """Return what a side says of a cell; of a surface, sides may be grids themselves."""
+    if values is None:
+        return index
+    inner = values[line] if line < len(values) else None
+    if isinstance(inner, tuple):
+        return inner[place] if place < len(inner) else None
+    return values[index] if index < len(values) else None

@@ -162,7 +162,7 @@ def lift_bulk(message: Message, threshold: int = 2048) -> tuple[Message, list[by
     elif kind in ("display_data", "execute_result", "update_display_data"):
         data = dict(content["data"])
         for mime, value in data.items():
-            if isinstance(value, dict) and mime.endswith("+json"):
+            if isinstance(value, dict) and mime.endswith("json"):
                 text = _encoder.encode(value)
             elif isinstance(value, str):
                 text = value

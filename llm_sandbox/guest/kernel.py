@@ -287,7 +287,7 @@ class WireKernel(IPythonKernel):
         try:
             service = self.services[request["content"]["name"]]
             content, answer = service(request["content"]["arguments"], list(buffers))
-        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the host is told
+        except BaseException as error:  # noqa: BLE001 - the host is told, and decides what it means
             content = {"error": {"name": type(error).__name__, "value": safe_text(error)}}
         finally:
             # What is to be sent is sent to its end.

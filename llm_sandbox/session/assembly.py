@@ -40,6 +40,7 @@ def assemble(
     wall_s: float,
     plotting: bool,
     files: Sequence[Artifact] = (),
+    deleted: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
 ) -> ExecutionResult:
     """Build the result of one run.
@@ -54,6 +55,7 @@ def assemble(
         wall_s: Seconds from request to end.
         plotting: Whether displays that are plots are listed as such.
         files: What it made or changed in the working directory.
+        deleted: What it removed there.
         notes: What the session has to add.
     """
     outputs = collector.finish()
@@ -75,6 +77,7 @@ def assemble(
         status=status,
         outputs=outputs,
         artifacts=_artifacts(outputs, files),
+        deleted=deleted,
         error=error,
         value=collector.value,
         usage=Usage(

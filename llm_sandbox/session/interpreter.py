@@ -164,6 +164,7 @@ class Interpreter:
             wall_s=time.perf_counter() - started,
             plotting=self._config.enable_plotting,
             files=left.files,
+            deleted=left.deleted,
             notes=(*notes, *left.notes),
         )
         if collector.callback_error is not None:

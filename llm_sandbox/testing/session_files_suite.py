@@ -56,12 +56,12 @@ class SessionFilesSuite(SessionFixtures):
         assert own.run("1").files == ()
         assert _changes(own.run("open('second', 'w').write('y')")) == {"second": "created"}
 
-    def test_removed_files_are_not_listed(self, own: BaseSession) -> None:
-        """A file that is removed, in the same run or in a later one, is no artifact."""
+    def test_removed_files_are_named_and_no_artifacts(self, own: BaseSession) -> None:
+        """A file that an earlier run left is deleted; one that came and went never was there."""
         own.run("open('kept', 'w').write('x'); open('gone', 'w').write('y')")
         result = own.run("import os; os.remove('gone'); open('t', 'w').close(); os.remove('t')")
 
-        assert result.files == ()
+        assert (result.files, result.deleted) == ((), ("gone",))
 
     def test_what_the_host_uploads_is_no_artifact(self, own: BaseSession, tmp_path: Path) -> None:
         """Files that the host or a command wrote between runs are not the next run's."""

@@ -125,6 +125,9 @@ SAMPLES: dict[str, Record] = {
         orientation="vertical",
     ),
     "heatmap": chart("heatmap", series("heatmap", **GRID), z=axis("Count", "log")),
+    "heatmap-tall": chart(
+        "heatmap", series("heatmap", x=[1], y=[3, 2, 1], z=[[0.5], [1.5], [2.5]])
+    ),
     "heatmap-named": chart(
         "heatmap",
         series("heatmap", x=MONTHS, y=["p", "q"], z=GRID["z"]),
@@ -152,6 +155,10 @@ SAMPLES: dict[str, Record] = {
     ),
     "scatter3d": chart("scatter3d", series("scatter3d", x=[1, 2], y=[3, 4], z=[5, 6]), z=axis("Z")),
     "line3d": chart("line3d", series("line3d", x=[1, 2, 1], y=[3, 4, 5], z=[5, 6, 7])),
+    "surface-curved": chart(
+        "surface3d",
+        series("surface3d", x=[[0, 1], [0, 2], [0, 3]], y=[[0, 0], [1, 2], [2, 4]], z=[[1, 2]] * 3),
+    ),
     "surface3d": chart("surface3d", series("surface3d", **GRID), z=axis("Height")),
     "candlestick": chart(
         "other",

@@ -44,18 +44,39 @@ AXIS = (
         },
     )
 )
-SERIES = JSON | st.fixed_dictionaries(
-    {
-        "kind": st.sampled_from([*SeriesKind, "nonsense"]) | SCALARS,
-        "columns": st.dictionaries(NAMES, COLUMN, max_size=8) | JSON,
-    },
-    optional={
-        "label": SCALARS,
-        "color": st.sampled_from(["#123456", "red", "#12345\n"]) | SCALARS,
-        "axis": st.sampled_from(["y", "y2"]) | SCALARS,
-        "total": SCALARS,
-        "sampling": st.sampled_from(["stride", "min-max"]) | JSON,
-    },
+SHAPES = {
+    item["kind"]: sorted(item["columns"])
+    for sample in SAMPLES.values()
+    for item in sample["series"]
+}
+GRID = st.lists(st.lists(SCALARS, min_size=2, max_size=3), min_size=1, max_size=6)
+SHAPED = st.sampled_from(sorted(SHAPES)).flatmap(
+    lambda kind: st.fixed_dictionaries(
+        {
+            "kind": st.just(kind),
+            "columns": st.fixed_dictionaries(
+                {name: st.lists(SCALARS, min_size=1, max_size=6) | GRID for name in SHAPES[kind]}
+            ),
+        }
+    )
+)
+"""Series with the columns of their kind, and anything in them."""
+SERIES = (
+    JSON
+    | SHAPED
+    | st.fixed_dictionaries(
+        {
+            "kind": st.sampled_from([*SeriesKind, "nonsense"]) | SCALARS,
+            "columns": st.dictionaries(NAMES, COLUMN, max_size=8) | JSON,
+        },
+        optional={
+            "label": SCALARS,
+            "color": st.sampled_from(["#123456", "red", "#12345\n"]) | SCALARS,
+            "axis": st.sampled_from(["y", "y2"]) | SCALARS,
+            "total": SCALARS,
+            "sampling": st.sampled_from(["stride", "min-max"]) | JSON,
+        },
+    )
 )
 FIELDS: dict[str, Any] = {
     "title": JSON,

@@ -49,6 +49,7 @@ FULL = ExecutionResult(
         Artifact(ArtifactType.DATA, "text/csv", Content.of(b"a,b\n"), 4, ("a\nb.csv",)),
         Artifact(ArtifactType.LINK, "inode/symlink", paths=("l",), note="a link to '/etc'"),
     ),
+    deleted=("old.csv",),
     error=ExecutionError("MemoryError", "", (TracebackFrame("<cell>", 1),), 1),
     value="1",
     usage=Usage(1.5, 0.25, 1024, {"execute": 1.25}),

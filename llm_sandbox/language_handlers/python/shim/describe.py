@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 from typing import Any
 
 from .naming import qualified_name
@@ -60,9 +59,10 @@ def install(session: Session) -> None:
 
 
 def _may_be_table(kind: type) -> bool:
-    if _TABLE_LIBRARIES.isdisjoint(sys.modules):
+    if kind.__module__ == "builtins":
         return False
-    return any(str(base.__module__).partition(".")[0] in _TABLE_LIBRARIES for base in kind.__mro__)
+    modules = (str(base.__module__) for base in kind.__mro__)
+    return any(module.partition(".")[0] in _TABLE_LIBRARIES for module in modules)
 
 
 def _is_wanted(include: Any, exclude: Any) -> bool:
