@@ -46,7 +46,7 @@ class _Held:
 
 
 class Bundle(Mapping[str, object]):
-    """What a display holds, by MIME type; immutable.
+    """What a display holds, or what is said about it, by MIME type; immutable.
 
     It reads as a plain mapping of Jupyter's values: text, base64 text for binary types, JSON values
     for JSON types. `content` gives a value's bytes without a detour through text.
@@ -107,6 +107,9 @@ def decode_base64(text: str) -> bytes | None:
 
 def _hold(mime: str, value: object) -> object:
     # trust: values come from inside; one that is not what its type promises is kept as it came.
+    if isinstance(value, dict | list):
+        text = json.dumps(value, default=str)
+        return value if len(text) <= _KEPT_INLINE else _Held(Content.of(text.encode()), "json")
     if not isinstance(value, str) or len(value) <= _KEPT_INLINE:
         return _parse(value) if isinstance(value, str) and is_json(mime) else value
     if is_binary(mime):

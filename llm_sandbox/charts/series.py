@@ -37,7 +37,8 @@ class Series:
     - line, step, scatter, area: `x`, `y`; an area also `y_base` or `x_base` where it does not start
       at zero; a scatter also `size` and `value`, which is what its colour stands for.
     - bar: `x`, `y`, one of which is the category and the other the bar's length; `base` where bars
-      do not start at zero.
+      do not start at zero. From a date, lengths are in days as matplotlib has them, elsewhere in
+      milliseconds.
     - histogram: `start`, `end`, `count`, a row for each bin.
     - pie: `label`, `value`.
     - box: `label`, `min`, `q1`, `median`, `q3`, `max`, and perhaps `mean` and `outliers`, a row for

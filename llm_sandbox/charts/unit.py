@@ -47,6 +47,8 @@ _NAMES = frozenset(_WORDS.split())
 _FILLERS = frozenset({"in", "of", "square", "cubic", "sq", "cu"})
 _SCALES = frozenset({"k", "K", "M", "B", "bn", "mn", "m", "T"})
 _NEVER = frozenset({"a/b", "m/f", "f/m", "b", "y/n"})
+# What dates are gathered by, as in `date (month)`.
+_STEPS = frozenset({"day", "week", "month", "quarter", "year", "decade"})
 _OTHER = re.compile(
     r"log|ln\b|left|right|top|bottom|normali[sz]|scaled|actual|predicted|train|test|index|lower|"
     r"upper|-$|n\s*=|[<>=]|\d+\s*%|[\d\s.,;:\u2013-]+$",
@@ -70,7 +72,7 @@ def find_unit(label: str) -> str | None:
     if round_text is None:
         good = _is_unit(text) or (len(text) <= 16 and _OTHER.match(text) is None)
     else:
-        good = _is_unit(text)
+        good = _is_unit(text) and text.lower() not in _STEPS
     return text.replace(r"\$", "$") if good else None
 
 

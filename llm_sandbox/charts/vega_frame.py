@@ -152,7 +152,9 @@ def _values(chart: Chart, channel: str) -> list[Value]:
         letter = channel[0]
         along = letter == ("x" if across else "y")
         names: Iterable[str] = (letter, f"{letter}_low", f"{letter}_high")
-        if item.kind is SeriesKind.HISTOGRAM:
+        if item.kind is SeriesKind.BAR and along and _begins_at_text(item):
+            names = ("base",)
+        elif item.kind is SeriesKind.HISTOGRAM:
             names = ("count",) if along else ("start", "end")
         elif item.kind in (SeriesKind.BOX, SeriesKind.VIOLIN):
             names = ("min", "max") if along else ("label",)
@@ -160,6 +162,11 @@ def _values(chart: Chart, channel: str) -> list[Value]:
             for value in item.columns.get(name, ()):
                 found.extend(value if isinstance(value, tuple) else (value,))
     return found
+
+
+def _begins_at_text(item: Series) -> bool:
+    """Whether bars begin at dates: then their lengths are no places on the axis."""
+    return any(isinstance(value, str) for value in item.columns.get("base", ()))
 
 
 def _type(axis: Axis | None, values: list[Value]) -> str:

@@ -35,7 +35,7 @@ def to_vega_lite(chart: Chart) -> dict[str, object]:
         if view is None:
             raise UnsupportedError(
                 f"a chart of kind {_kinds(chart)} in Vega-Lite",
-                reason="there is no form near to it; to_csv() and to_markdown() have its values",
+                reason="no form is near to it; to_csv() and to_markdown() say what is known of it",
             )
         return spec | view
     panels = sorted(chart.charts, key=lambda item: (item.row or 0, item.column or 0))

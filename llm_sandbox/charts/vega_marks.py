@@ -1,5 +1,6 @@
 """Layers of Vega-Lite for lines, points, bars, bins, slices and reference lines."""
 
+import datetime
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
@@ -15,6 +16,8 @@ __all__ = ["MARKS", "data"]
 
 def data(rows: Sequence[Mapping[str, Value]]) -> Spec:
     """Return inline data; rows of a series lose nothing of it."""
+    # trust: values and names come from inside; in a specification they are data, titles and names
+    # of scales, and never expressions, fields or links.
     return {"values": [{k: _listed(v) for k, v in row.items()} for row in rows]}
 
 
@@ -113,7 +116,7 @@ def bar(frame: Frame, group: Sequence[Series]) -> list[Spec]:
     floor = frame.floor(value, axis)
     if floor is not None or any("base" in item.columns for item in group):
         for row in rows:
-            _set_ends(row, value, floor)
+            _set_ends(row, value, floor, frame.chart.library)
         length |= {"field": "end", "stack": None}
         encoding |= {value: length, f"{value}2": {"field": "start"}}
     else:
@@ -131,13 +134,27 @@ def bar(frame: Frame, group: Sequence[Series]) -> list[Spec]:
     return [{"data": data(rows), "mark": mark, "encoding": encoding}]
 
 
-def _set_ends(row: Row, value: str, floor: float | None) -> None:
+def _set_ends(row: Row, value: str, floor: float | None, library: str) -> None:
     base, size = row.get("base") or 0, row.get(value)
     row["start"] = base or floor or 0
     row["end"] = size
-    if is_number(base) and is_number(size):
+    if isinstance(base, str):
+        row["end"] = _later(base, size, library)
+    elif is_number(base) and is_number(size):
         end = base + size
         row["end"] = end if math.isfinite(end) else None
+
+
+def _later(base: str, size: Value, library: str) -> str | None:
+    """Return the date at which a bar ends; its length is in the unit of its library."""
+    try:
+        length = datetime.timedelta(**{_UNITS.get(library, "milliseconds"): size})  # type: ignore[arg-type]
+        return (datetime.datetime.fromisoformat(base) + length).isoformat()
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+_UNITS = dict.fromkeys(("matplotlib", "pandas", "seaborn"), "days")
 
 
 def _bar_width(group: Sequence[Series], key: str) -> float:

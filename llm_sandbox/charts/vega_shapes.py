@@ -39,6 +39,8 @@ def box(frame: Frame, group: Sequence[Series]) -> list[Spec]:
 
     size = {"size": 24} if len(group) == 1 else {}
     fill = frame.mark("bar", group, orient="horizontal" if frame.across else "vertical") | size
+    # Boxes are often drawn white or black, like their outlines and medians here.
+    fill |= {"fillOpacity": 0.6, "stroke": "black"}
     inner: list[Spec] = [
         layer({"type": "rule"}, "min", "max"),
         layer(fill, "q1", "q3", **frame.color()),
@@ -101,19 +103,26 @@ def violins(frame: Frame) -> Spec:
             if not isinstance(values, tuple) or not isinstance(density, tuple):
                 continue
             pairs = zip(values, density, strict=False)
-            rows += [{"label": label, "value": v, "density": d} for v, d in pairs]
+            for number, height in pairs:
+                left = -height if is_number(height) else None
+                rows.append({"label": label, "value": number, "left": left, "density": height})
     key, value = frame.key, frame.value
     known = frame.axis_of(key, "y")
     strip: Spec = {"field": "label", "type": "nominal", "sort": list(dict.fromkeys(labels))}
     strip["title"] = known.name or None if known else None
-    width: Spec = {"field": "density", "type": "quantitative", "stack": "center", "axis": None}
+    # Stacked around the middle, Vega would fill each outline with the places of the others.
+    width: Spec = {"field": "left", "type": "quantitative", "stack": None, "axis": None}
+    sides: Spec = {
+        value: frame.position(value, "value"),
+        key: width,
+        f"{key}2": {"field": "density"},
+    }
     mark = {"type": "area", "orient": "vertical" if frame.across else "horizontal"}
     size = {"height": 60} if frame.across else {"width": 70, "height": HEIGHT}
     return {
         "data": data(rows),
         "facet": {"row" if frame.across else "column": strip},
-        "spec": size
-        | {"mark": mark, "encoding": {value: frame.position(value, "value"), key: width}},
+        "spec": size | {"mark": mark, "encoding": sides},
     }
 
 

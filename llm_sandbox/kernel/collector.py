@@ -31,6 +31,9 @@ _ENVELOPE = 8 << 10
 """Bytes of a message that are not its content."""
 _TOTAL_DISPLAYS = 4
 """How many times the limit of one display all of a run's displays may take."""
+_LONGEST = 1 << 20
+"""Characters of an error's name, message or line that are kept; the interpreter sends fewer."""
+_MOST_LINES = 1000
 _ERROR_KINDS = ("exception", "syntax", "exit", "compile", "input")
 
 
@@ -114,9 +117,10 @@ class Collector:
             if self._open is not None or self._outputs[-1:] != [clear]:
                 self._add(clear)
         elif kind == "error" and self._admit(size, "error"):
-            lines = tuple(str(line) for line in content["traceback"])
-            self._add(ErrorOutput(str(content["ename"]), str(content["evalue"]), lines))
-            self.error = _read_error(content)
+            name, value = str(content["ename"])[:_LONGEST], str(content["evalue"])[:_LONGEST]
+            lines = tuple(str(line)[:_LONGEST] for line in content["traceback"][:_MOST_LINES])
+            self._add(ErrorOutput(name, value, lines))
+            self.error = _read_error(name, value, content)
 
     def _add_display(self, kind: str, content: dict[str, Any], size: int) -> None:
         data, metadata = content["data"], content.get("metadata", {})
@@ -127,19 +131,21 @@ class Collector:
             raise TypeError("a display holds no bundle")
         if not self._admit(size, "display"):
             return
-        if "left_out_bytes" in (metadata.get("llm_sandbox") or {}):
+        about = Bundle(metadata)
+        detail = about.get("llm_sandbox")
+        if isinstance(detail, dict) and "left_out_bytes" in detail:
             self.dropped_outputs += 1
         if kind == "execute_result":
             text = data.get("text/plain")
             self.value = text if isinstance(text, str) else None
         if kind == "display_data":
             known = display_id if isinstance(display_id, str) else None
-            self._add(DisplayOutput(Bundle(data), metadata, known))
+            self._add(DisplayOutput(Bundle(data), about, known))
         elif kind == "execute_result":
             number = count if isinstance(count, int) else None
-            self._add(ResultOutput(Bundle(data), metadata, number))
+            self._add(ResultOutput(Bundle(data), about, number))
         elif isinstance(display_id, str):
-            self._add(UpdateOutput(display_id, Bundle(data), metadata))
+            self._add(UpdateOutput(display_id, Bundle(data), about))
 
     def add_dropped(self, counts: dict[StreamName, int]) -> None:
         """Count bytes that were dropped before they were sent.
@@ -215,7 +221,7 @@ class Collector:
         return self._streams[name].dropped
 
 
-def _read_error(content: dict[str, Any]) -> ExecutionError:
+def _read_error(name: str, value: str, content: dict[str, Any]) -> ExecutionError:
     # trust: the kernel's word; types are checked, truth cannot be.
     detail = content.get("llm_sandbox") or {}
     frames = tuple(
@@ -230,8 +236,8 @@ def _read_error(content: dict[str, Any]) -> ExecutionError:
     line = detail.get("line")
     kind = detail.get("kind")
     return ExecutionError(
-        str(content["ename"]),
-        str(content["evalue"]),
+        name,
+        value,
         frames,
         line if isinstance(line, int) else None,
         kind if kind in _ERROR_KINDS else "exception",

@@ -4,6 +4,7 @@ import collections
 from typing import NamedTuple
 
 from llm_sandbox.data import ExecutionResult
+from llm_sandbox.outputs import ErrorOutput
 
 __all__ = ["History", "HistoryEntry"]
 
@@ -50,4 +51,7 @@ class History:
 
 
 def _weight(entry: HistoryEntry) -> int:
-    return len(entry.code) + len(entry.result.stdout) + len(entry.result.stderr)
+    result = entry.result
+    errors = [output for output in result.outputs if isinstance(output, ErrorOutput)]
+    texts = [text for error in errors for text in (error.value, *error.traceback)]
+    return sum(map(len, (entry.code, result.stdout, result.stderr, *texts)))

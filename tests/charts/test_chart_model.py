@@ -156,6 +156,7 @@ OTHERS = [
     "Sales (2020)",
     "Year [2020]",
     "Year (2019-2020)",
+    "date (month)",
     "Axis (left)",
     "Axis [left]",
     "Sales (North)",

@@ -155,6 +155,29 @@ def test_bars_whose_ends_are_beyond_all_numbers_stay_json() -> None:
     assert [None] == [row["end"] for row in rows(spec_of(record))]
 
 
+@pytest.mark.parametrize(("library", "day"), [("matplotlib", 1), ("plotly", 86_400_000)])
+def test_bars_from_a_date_end_at_a_date(library: str, day: int) -> None:
+    """Lengths of bars are in days for matplotlib, in milliseconds for the others."""
+    record = chart(
+        "bar",
+        series("bar", y=["a", "b"], x=[1.5 * day, "long"], base=["2024-02-28", "2024-03-01"]),
+        x=axis("When", "datetime"),
+        orientation="horizontal",
+        library=library,
+    )
+    spec = spec_of(record)
+    validate(spec)
+    assert ["2024-02-29T12:00:00", None] == [row["end"] for row in rows(spec)]
+    assert "temporal" == spec["encoding"]["x"]["type"]
+
+
+def test_violins_are_as_wide_on_both_sides() -> None:
+    found = rows(spec_of(SAMPLES["violin"]))
+    assert [(1.0, -0.1, 0.1), (2.0, -0.5, 0.5), (3.0, -0.1, 0.1)] == [
+        (row["value"], row["left"], row["density"]) for row in found[:3]
+    ]
+
+
 def test_two_axes_are_independent() -> None:
     spec = spec_of(SAMPLES["dual"])
     assert "independent" == spec["resolve"]["scale"]["y"]
