@@ -35,7 +35,8 @@ class Series:
     Which columns there are follows from the kind:
 
     - line, step, scatter, area: `x`, `y`; an area also `y_base` or `x_base` where it does not start
-      at zero; a scatter also `size` and `value`, which is what its colour stands for.
+      at zero: a band lies between the two, a layer of a stack (`Chart.stacking`) is `y` high and
+      starts at `y_base`; a scatter also `size` and `value`, which is what its colour stands for.
     - bar: `x`, `y`, one of which is the category and the other the bar's length; `base` where bars
       do not start at zero. From a date, lengths are in days as matplotlib has them, elsewhere in
       milliseconds.

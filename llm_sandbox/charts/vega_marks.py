@@ -11,7 +11,19 @@ from llm_sandbox.charts.rows import Row, list_rows
 from llm_sandbox.charts.series import Series, Value
 from llm_sandbox.charts.vega_frame import HEIGHT, WIDTH, Frame, Spec, is_number
 
-__all__ = ["MARKS", "data"]
+__all__ = [
+    "MARKS",
+    "area",
+    "bar",
+    "data",
+    "errorbar",
+    "histogram",
+    "line",
+    "pie",
+    "placed_rows",
+    "rule",
+    "scatter",
+]
 
 
 def data(rows: Sequence[Mapping[str, Value]]) -> Spec:
@@ -69,7 +81,10 @@ def area(frame: Frame, group: Sequence[Series]) -> list[Spec]:
     rows = placed_rows(frame, group, x="x", y="y")
     floor = frame.floor(side, axis)
     for row in rows:
-        row[base] = row.get(base) or floor or 0
+        low, size = row.get(base) or floor or 0, row.get(side)
+        row[base] = low
+        if frame.chart.stacking == "stacked" and is_number(low) and is_number(size):
+            row[side] = low + size
     encoding: Spec = {
         name: frame.position(name, name, axis, zero=name == side) for name in ("x", "y")
     }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from llm_sandbox.artifacts.artifact import Artifact
     from llm_sandbox.tables import Table
 
-__all__ = ["LARGEST_TABLE", "Variable", "VariableKind", "Variables"]
+__all__ = ["LARGEST_TABLE", "Call", "Variable", "VariableKind", "Variables"]
 
 LARGEST_TABLE = 1 << 30
 """Most bytes of a table that is fetched whole."""

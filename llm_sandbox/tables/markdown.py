@@ -7,7 +7,7 @@ from llm_sandbox.tables.column import Cell, Column
 from llm_sandbox.tables.table import Row, Table
 from llm_sandbox.terminal import strip_controls
 
-__all__ = ["to_markdown"]
+__all__ = ["escape", "to_markdown"]
 
 _LONGEST = 100
 _MOST_NAMES = 20

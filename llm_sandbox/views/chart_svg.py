@@ -156,7 +156,8 @@ class _Plane:
             else:
                 for name in ("x", "x_low", "x_high", "x_base"):
                     xs.extend(get(name, ()))
-                for name in ("y", "y_low", "y_high", "y_base", "base"):
+                ys.extend(self._tops(series))
+                for name in ("y_low", "y_high", "y_base", "base"):
                     ys.extend(get(name, ()))
             if series.kind is SeriesKind.BAR:
                 where, how_much = ("y", "x") if self._flat else ("x", "y")
@@ -194,8 +195,18 @@ class _Plane:
                 yield f'<rect x="{_WIDTH - 150}" y="{y}" width="10" height="10" fill="{fill}"/>'
                 yield _label(_WIDTH - 136, y + 9, (series.label or "")[:20])
 
+    def _tops(self, series: Series) -> Sequence[Value]:
+        """Where points lie: those of a layer of a stack are as high above its base as their value."""
+        ys, base = series.columns.get("y", ()), numbers(series.columns.get("y_base", ()))
+        if self._chart.stacking != "stacked" or series.kind is not SeriesKind.AREA or not base:
+            return ys
+        pairs = zip(numbers(ys), base, strict=False)
+        return [None if y is None or low is None else y + low for y, low in pairs]
+
     def _points(self, series: Series, y: str = "y") -> list[tuple[float, float] | None]:
         xs, ys = series.columns.get("x", ()), series.columns.get(y, ())
+        if y == "y":
+            ys = self._tops(series)
         every = max(1, len(xs) // _MOST_POINTS)
         points: list[tuple[float, float] | None] = []
         for x, value in list(zip(xs, ys, strict=False))[::every]:

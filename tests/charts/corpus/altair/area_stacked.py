@@ -10,5 +10,5 @@ alt.Chart(df).mark_area().encode(x="year:Q", y="v:Q", color="src:N")
 # %% expected
 a, b = df[df.src == "a"].v.to_numpy(), df[df.src == "b"].v.to_numpy()
 expected = [{"kind": "area", "stacking": "stacked", "series": [
-    {"kind": "area", "label": "a", "columns": {"x": [1, 2, 3], "y": a + b, "y_base": b}},
+    {"kind": "area", "label": "a", "columns": {"x": [1, 2, 3], "y": a, "y_base": b}},
     {"kind": "area", "label": "b", "columns": {"x": [1, 2, 3], "y": b}}]}]

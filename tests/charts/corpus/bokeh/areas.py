@@ -19,8 +19,8 @@ a, b, c = data["a"], data["b"], data["c"]
 expected = [
     {"kind": "area", "stacking": "stacked", "series": [
         {"kind": "area", "label": "a", "columns": {"x": x, "y": a}},
-        {"kind": "area", "label": "b", "columns": {"x": x, "y": a + b, "y_base": a}},
-        {"kind": "area", "label": "c", "columns": {"x": x, "y": a + b + c, "y_base": a + b}}]},
+        {"kind": "area", "label": "b", "columns": {"x": x, "y": b, "y_base": a}},
+        {"kind": "area", "label": "c", "columns": {"x": x, "y": c, "y_base": a + b}}]},
     {"kind": "line", "series": [{"kind": "area", "columns": {"x": x, "y": x + 1, "y_base": x - 1}},
                                 {"kind": "line", "columns": {"x": x, "y": x}}]},
 ]

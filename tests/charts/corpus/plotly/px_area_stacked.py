@@ -16,7 +16,7 @@ series, base = [], [0] * 4
 for source in ["coal", "gas", "wind"]:
     part = df[df.source == source]
     top = [b + v for b, v in zip(base, part.twh)]
-    columns = {"x": part.year, "y": top}
+    columns = {"x": part.year, "y": part.twh}
     if any(base):
         columns["y_base"] = base
     series.append({"kind": "area", "label": source, "columns": columns})

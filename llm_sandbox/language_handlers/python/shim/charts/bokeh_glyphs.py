@@ -199,6 +199,8 @@ def _before(end: Any, start: Any) -> bool:
 def _vertical_area(glyph: Glyph) -> list[record.Record]:
     columns = {"x": glyph.x(), "y": glyph.y("y2")}
     base = glyph.y("y1")
+    if stack_fields(glyph.get("y2")):
+        columns["y"], base = _lengths(glyph, "y1", "y2")
     if any(base):
         columns["y_base"] = base
     return [glyph.series("area", columns)]
@@ -207,6 +209,8 @@ def _vertical_area(glyph: Glyph) -> list[record.Record]:
 def _horizontal_area(glyph: Glyph) -> list[record.Record]:
     columns = {"x": glyph.x("x2"), "y": glyph.y()}
     base = glyph.x("x1")
+    if stack_fields(glyph.get("x2")):
+        columns["x"], base = _lengths(glyph, "x1", "x2")
     if any(base):
         columns["x_base"] = base
     return [glyph.series("area", columns)]

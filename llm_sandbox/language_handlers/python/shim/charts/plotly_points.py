@@ -196,7 +196,7 @@ def _stack(traces: list[Trace], members: list[int], across: bool) -> dict[int, R
         sizes = [(column.get(place) or 0) * by for place, by in zip(order, scale, strict=True)]
         top = [low + size for low, size in zip(base, sizes, strict=True)]
         names = ("y", "x", "x_base") if across else ("x", "y", "y_base")
-        found[number] = {names[0]: order, names[1]: top}
+        found[number] = {names[0]: order, names[1]: sizes}
         if any(base):
             found[number][names[2]] = base
         base = top

@@ -156,15 +156,20 @@ def _bars(view: View, group: Group) -> list[record.Record]:
         columns[across] = [_difference(row, first, last) for row in rows]
         columns["base"] = values_of(size, rows)
     elif view.stacked == across:
-        columns[across] = [_difference(row, START, END) for row in rows]
-        if view.offset == "zero" and size is not None:
-            columns[across] = values_of(size, rows)
+        columns[across] = _stacked_values(view, size, rows)
         base = [row.get(START) for row in rows]
         if any(base):
             columns["base"] = base
     else:
         columns[across] = values_of(size, rows)
     return [record.series("bar", columns, label, color)]
+
+
+def _stacked_values(view: View, size: Channel | None, rows: list[Row]) -> list[Any]:
+    """Return what each row adds to its stack."""
+    if view.offset == "zero" and size is not None:
+        return values_of(size, rows)
+    return [_difference(row, START, END) for row in rows]
 
 
 def _places(channel: Channel | None, rows: list[Row]) -> list[Any]:
@@ -229,7 +234,7 @@ def _areas(view: View, group: Group) -> list[record.Record]:
     columns: dict[str, Any] = {along: _places(view.channels.get(along), rows)}
     base: list[Any] = []
     if view.stacked == across:
-        columns[across] = [row.get(END) for row in rows]
+        columns[across] = _stacked_values(view, size, rows)
         base = [row.get(START) for row in rows]
     else:
         columns[across] = values_of(size, rows)
