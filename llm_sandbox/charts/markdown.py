@@ -103,8 +103,8 @@ def _is_shared(items: Sequence[Series], key: str, *, stacked: bool) -> bool:
     if not all(item.kind in _SHARED and item.columns.keys() >= {"x", "y"} for item in items):
         return False
     first = items[0].columns[key]
-    # The base of bars that stand on each other follows from their lengths.
-    known = {"x", "y"} | ({"base"} if stacked and items[0].kind is SeriesKind.BAR else set())
+    # The bases of bars and areas that stand on each other follow from their sizes.
+    known = {"x", "y"} | ({"base", "x_base", "y_base"} if stacked else set())
     return all(item.columns[key] == first and item.columns.keys() <= known for item in items)
 
 

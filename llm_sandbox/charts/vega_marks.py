@@ -81,10 +81,10 @@ def area(frame: Frame, group: Sequence[Series]) -> list[Spec]:
     rows = placed_rows(frame, group, x="x", y="y")
     floor = frame.floor(side, axis)
     for row in rows:
-        low, size = row.get(base) or floor or 0, row.get(side)
-        row[base] = low
+        low, size = row.get(base) or 0, row.get(side)
         if frame.chart.stacking == "stacked" and is_number(low) and is_number(size):
-            row[side] = low + size
+            row[side] = _finite(low + size)
+        row[base] = low or floor or 0
     encoding: Spec = {
         name: frame.position(name, name, axis, zero=name == side) for name in ("x", "y")
     }
@@ -156,8 +156,11 @@ def _set_ends(row: Row, value: str, floor: float | None, library: str) -> None:
     if isinstance(base, str):
         row["end"] = _later(base, size, library)
     elif is_number(base) and is_number(size):
-        end = base + size
-        row["end"] = end if math.isfinite(end) else None
+        row["end"] = _finite(base + size)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _later(base: str, size: Value, library: str) -> str | None:

@@ -126,7 +126,7 @@ def run(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help=f"Save figures in DIR, or in {DEFAULT_OUT}.", metavar="[DIR]"),
+        typer.Option("--out", help=f"Save figures, tables and files in DIR, or in {DEFAULT_OUT}.", metavar="[DIR]"),
     ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print the whole result as one JSON document.")
@@ -176,7 +176,7 @@ def run(
 ) -> None:
     """Run a program in a fresh sandbox.
 
-    What it writes comes out here as it is written. Figures that it shows are saved with --out.
+    What it writes comes out here as it is written. What it shows and makes is saved with --out.
     """
     from llm_sandbox.cli.options import MachineOptions
     from llm_sandbox.cli.run import Arguments, main, prepare_environment
@@ -198,7 +198,7 @@ def shell(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", help="Save figures here, not in a temporary directory.", metavar="DIR"
+            "--out", help="Save figures and files here, not in a temporary directory.", metavar="DIR"
         ),
     ] = None,
 ) -> None:

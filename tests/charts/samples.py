@@ -62,7 +62,7 @@ SAMPLES: dict[str, Record] = {
     "area": chart(
         "area",
         series("area", "low", x=[1, 2, 3], y=[1, 2, 1]),
-        series("area", "high", x=[1, 2, 3], y=[3, 3, 3], y_base=[1, 2, 1]),
+        series("area", "high", x=[1, 2, 3], y=[2, 1, 2], y_base=[1, 2, 1]),
         stacking="stacked",
     ),
     "band": chart(

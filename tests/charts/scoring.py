@@ -249,7 +249,7 @@ def _score_series(
     wanted = {name: plain(values) for name, values in expected.get("columns", {}).items()}
     came = plain(found.get("columns")) or {}
     if found.get("sampling") and not fits:
-        right, total = __compare_sample(score, where, wanted, found, tolerance)
+        right, total = _compare_sample(score, where, wanted, found, tolerance)
         score.count("values", right, total)
         good &= right == total
     else:
@@ -266,7 +266,7 @@ def _score_series(
     score.count("series", int(good), 1)
 
 
-def __compare_sample(
+def _compare_sample(
     score: Score,
     where: str,
     wanted: Mapping[str, list[Any]],

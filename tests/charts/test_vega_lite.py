@@ -69,7 +69,11 @@ def test_the_schema_tells_wrong_from_right() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [n for n, s in SAMPLES.items() if n not in ("multi", "violin", "violin-points", "polar")],
+    [
+        n
+        for n, s in SAMPLES.items()
+        if n not in ("multi", "violin", "violin-points", "polar", "area")
+    ],
 )
 def test_every_value_is_in_it(name: str) -> None:
     """Numbers of all columns come back from the data of the specification."""
@@ -141,6 +145,15 @@ def test_bars_stand_beside_each_other_or_on_each_other() -> None:
         (row["start"], row["end"]) for row in rows(stacked)
     ]
     assert "xOffset" not in stacked["encoding"]
+
+
+def test_areas_of_a_stack_have_their_own_value_and_bands_their_edges() -> None:
+    stacked = rows(spec_of(SAMPLES["area"]))
+    assert [(0, 1), (0, 2), (0, 1), (1, 3), (2, 3), (1, 3)] == [
+        (row["y_base"], row["y"]) for row in stacked
+    ]
+    band = leaves(spec_of(SAMPLES["band"]))[1]["data"]["values"]
+    assert [(1, 3), (2, 4), (1, 3)] == [(row["y_base"], row["y"]) for row in band]
 
 
 def test_bars_on_a_logarithmic_axis_begin_above_zero() -> None:
