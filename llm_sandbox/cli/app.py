@@ -126,7 +126,11 @@ def run(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help=f"Save figures, tables and files in DIR, or in {DEFAULT_OUT}.", metavar="[DIR]"),
+        typer.Option(
+            "--out",
+            help=f"Save figures, tables and files in DIR, or in {DEFAULT_OUT}.",
+            metavar="[DIR]",
+        ),
     ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print the whole result as one JSON document.")
@@ -198,7 +202,9 @@ def shell(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", help="Save figures and files here, not in a temporary directory.", metavar="DIR"
+            "--out",
+            help="Save figures and files here, not in a temporary directory.",
+            metavar="DIR",
         ),
     ] = None,
 ) -> None:

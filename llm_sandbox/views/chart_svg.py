@@ -196,7 +196,7 @@ class _Plane:
                 yield _label(_WIDTH - 136, y + 9, (series.label or "")[:20])
 
     def _tops(self, series: Series) -> Sequence[Value]:
-        """Where points lie: those of a layer of a stack are as high above its base as their value."""
+        """Where points lie: a layer of a stack is as high above its base as its values."""
         ys, base = series.columns.get("y", ()), numbers(series.columns.get("y_base", ()))
         if self._chart.stacking != "stacked" or series.kind is not SeriesKind.AREA or not base:
             return ys
