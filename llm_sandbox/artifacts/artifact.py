@@ -138,9 +138,12 @@ class Artifact:
 
     def _held(self) -> Content:
         if self.content is None:
+            is_file = bool(self.paths) and not self.mime.startswith("inode/")
             raise ArtifactLimitError(
                 f"the content of {self.name!r} did not come: {self.note or 'it is not known why'}",
-                hint="fetch it from the open session: session.copy_from_runtime(path, dest)",
+                hint="copy it while the session is open: session.copy_from_runtime(path, dest)"
+                if is_file
+                else None,
             )
         return self.content
 
