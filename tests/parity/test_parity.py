@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from llm_sandbox import PIPE, Process, Sandbox, SandboxError, aio, create, get_security_policy
+from llm_sandbox import PIPE, Process, Sandbox, SandboxError, aio, get_security_policy
 from llm_sandbox.sandbox.files import SandboxFiles
 from llm_sandbox.sandbox.streams import InputStream, OutputStream
 from llm_sandbox.session.session import BaseSession
@@ -102,12 +102,6 @@ def test_signatures_are_the_same(plain: type, twin: type) -> None:
         assert signature(one) == signature(other), name
         expected = {key: as_twin(note) for key, note in annotations(one).items()}
         assert expected == annotations(other), name
-
-
-def test_create_session_has_the_same_signature() -> None:
-    assert signature(create.create_session) == signature(aio.create_session)
-    expected = {key: as_twin(note) for key, note in annotations(create.create_session).items()}
-    assert expected == annotations(aio.create_session)
 
 
 # --- behaviour

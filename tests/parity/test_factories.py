@@ -1,0 +1,28 @@
+"""Whatever makes a session takes the same arguments, by the same names, with the same defaults."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, get_type_hints
+
+import pytest
+
+from llm_sandbox import aio, create
+from llm_sandbox.artifact_session import ArtifactSandboxSession
+from llm_sandbox.security import SecurityPolicy
+from llm_sandbox.session.config import Start
+
+NAMES = {"SecurityPolicy": SecurityPolicy, "Start": Start, "BaseSession": object}
+
+
+def parameters(function: Callable[..., Any]) -> list[tuple[str, object, object, object]]:
+    """Name, kind, default and type of each."""
+    types = get_type_hints(function, localns=NAMES)
+    found = inspect.signature(function).parameters.values()
+    return [(p.name, p.kind, p.default, types[p.name]) for p in found if p.name != "self"]
+
+
+@pytest.mark.parametrize(
+    "other", [aio.create_session, ArtifactSandboxSession.__init__], ids=["aio", "class"]
+)
+def test_parameters_are_those_of_create_session(other: Callable[..., Any]) -> None:
+    assert parameters(create.create_session) == parameters(other)
