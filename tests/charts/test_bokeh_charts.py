@@ -125,7 +125,7 @@ def test_a_reader_that_fails_costs_the_chart_only(runner: Runner) -> None:
     answer = runner.run(
         "import sys\nget_ipython\n"
         + SETUP
-        + "import shim.charts.bokeh_figure as f\n"
+        + "import shim.charts.bokeh.figure as f\n"
         + "def fail(models): raise MemoryError\nf.bokeh_chart = fail\np.line([1], [1])\nshow(p)"
     )
     assert [None] == answer["errors"], answer["stdout"]

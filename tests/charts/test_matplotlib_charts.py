@@ -331,7 +331,7 @@ def test_a_program_that_draws_nothing_loads_nothing() -> None:
 def test_reading_costs_little_beside_drawing(runner: Runner) -> None:
     answer = runner.run(
         "import time, sys, matplotlib.pyplot as plt\n"
-        "from shim import figure_render\nfrom shim.charts.matplotlib_figure import read_figure\n"
+        "from shim import figure_render\nfrom shim.charts.matplotlib.figure import read_figure\n"
         "draws, reads = [], []\n"
         "for _ in range(5):\n"
         "    fig, ax = plt.subplots(); ax.plot([1, 2, 3], label='a'); ax.legend()\n"

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llm_sandbox.language_handlers.python.shim.charts.plotly_bins import auto_bins, step_by
-from llm_sandbox.language_handlers.python.shim.charts.plotly_boxes import quartiles, whiskers
-from llm_sandbox.language_handlers.python.shim.charts.plotly_figure import plotly_chart
-from llm_sandbox.language_handlers.python.shim.charts.plotly_values import (
+from llm_sandbox.language_handlers.python.shim.charts.plotly.bins import auto_bins, step_by
+from llm_sandbox.language_handlers.python.shim.charts.plotly.boxes import quartiles, whiskers
+from llm_sandbox.language_handlers.python.shim.charts.plotly.figure import plotly_chart
+from llm_sandbox.language_handlers.python.shim.charts.plotly.values import (
     clean_text,
     date_of,
     decode,

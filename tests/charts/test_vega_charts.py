@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from llm_sandbox.language_handlers.python.shim.charts.vega_aggregates import aggregate, choose_bins
-from llm_sandbox.language_handlers.python.shim.charts.vega_chart import vega_lite_chart
-from llm_sandbox.language_handlers.python.shim.charts.vega_expression import (
+from llm_sandbox.language_handlers.python.shim.charts.vega.aggregates import aggregate, choose_bins
+from llm_sandbox.language_handlers.python.shim.charts.vega.chart import vega_lite_chart
+from llm_sandbox.language_handlers.python.shim.charts.vega.expression import (
     Expression,
     ExpressionError,
 )
-from llm_sandbox.language_handlers.python.shim.charts.vega_time import (
+from llm_sandbox.language_handlers.python.shim.charts.vega.time import (
     floor_date,
     moment,
     parse_date,
@@ -251,7 +251,7 @@ def test_data_at_an_address_is_not_fetched() -> None:
     ],
 )
 def test_odd_specifications_raise_nothing_through_the_reader(spec: dict[str, Any]) -> None:
-    from llm_sandbox.language_handlers.python.shim.charts.altair_figure import altair_chart
+    from llm_sandbox.language_handlers.python.shim.charts.vega.altair_figure import altair_chart
 
     json.dumps(altair_chart({"data": {"values": ROWS}, **spec}), allow_nan=False)
 

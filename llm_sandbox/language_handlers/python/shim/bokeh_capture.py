@@ -234,7 +234,7 @@ def _document_of(models: list[Any]) -> dict[str, Any]:
 
 def _add_chart(models: list[Any], data: dict[str, Any]) -> None:
     """Say what models show; those that cannot be read leave without."""
-    from .charts.bokeh_figure import bokeh_chart
+    from .charts.bokeh.figure import bokeh_chart
     from .charts.record import CHART_MIME
 
     try:

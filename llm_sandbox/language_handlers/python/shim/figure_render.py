@@ -229,7 +229,7 @@ def add_chart(figure: Any, data: dict[str, Any]) -> None:
         data: The bundle.
     """
     # Loaded when matplotlib is: nobody else needs it.
-    from .charts.matplotlib_figure import read_figure
+    from .charts.matplotlib.figure import read_figure
     from .charts.record import CHART_MIME
 
     chart = read_figure(figure)

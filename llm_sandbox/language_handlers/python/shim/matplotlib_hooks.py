@@ -41,9 +41,9 @@ def install(session: Session) -> None:
 
 def _attach_charts(module: ModuleType) -> None:
     """Load what reads figures: a program without matplotlib never pays for it."""
-    for name in ("matplotlib_calls", "seaborn_calls", "pandas_calls"):
-        importlib.import_module(f".charts.{name}", __package__).install(on_import)
-    importlib.import_module(".charts.matplotlib_figure", __package__)
+    for name in ("calls", "seaborn_calls", "pandas_calls"):
+        importlib.import_module(f".charts.matplotlib.{name}", __package__).install(on_import)
+    importlib.import_module(".charts.matplotlib.figure", __package__)
 
 
 def _attach_figure(capture: MatplotlibCapture, module: ModuleType) -> None:

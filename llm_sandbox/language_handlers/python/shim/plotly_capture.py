@@ -151,7 +151,7 @@ class PlotlyCapture:
 
 def _add_chart(content: dict[str, Any], data: dict[str, Any]) -> None:
     """Say what a figure shows; one that cannot be read leaves without."""
-    from .charts.plotly_figure import plotly_chart
+    from .charts.plotly.figure import plotly_chart
     from .charts.record import CHART_MIME
 
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ..preview import preview  # noqa: TID252 - absolute inside is not absolute outside
+from ..preview import preview
 from .cells import Cell, cell, cut
 from .columns import MOST_COLUMNS, Column, Window, label
 

@@ -7,8 +7,8 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from ..naming import qualified_name  # noqa: TID252 - absolute inside is not absolute outside
-from ..preview import preview  # noqa: TID252 - absolute inside is not absolute outside
+from ..naming import qualified_name
+from ..preview import preview
 
 Cell: TypeAlias = "str | int | float | bool | None"
 

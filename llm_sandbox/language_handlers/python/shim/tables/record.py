@@ -11,7 +11,7 @@ from .polars_columns import read_polars
 from .sources import recognise
 
 if TYPE_CHECKING:
-    from ..handles import Handles  # noqa: TID252 - absolute inside is not absolute outside
+    from ..handles import Handles
 
 _READERS = {"pandas": read_pandas, "polars": read_polars, "pyarrow": read_arrow}
 

@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..naming import qualified_name  # noqa: TID252 - absolute inside is not absolute outside
+from ..naming import qualified_name
 from . import failures, moments, plain
 from .advice import advice_for
 

@@ -12,7 +12,7 @@ from pathlib import PosixPath, PurePath, PurePosixPath, PureWindowsPath, Windows
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from ..preview import preview  # noqa: TID252 - absolute inside is not absolute outside
+from ..preview import preview
 from .failures import MalformedError
 
 if TYPE_CHECKING:

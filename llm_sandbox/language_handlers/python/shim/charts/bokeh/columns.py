@@ -1,0 +1,153 @@
+"""Values of bokeh glyphs: fields, constants and sums, looked up in their sources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import record
+from ..colors import web_color
+from ..plotly.values import from_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Columns", "field_of", "kind_of", "on_axis", "stack_fields"]
+
+
+def kind_of(model: Any) -> str:
+    """Return the name of a model's class."""
+    return type(model).__name__
+
+
+def field_of(value: Any) -> str | None:
+    """Return the field that a property names, if it names one."""
+    if isinstance(value, str):
+        return value
+    field = getattr(value, "field", None)
+    return field if kind_of(value) == "Field" and isinstance(field, str) else None
+
+
+def stack_fields(value: Any) -> list[str] | None:
+    """Return the fields that a property adds up, if it does."""
+    expression: Any = getattr(value, "expr", None)
+    if kind_of(expression) == "Stack":
+        return list(expression.fields)
+    return None
+
+
+def _name(value: Any) -> Any:
+    """Return a factor as one name; nested ones are joined."""
+    if isinstance(value, (list, tuple)):
+        return " / ".join(map(str, value))
+    return value
+
+
+class Columns:
+    """The columns of one renderer."""
+
+    def __init__(self, renderer: Any) -> None:
+        self._data = dict(getattr(renderer.data_source, "data", None) or {})
+        self._kept = _kept_rows(getattr(renderer, "view", None), self._data)
+        self._length = min((len(values) for values in self._data.values()), default=0)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all fields."""
+        return [str(name) for name in self._data]
+
+    def raw(self, field: str) -> list[Any]:
+        """Return a field as it is, but for rows that a filter hides."""
+        values = self._data.get(field)
+        if values is None:
+            return []
+        listed = list(values) if not hasattr(values, "tolist") else values
+        if self._kept is not None:
+            return [listed[row] for row in self._kept if row < len(listed)]
+        return listed
+
+    def field(self, field: str) -> list[Any]:
+        """Return a field as plain values."""
+        values = self.raw(field)
+        if any(isinstance(value, (list, tuple)) for value in values[:1]):
+            return [_name(value) for value in values]
+        return record.column(values)
+
+    def get(self, value: Any) -> list[Any] | None:
+        """Return what a property of a glyph stands for, one value a row.
+
+        Args:
+            value: The property.
+
+        Returns:
+            Plain values; ``None`` when they are not known.
+        """
+        field = field_of(value)
+        if field is not None:
+            return self.field(field) if field in self._data else None
+        if kind_of(value) == "Value":
+            return [record.plain(_name(value.value))] * self.length
+        fields = stack_fields(value)
+        if fields is not None:
+            return self._sum(fields)
+        expression = getattr(value, "expr", None)
+        if kind_of(expression) == "CumSum":
+            return self._running(expression)
+        if isinstance(value, (int, float, tuple)) and not isinstance(value, bool):
+            return [_name(value)] * self.length
+        return None
+
+    @property
+    def length(self) -> int:
+        """Rows there are."""
+        return self._length if self._kept is None else len(self._kept)
+
+    def _sum(self, fields: Sequence[str]) -> list[Any]:
+        totals: list[Any] = [0] * self.length
+        for field in fields:
+            totals = [
+                None if a is None or not isinstance(b, (int, float)) else a + b
+                for a, b in zip(totals, self.field(field), strict=False)
+            ]
+        return totals
+
+    def _running(self, expression: Any) -> list[Any]:
+        total: float = 0
+        found = []
+        for value in self.field(expression.field):
+            before, total = total, total + (value or 0)
+            found.append(before if expression.include_zero else total)
+        return found
+
+    def color(self, *values: Any) -> str | None:
+        """Return the first of some properties that is one colour."""
+        for value in values:
+            plain = value.value if kind_of(value) == "Value" else value
+            if isinstance(plain, str) and plain not in self._data:
+                found = web_color(plain)
+                if found is not None:
+                    return found
+        return None
+
+
+def on_axis(values: list[Any] | None, dates: bool) -> list[Any]:
+    """Return values as an axis shows them: milliseconds as dates on one for dates."""
+    if values is None:
+        return []
+    if dates and any(isinstance(value, (int, float)) for value in values):
+        return [from_ms(v) if isinstance(v, (int, float)) else v for v in values]
+    return values
+
+
+def _kept_rows(view: Any, data: dict[Any, Any]) -> list[int] | None:
+    """Return the rows that a view shows, or ``None`` for all of them."""
+    chosen: Any = getattr(view, "filter", None)
+    kind = kind_of(chosen)
+    length = min((len(values) for values in data.values()), default=0)
+    if kind == "GroupFilter":
+        values = data.get(chosen.column_name, [])
+        return [row for row, value in enumerate(values) if value == chosen.group]
+    if kind == "BooleanFilter" and chosen.booleans is not None:
+        return [row for row, keep in enumerate(chosen.booleans) if keep and row < length]
+    if kind == "IndexFilter" and chosen.indices is not None:
+        return [int(row) for row in chosen.indices if int(row) < length]
+    return None

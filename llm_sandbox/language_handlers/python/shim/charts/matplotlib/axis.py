@@ -1,0 +1,298 @@
+"""One axis of a panel: its record, and what positions on it mean."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from typing import Any
+
+from .. import record
+from .calls import calls_of
+
+_SCALES = ("linear", "log", "symlog", "logit")
+_LOCAL_LIMIT = 20_000
+_PERIOD_LIMIT = 100_000
+_NEAR = 1e-9
+
+
+class AxisReader:
+    """Reads an axis of matplotlib after it was drawn.
+
+    Attributes:
+        kind: ``category``, ``datetime``, ``period`` or ``number``.
+        named: Whether positions are given as the names at the ticks.
+    """
+
+    def __init__(self, axis: Any) -> None:
+        self._axis = axis
+        self._units: Any = axis.units
+        self._ticks: list[tuple[float, str]] | None = None
+        self.kind = self._find_kind()
+        self.named = self.kind == "category"
+        self._names: list[tuple[float, str]] = []
+        if self.kind == "category":
+            mapping = getattr(self._units, "_mapping", {})
+            self._names = sorted((float(place), str(name)) for name, place in mapping.items())
+        elif self.kind == "number":
+            self._names = self._fixed_names()
+
+    def _find_kind(self) -> str:
+        axis = self._axis
+        name = type(_converter(axis)).__name__
+        if name == "NoneType":
+            axis = self._sharing()
+            name = type(_converter(axis)).__name__
+        if "Category" in name and axis.units is not None:
+            self._units = axis.units
+            return "category"
+        formatter = type(axis.major.formatter)
+        if "PeriodConverter" in name or formatter.__name__ == "TimeSeries_DateFormatter":
+            return "period" if self._frequency() is not None else "number"
+        if name in ("DateConverter", "ConciseDateConverter", "_SwitchableDateConverter"):
+            return "datetime"
+        if "DatetimeConverter" in name or formatter.__module__ == "matplotlib.dates":
+            return "datetime"
+        return "number"
+
+    def _sharing(self) -> Any:
+        """Give an axis that shares the limits and knows its units, which are not shared."""
+        own = self._axis
+        axes, name = own.axes, own.axis_name
+        if name not in ("x", "y"):
+            return own
+        for other in getattr(axes, f"get_shared_{name}_axes")().get_siblings(axes):
+            found = getattr(other, f"{name}axis")
+            if _converter(found) is not None:
+                return found
+        return own
+
+    def _frequency(self) -> Any:
+        axis = self._axis
+        found = getattr(axis, "freq", None)
+        return found if found is not None else getattr(axis.axes, "freq", None)
+
+    def floats(self, values: Any) -> Any:
+        """Give what a user passed as positions.
+
+        Args:
+            values: Numbers, names or dates.
+
+        Returns:
+            Floats.
+        """
+        return self._axis.convert_units(values)
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Give the ticks of the draw that has just happened, with their labels.
+
+        Returns:
+            Those within the limits.
+        """
+        if self._ticks is None:
+            axis = self._axis
+            count = len(getattr(axis.major.formatter, "locs", ()))
+            low, high = sorted(axis.get_view_interval())
+            room = (high - low) * _NEAR
+            found = [
+                (float(tick.get_loc()), tick.label1.get_text())
+                for tick in axis.majorTicks[: min(count, record.TICK_LIMIT)]
+            ]
+            self._ticks = [item for item in found if low - room <= item[0] <= high + room]
+        return self._ticks
+
+    def _fixed_names(self) -> list[tuple[float, str]]:
+        """Give ticks whose labels were set one by one and are not just their numbers."""
+        major = self._axis.major
+        formatter = type(major.formatter).__name__
+        fixed = formatter == "FixedFormatter"
+        if not fixed:
+            fixed = formatter == "FuncFormatter" and type(major.locator).__name__ == "FixedLocator"
+        if not fixed:
+            return []
+        places = getattr(major.locator, "locs", None)
+        if places is None or formatter != "FixedFormatter":
+            found = self.ticks()
+            if not found and places is not None:
+                labels = major.formatter.format_ticks(places)
+                found = list(zip(map(float, places), labels, strict=False))
+        else:
+            found = list(zip(map(float, places), map(str, major.formatter.seq), strict=False))
+        found = sorted((place, label) for place, label in found[: record.POINT_LIMIT] if label)
+        return [] if all(_is_number(label, place) for place, label in found) else found
+
+    def name_all(self, positions: Any, exact: bool) -> list[str] | None:
+        """Name positions after the ticks.
+
+        Args:
+            positions: Floats.
+            exact: Whether the ticks have to be exactly there; otherwise the nearest one counts.
+
+        Returns:
+            The names, or ``None`` if some position has none.
+        """
+        numpy = sys.modules["numpy"]
+        places = numpy.array([place for place, _ in self._names])
+        positions = numpy.asarray(positions, float)
+        if not len(places) or not len(positions) or not numpy.isfinite(positions).all():
+            return None
+        gap = numpy.diff(places).min() if len(places) > 1 else 1.0
+        if gap <= 0:
+            return None
+        if len(places) == len(positions) and (numpy.diff(positions) > 0).all():
+            # As many bars as names: they belong together in their order, wherever the bars are.
+            nearest = numpy.arange(len(places))
+            near = abs(positions - places) < gap
+        else:
+            nearest = nearest_of(places, positions)
+            near = abs(positions - places[nearest]) <= gap * 0.5 * (1 + _NEAR)
+        if exact:
+            near &= abs(positions - places[nearest]) <= gap * _NEAR
+        if not near.all():
+            return None
+        return [self._names[index][1] for index in nearest.tolist()]
+
+    def fix(self, names: list[str]) -> None:
+        """Take names that the ticks do not show.
+
+        Args:
+            names: The names in their order.
+        """
+        self.named = True
+        self._names = [(float(place), name) for place, name in enumerate(names)]
+
+    def values(self, positions: Any) -> Any:
+        """Give the meaning of positions.
+
+        Args:
+            positions: An array of floats.
+
+        Returns:
+            Names, dates, or the positions themselves.
+        """
+        if self.kind == "datetime":
+            return self._dates(positions)
+        if self.kind == "period":
+            return self._periods(positions)
+        if self.named:
+            named = self.name_all(positions, exact=False)
+            if named is not None:
+                return named
+            if self.kind == "category":
+                known = dict(self._names)
+                return [known.get(float(place), float(place)) for place in positions]
+        return positions
+
+    def _dates(self, positions: Any) -> Any:
+        numpy = sys.modules["numpy"]
+        epoch = numpy.datetime64(sys.modules["matplotlib.dates"].get_epoch(), "us")
+        days = numpy.asarray(positions, float)
+        hidden = ~(abs(days) < 3.6e6)  # beyond the years of a datetime
+        micro = numpy.rint(numpy.where(hidden, 0, days) * 86_400e6).astype("timedelta64[us]")
+        moments = epoch + micro
+        moments[hidden] = numpy.datetime64("NaT")
+        zone = self._axis.units
+        if not isinstance(zone, datetime.tzinfo) or len(moments) > _LOCAL_LIMIT:
+            return moments
+        utc = datetime.timezone.utc  # noqa: UP017 - the sandbox may have an older Python
+        if str(zone).upper() == "UTC":
+            return moments
+        return [
+            None if moment is None else moment.replace(tzinfo=utc).astimezone(zone)
+            for moment in moments.tolist()
+        ]
+
+    def _periods(self, positions: Any) -> Any:
+        pandas = sys.modules.get("pandas")
+        if pandas is None:
+            return positions
+        frequency = self._frequency()
+        known = self._moments(pandas, frequency)
+        found = []
+        for place in positions[:_PERIOD_LIMIT].tolist():
+            period = None
+            if place == place:
+                ordinal = int(place)
+                period = known.get(ordinal) or pandas.Period(ordinal=ordinal, freq=frequency)
+            found.append(period)
+        return found
+
+    def _moments(self, pandas: Any, frequency: Any) -> dict[int, Any]:
+        """Give the dates of the user that pandas replaced by periods: they may not be starts."""
+        for call in reversed(calls_of(self._axis.axes)):
+            index = call.owner.data.get("index") if call.owner is not None else None
+            if isinstance(index, pandas.DatetimeIndex) and len(index) <= _PERIOD_LIMIT:
+                periods = index.tz_localize(None).to_period(frequency)
+                return dict(zip(periods.asi8.tolist(), index.to_pydatetime(), strict=True))
+        return {}
+
+    def name_count(self) -> int:
+        """Give the number of names on an axis of categories, zero on others."""
+        return len(self._names) if self.kind == "category" else 0
+
+    def label(self) -> str | None:
+        """Give the title of the axis."""
+        found = self._axis.get_label_text()
+        return found or None
+
+    def _scale(self) -> str:
+        name: str = self._axis.get_scale()
+        if name in _SCALES:
+            return name
+        # Scales of seaborn.objects have the name of a column.
+        numpy = sys.modules["numpy"]
+        for known, points in (("linear", (1.0, 2.0, 3.0)), ("log", (1.0, 10.0, 100.0))):
+            found = self._axis.get_transform().transform(numpy.array(points))
+            if abs(found[2] - 2 * found[1] + found[0]) < abs(found[1] - found[0]) * _NEAR:
+                return known
+        return "other"
+
+    def record(self) -> record.Record:
+        """Describe the axis.
+
+        Returns:
+            Its record, not yet finished.
+        """
+        if self.named and self._names:
+            names = [name for _, name in self._names]
+            return record.axis(self.label(), "category", None, names, names)
+        numpy = sys.modules["numpy"]
+        axis = self._axis
+        limits = numpy.asarray(axis.get_view_interval(), float)
+        if axis.get_inverted():
+            limits = numpy.sort(limits)[::-1]
+        ticks = self.ticks()
+        places: Any = numpy.array([place for place, _ in ticks], float)
+        scale = self._scale()
+        if self.kind in ("datetime", "period"):
+            scale = "datetime"
+            limits, places = self.values(limits), self.values(places)
+        return record.axis(self.label(), scale, limits, places, [label for _, label in ticks])
+
+
+def nearest_of(places: Any, positions: Any) -> Any:
+    """Find the nearest place of each position.
+
+    Args:
+        places: Sorted places, at least one.
+        positions: Any positions.
+
+    Returns:
+        The indices of the places.
+    """
+    numpy = sys.modules["numpy"]
+    after = numpy.searchsorted(places, positions).clip(0, len(places) - 1)
+    before = (after - 1).clip(0)
+    closer = abs(positions - places[before]) <= abs(positions - places[after])
+    return numpy.where(closer, before, after)
+
+
+def _converter(axis: Any) -> Any:
+    get = getattr(axis, "get_converter", None)
+    return get() if get is not None else axis.converter
+
+
+def _is_number(label: str, place: float) -> bool:
+    try:
+        return abs(float(label.replace("\N{MINUS SIGN}", "-")) - place) <= abs(place) * _NEAR
+    except ValueError:
+        return False

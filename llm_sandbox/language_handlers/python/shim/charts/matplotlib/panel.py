@@ -1,0 +1,216 @@
+"""One panel of a figure: axes, with the second axes that share its place."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from .. import record
+from .axis import AxisReader
+from .calls import calls_of
+from .items import Item, numbers
+from .legend import Legend
+from .series import SeriesReader
+from .shape import main_kind, orientation, stacking
+
+_GRIDS = ("heatmap", "image", "contour")
+
+
+def read_panel(group: list[Any], legends: list[Any]) -> record.Record:
+    """Read axes that make one chart.
+
+    Args:
+        group: Axes in one place; the first is the main one.
+        legends: Legends of the figure.
+
+    Returns:
+        The chart, not yet finished.
+    """
+    own = [axes.get_legend() for axes in group]
+    legend = Legend([item for item in [*own, *legends] if item is not None])
+    parts = [_Part(axes, legend) for axes in group]
+    drawn = [part for part in parts if part.items] or parts[:1]
+    main = drawn[0]
+    second = next((part for part in drawn[1:] if part.axes.yaxis is not main.axes.yaxis), None)
+    for part in drawn[1:]:
+        for item in part.items:
+            item.second = part is second
+    items = [item for part in drawn for item in part.items]
+    legend.name(items)
+    for part in drawn:
+        part.decide()
+    library = _library(group)
+    if library == "seaborn":
+        items = legend.order(items)
+    axes = main.axes
+    polar = axes.name == "polar"
+    found = record.chart(
+        library,
+        "polar" if polar else main_kind(items),
+        title=_title(parts),
+        orientation=orientation(items),
+        stacking=stacking(items, main_kind(items)),
+        annotations=[text for part in drawn for text in part.annotations()],
+    )
+    owners = {id(item): part for part in drawn for item in part.items}
+    found["series"] = [owners[id(item)].series(item, polar) for item in items]
+    left = sum(part.left for part in drawn)
+    if left:
+        rest = record.series("other", {}, total=left)
+        found["series"].append({**rest, "sampling": "stride"})
+    if any(item.kind == "pie" for item in items) and all(item.kind == "pie" for item in items):
+        return found
+    found["x"], found["y"] = main.x.record(), main.y.record()
+    for part in parts:
+        found["x"]["label"] = found["x"]["label"] or record.text(part.x.label())
+    if polar:
+        found["x"] = _degrees(found["x"])
+    if second is not None:
+        found["y2"] = second.y.record()
+    found["z"] = _third(axes, items)
+    return found
+
+
+class _Part:
+    """One axes of a panel."""
+
+    def __init__(self, axes: Any, legend: Legend) -> None:
+        self.axes = axes
+        self.x, self.y = AxisReader(axes.xaxis), AxisReader(axes.yaxis)
+        reader = SeriesReader(axes, self.x, self.y, legend)
+        self.items = reader.read()
+        self.left = reader.left
+        self._members = reader.members
+
+    def decide(self) -> None:
+        """Find out which axes have names instead of numbers."""
+        for letter, reader in (("x", self.x), ("y", self.y)):
+            names = next((i.fixed[letter] for i in self.items if letter in i.fixed), None)
+            if names is not None:
+                reader.fix(names)
+            if reader.kind != "number" or reader.named or self.axes.name == "polar":
+                continue
+            placed = [
+                (item, item.columns[column])
+                for item in self.items
+                for column, axis in item.places.items()
+                if axis == letter
+                and column in item.columns
+                and item.kind != "rule"
+                and (item.main or letter in item.names)
+            ]
+            discrete = [values for item, values in placed if letter in item.names]
+            checked = discrete or [values for _, values in placed]
+            reader.named = bool(checked) and all(
+                reader.name_all(values, exact=not discrete) is not None for values in checked
+            )
+
+    def series(self, item: Item, polar: bool) -> record.Record:
+        """Describe a series with what its positions mean.
+
+        Args:
+            item: The series.
+            polar: Whether x is an angle.
+
+        Returns:
+            Its record.
+        """
+        numpy = sys.modules["numpy"]
+        columns = dict(item.columns)
+        readers = {"x": self.x, "y": self.y}
+        for name, letter in item.places.items():
+            if name not in columns or (polar and letter == "x"):
+                continue
+            reader = readers[letter]
+            dated = reader.kind in ("datetime", "period")
+            if name != "base" or dated:
+                columns[name] = reader.values(numbers(columns[name]))
+            if name == "label":
+                columns[name] = [_as_label(value) for value in columns[name]]
+        if polar:
+            for name in [name for name in columns if name[0] in "xy"]:
+                values = columns.pop(name)
+                new = name.replace("x", "theta", 1) if name[0] == "x" else name.replace("y", "r", 1)
+                columns[new] = numpy.rad2deg(values) if name[0] == "x" else values
+        axis = "y2" if item.second else "y"
+        return record.series(item.kind, columns, item.label, item.color, axis, item.total)
+
+    def annotations(self) -> list[record.Record]:
+        """Read the free texts.
+
+        Returns:
+            Their records.
+        """
+        found = []
+        for text in self.axes.texts[: record.ANNOTATION_LIMIT * 2]:
+            content = text.get_text().strip()
+            if not content or not text.get_visible() or id(text) in self._members:
+                continue
+            x, y = _place(self.axes, text)
+            readers = ((self.x, x), (self.y, y))
+            x, y = (
+                None if value is None else reader.values(numbers([value]))[0]
+                for reader, value in readers
+            )
+            found.append(record.annotation(content, x, y))
+        return found
+
+
+def _place(axes: Any, text: Any) -> tuple[Any, Any]:
+    target, kind = getattr(text, "xy", None), getattr(text, "xycoords", None)
+    if target is not None and hasattr(text, "arrow_patch"):
+        if kind != "data":
+            return None, None
+        x, y = target
+    else:
+        in_x, in_y = text.get_transform().contains_branch_seperately(axes.transData)
+        x, y = text.get_unitless_position()
+        x, y = (x if in_x else None), (y if in_y else None)
+    return (
+        None if x is None else axes.xaxis.convert_units(x),
+        None if y is None else axes.yaxis.convert_units(y),
+    )
+
+
+def _as_label(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _title(parts: list[_Part]) -> str | None:
+    for part in parts:
+        for place in ("center", "left", "right"):
+            found = part.axes.get_title(loc=place)
+            if found:
+                return str(found)
+    return None
+
+
+def _library(group: list[Any]) -> str:
+    for axes in group:
+        for call in calls_of(axes):
+            if call.owner is not None and any(item.axes is axes for item in call.alive()):
+                return call.owner.library
+    return "matplotlib"
+
+
+def _third(axes: Any, items: list[Item]) -> record.Record | None:
+    """Describe the third axis, or what the colours of a colorbar mean."""
+    if getattr(axes, "zaxis", None) is not None:
+        return AxisReader(axes.zaxis).record()
+    for item in items:
+        bar = getattr(item.artist, "colorbar", None)
+        if bar is not None:
+            long = bar.ax.xaxis if bar.orientation == "horizontal" else bar.ax.yaxis
+            return AxisReader(long).record()
+    return None
+
+
+def _degrees(found: record.Record) -> record.Record:
+    numpy = sys.modules["numpy"]
+    return {
+        **found,
+        "limits": None if found["limits"] is None else numpy.rad2deg(found["limits"]),
+        "ticks": numpy.rad2deg(numpy.asarray(found["ticks"], float)),
+    }

@@ -1,0 +1,1 @@
+"""Figures of plotly, from their JSON: start at `figure`."""

@@ -1,0 +1,213 @@
+"""Axes of a plotly figure: their types, their categories and where they lie."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import record
+from .values import are_numbers, clean_text, date_of, items, to_number
+
+__all__ = ["Axis", "Layout", "names_of"]
+
+_SAMPLE = 1000
+_ORDERS = {"category ascending": False, "category descending": True}
+
+
+def names_of(values: list[Any] | None) -> list[Any] | None:
+    """Return values with the pairs of nested categories joined.
+
+    Args:
+        values: A column, or two of them for nested categories.
+
+    Returns:
+        One column.
+    """
+    if values and len(values) > 1 and all(isinstance(items(part), list) for part in values[:2]):
+        parts = [items(part) or [] for part in values]
+        return [" / ".join(map(str, names)) for names in zip(*parts, strict=False)]
+    return values
+
+
+def _hashable(value: Any) -> Any:
+    return str(value) if isinstance(value, (list, dict)) else value
+
+
+@dataclass
+class _Shared:
+    """What axes that match have in common."""
+
+    kind: str
+    categories: dict[Any, None] = field(default_factory=dict)
+
+
+class Axis:
+    """One axis of a layout, with what its traces put on it."""
+
+    def __init__(self, name: str, about: dict[str, Any]) -> None:
+        self.name = name
+        self.about = about
+        self._shared = _Shared(str(about.get("type") or "-"))
+        known = items(about.get("categoryarray")) or ()
+        self._shared.categories.update(dict.fromkeys(map(_hashable, known)))
+
+    def follow(self, other: Axis) -> None:
+        """Have type and categories in common with another axis."""
+        if self._shared.kind in ("-", other.kind):
+            other._shared.categories.update(self._shared.categories)
+            self._shared = other._shared
+
+    @property
+    def kind(self) -> str:
+        """Type of the axis in plotly's words; ``-`` while nothing decides it."""
+        return self._shared.kind
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        """Where it lies between the edges of the figure."""
+        ends = items(self.about.get("domain")) or [0.0, 1.0]
+        low, high = to_number(ends[0]), to_number(ends[-1])
+        return (low or 0.0, 1.0 if high is None else high)
+
+    def see(self, values: list[Any] | None, nested: bool = False) -> None:
+        """Let the values of a trace decide the type, and add their categories."""
+        if not values:
+            return
+        if self.kind == "-":
+            strict = self.about.get("autotypenumbers") == "strict"
+            self._shared.kind = "category" if nested else _guess(values, strict)
+        if self.is_category:
+            for value in values:
+                if value is not None and not isinstance(value, (list, dict)):
+                    self._shared.categories.setdefault(value)
+
+    @property
+    def is_category(self) -> bool:
+        """Whether it shows names."""
+        return self.kind in ("category", "multicategory")
+
+    @property
+    def is_date(self) -> bool:
+        """Whether it shows dates."""
+        return self.kind == "date"
+
+    def categories(self) -> list[Any]:
+        """Return the names in the order of the axis."""
+        found = list(self._shared.categories)
+        order = self.about.get("categoryorder")
+        if order in _ORDERS:
+            found.sort(key=str, reverse=_ORDERS[str(order)])
+        return found
+
+    def convert(self, values: list[Any] | None) -> list[Any]:
+        """Return values as the axis shows them; ``None`` where it cannot."""
+        if not values:
+            return []
+        if self.is_category:
+            return [None if isinstance(value, (list, dict)) else value for value in values]
+        if self.is_date:
+            return [date_of(value) for value in values]
+        if are_numbers(values):
+            return values
+        return [to_number(value) for value in values]
+
+    def describe(self) -> record.Record:
+        """Return the axis as part of a chart."""
+        scale = {"log": "log", "date": "datetime", "linear": "linear", "-": "linear"}
+        label = clean_text(self.about.get("title"))
+        if self.is_category:
+            names = self.categories()
+            return record.axis(label, "category", None, map(str, names), map(str, names))
+        ticks, texts = items(self.about.get("tickvals")), items(self.about.get("ticktext"))
+        return record.axis(
+            label,
+            scale.get(self.kind, "other"),
+            self._limits(),
+            self.convert(ticks),
+            map(clean_text, texts or ()),
+        )
+
+    def _limits(self) -> list[Any] | None:
+        ends = items(self.about.get("range"))
+        if ends is None or len(ends) != 2:
+            return None
+        if self.kind == "log":
+            powers = [to_number(end) for end in ends]
+            return [None if p is None or abs(p) > 300 else math.pow(10, p) for p in powers]
+        return self.convert(ends)
+
+
+def _guess(values: list[Any], strict: bool) -> str:
+    """Decide a type like plotly.js: by what most of the different values are."""
+    step = max(1.0, (len(values) - 1) / _SAMPLE)
+    seen = {}
+    for number in range(min(len(values), _SAMPLE + 1)):
+        value = values[min(len(values) - 1, round(number * step))]
+        if not isinstance(value, (list, dict)):
+            seen[str(value)] = value
+    dates = numbers = plain_numbers = texts = 0
+    for value in seen.values():
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        readable = to_number(value) is not None
+        dates += not is_number and date_of(value) is not None
+        plain_numbers += readable
+        numbers += is_number if strict else readable
+        texts += isinstance(value, bool) or (isinstance(value, str) and not readable)
+    if dates > 2 * plain_numbers:
+        return "date"
+    if texts > 2 * numbers:
+        return "category"
+    return "linear" if numbers else "-"
+
+
+class Layout:
+    """The layout of a figure."""
+
+    def __init__(self, about: dict[str, Any]) -> None:
+        self.about = about
+        template = about.get("template")
+        self._template = template.get("layout") or {} if isinstance(template, dict) else {}
+        self._axes: dict[str, Axis] = {}
+
+    def axis(self, name: Any, letter: str) -> Axis:
+        """Return an axis by the name that traces use, such as ``x2``."""
+        name = str(name or letter)
+        if name not in self._axes:
+            about = self.about.get(f"{letter}axis{name[1:]}")
+            axis = Axis(name, about if isinstance(about, dict) else {})
+            self._axes[name] = axis
+            leader = axis.about.get("matches")
+            if isinstance(leader, str) and leader[:1] == letter and leader != name:
+                axis.follow(self.axis(leader, letter))
+        return self._axes[name]
+
+    def base_of(self, axis: Axis) -> Axis:
+        """Return the axis that this one lies over, or itself."""
+        over = axis.about.get("overlaying")
+        if isinstance(over, str) and over not in ("free", axis.name) and over[:1] in "xy":
+            return self.axis(over, over[0])
+        return axis
+
+    def place_of(self, axis: Axis) -> tuple[float, float]:
+        """Return where an axis lies, which the one below it may decide."""
+        return self.base_of(axis).domain
+
+    def area(self, name: str) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return where a scene, a polar plot or a map lies."""
+        about = self.about.get(name)
+        return area_of(about.get("domain") if isinstance(about, dict) else None)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a setting, of the template where the figure has none."""
+        value = self.about.get(name)
+        if value is None and isinstance(self._template, dict):
+            value = self._template.get(name)
+        return default if value is None else value
+
+
+def area_of(domain: Any) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return a domain of two directions as numbers."""
+    domain = domain if isinstance(domain, dict) else {}
+    whole = Axis("x", {"domain": domain.get("x")}), Axis("y", {"domain": domain.get("y")})
+    return whole[0].domain, whole[1].domain

@@ -1,0 +1,3 @@
+"""Specifications of Vega-Lite, which Altair writes: their data is binned, aggregated and stacked as
+Vega does it. Start at `altair_figure`, then `chart`.
+"""
