@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -70,7 +71,11 @@ def test_terminal(terminal: Callable[..., Terminal]) -> None:
     shell.expect("go\r\n")
     shell.type("\x03")
     assert "KeyboardInterrupt" in shell.expect(">>> ")
-    shell.type("half a li\x03")
+    shell.type("half a li")
+    shell.expect("half a li")
+    # Python misses a signal that comes between its prompt and its reading; people press again.
+    time.sleep(0.2)
+    shell.type("\x03")
     shell.expect("KeyboardInterrupt")
     shell.expect(">>> ")
     shell.type("x + 1\n")
