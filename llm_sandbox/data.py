@@ -177,7 +177,7 @@ class ExecutionResult(ConsoleOutput):
         Args:
             max_tokens: How many tokens text and images may take together, by a careful estimate.
             images: ``auto``: as many of the latest pictures as fit; ``none``: text only;
-                ``inline``: all pictures, whatever they cost.
+                ``inline``: up to 20 pictures, whatever they cost.
             max_image_px: Larger pictures are scaled down to this width and height, in pixels.
             shape: ``openai`` for the Responses API, ``openai-chat`` for Chat Completions, ``mcp``
                 for the Model Context Protocol.

@@ -216,6 +216,11 @@ class Artifact:
     def __hash__(self) -> int:
         return hash((self.mime, self.content, self.paths, self.outputs))
 
+    def agrees_with(self, other: "Artifact") -> bool:
+        """Whether what is known of the data of both, if it is, is the same."""
+        pairs = [(vars(self)[slot], vars(other)[slot]) for slot in ("_chart", "_table")]
+        return all(one is None or two is None or one == two for one, two in pairs)
+
     def merged(self, other: "Artifact") -> "Artifact":
         """Return this artifact, standing for another one of the same content as well."""
         return replace(
@@ -223,6 +228,9 @@ class Artifact:
             paths=tuple(dict.fromkeys((*self.paths, *other.paths))),
             outputs=tuple(sorted({*self.outputs, *other.outputs})),
             change=self.change or other.change,
+            # As they are held, so that nothing is read that nobody asked for.
+            chart=vars(self)["_chart"] or vars(other)["_chart"],
+            table=vars(self)["_table"] or vars(other)["_table"],
         )
 
     def with_content(self, bundle: Bundle) -> "Artifact":

@@ -1,9 +1,10 @@
 """Which artifact a rich display is, and in which of its forms."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from llm_sandbox.artifacts.artifact import Artifact
+from llm_sandbox.artifacts.claims import Claims, read_claims
 from llm_sandbox.artifacts.identify import examine
 from llm_sandbox.artifacts.registry import BUILTIN, load
 from llm_sandbox.artifacts.types import ArtifactType
@@ -13,27 +14,8 @@ from llm_sandbox.outputs import Output, last_displays
 
 __all__ = ["artifact_from_display", "artifacts_from_outputs", "merge_equal"]
 
-_METADATA_KEY = "llm_sandbox"
-_LONGEST_NAME = 512
 _LONGEST_SUMMARY = 500
 _EVENTS = ("show", "cell_end", "savefig")
-
-_PLOT_MIMES = (
-    "application/vnd.bokehjs_exec.",
-    "application/vnd.holoviews_exec.",
-    "application/vnd.plotly.",
-    "application/vnd.vega.",
-    "application/vnd.vegalite.",
-)
-"""Beginnings of the MIME types that only plots have; a `_load.` one is a library's own script."""
-
-_TABLES = ("DataFrame", "LazyFrame", "Series", "Styler", "Table")
-"""Ends of the names of tables: `GeoDataFrame` and `PrettyTable` are some, too."""
-
-_PLOT_PACKAGES = frozenset(
-    {"altair", "bokeh", "folium", "holoviews", "lets_plot", "plotly", "pydeck", "pygal"}
-)
-"""Packages that show their plots as HTML alone."""
 
 _PREFERRED = (
     "image/png",
@@ -65,20 +47,6 @@ _VERIFIED = ("image/", "audio/", "video/", "application/pdf")
 _NOT_CONTENT = ("text/plain", CHART_MIME, TABLE_MIME, "application/vnd.jupyter.widget-view+json")
 
 
-@dataclass(frozen=True, slots=True)
-class _Claims:
-    """What the inside says about a display."""
-
-    source: str
-    """The library or class it comes from."""
-    event: str
-    """What made it leave."""
-    is_plot: bool
-    """It is a plot, by the capture's word or a MIME type that only plots have."""
-    is_table: bool
-    """It is a table."""
-
-
 def artifacts_from_outputs(outputs: Sequence[Output]) -> list[Artifact]:
     """Return what was shown, in order, one artifact a display; updated ones as they were last.
 
@@ -93,12 +61,23 @@ def artifacts_from_outputs(outputs: Sequence[Output]) -> list[Artifact]:
 
 
 def merge_equal(artifacts: Sequence[Artifact]) -> tuple[Artifact, ...]:
-    """Return the artifacts with those of equal content as one, in the place of the first."""
-    merged: dict[object, Artifact] = {}
-    for index, artifact in enumerate(artifacts):
-        key: object = index if artifact.content is None else (artifact.content, artifact.mime)
-        merged[key] = merged[key].merged(artifact) if key in merged else artifact
-    return tuple(merged.values())
+    """Return the artifacts with those of equal content as one, in the place of the first.
+
+    Two tables may look the same and differ in the rows that are not shown: what is known to hold
+    other data stays apart.
+    """
+    merged: list[Artifact] = []
+    places: dict[object, list[int]] = {}
+    for artifact in artifacts:
+        key = (artifact.content, artifact.mime)
+        known = places.setdefault(key, []) if artifact.content is not None else []
+        same = next((place for place in known if merged[place].agrees_with(artifact)), None)
+        if same is not None:
+            merged[same] = merged[same].merged(artifact)
+        else:
+            known.append(len(merged))
+            merged.append(artifact)
+    return tuple(merged)
 
 
 def artifact_from_display(
@@ -114,7 +93,7 @@ def artifact_from_display(
         metadata: What came with it. Sizes in it are not believed, the content's own are measured.
         index: The display's place among the outputs.
     """
-    claims = _read_claims(bundle, metadata)
+    claims = read_claims(bundle, metadata)
     records = {mime: bundle.content(mime) for mime in (CHART_MIME, TABLE_MIME) if mime in bundle}
     notes: list[str] = []
     best: Artifact | None = None
@@ -124,7 +103,8 @@ def artifact_from_display(
         if content is None or content.size == 0:
             notes.append(f"its {mime} is not base64" if content is None else f"its {mime} is empty")
         elif best is not None:
-            others[mime] = content
+            if _examined(mime, content, []) is not None:
+                others[mime] = content
         else:
             found = _examined(mime, content, notes)
             if found is None:
@@ -185,8 +165,8 @@ def _is_known_as(name: str, mime: str) -> bool:
     return any(mime in each.mimes for each in (kind, *wider))
 
 
-def _type(claims: _Claims, found: Artifact, records: Mapping[str, Content | None]) -> ArtifactType:
-    if claims.is_plot or CHART_MIME in records:
+def _type(claims: Claims, found: Artifact, records: Mapping[str, Content | None]) -> ArtifactType:
+    if claims.is_plot or claims.is_of_plotter or CHART_MIME in records:
         return ArtifactType.FIGURE
     if claims.is_table or TABLE_MIME in records:
         return ArtifactType.TABLE
@@ -194,7 +174,7 @@ def _type(claims: _Claims, found: Artifact, records: Mapping[str, Content | None
 
 
 def _without_form(
-    bundle: Bundle, index: int, claims: _Claims, records: Mapping[str, Content | None]
+    bundle: Bundle, index: int, claims: Claims, records: Mapping[str, Content | None]
 ) -> Artifact | None:
     """A table or chart that has no form but its record and its text."""
     if not records:
@@ -202,27 +182,3 @@ def _without_form(
     text = bundle.content("text/plain")
     kind = ArtifactType.FIGURE if CHART_MIME in records else ArtifactType.TABLE
     return Artifact(kind, "text/plain", text, text.size if text else 0, outputs=(index,))
-
-
-def _read_claims(data: Mapping[str, object], metadata: Mapping[str, object]) -> _Claims:
-    # trust: claimed inside, by the capture or by anyone; it decides how a display is called, and
-    # never what is done with its content.
-    detail = _mapping(_mapping(metadata).get(_METADATA_KEY))
-    named = [_short(detail.get(key)) for key in ("type", "source")]
-    package, _, _ = named[0].partition(".")
-    return _Claims(
-        source=named[1] or named[0],
-        event=_short(detail.get("event")),
-        is_plot=detail.get("kind") == "plot"
-        or package in _PLOT_PACKAGES
-        or any(str(mime).startswith(_PLOT_MIMES) for mime in data),
-        is_table=named[0].endswith(_TABLES),
-    )
-
-
-def _short(value: object) -> str:
-    return value if isinstance(value, str) and len(value) <= _LONGEST_NAME else ""
-
-
-def _mapping(value: object) -> Mapping[object, object]:
-    return value if isinstance(value, Mapping) else {}

@@ -1,10 +1,10 @@
 """Which rich display is a plot, and in which of its formats."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from llm_sandbox.artifacts.base import ArtifactKind
+from llm_sandbox.artifacts.claims import Claims, read_claims
 from llm_sandbox.artifacts.formats.html import is_table
 from llm_sandbox.artifacts.registry import kinds
 from llm_sandbox.bundles import Bundle
@@ -13,41 +13,7 @@ from llm_sandbox.plots import FileType, PlotOutput
 
 __all__ = ["plot_from_display"]
 
-_METADATA_KEY = "llm_sandbox"
 _LIMIT = 32 * 1024**2
-_LONGEST_NAME = 512
-
-_PLOT_MIMES = (
-    "application/vnd.bokehjs_exec.",
-    "application/vnd.holoviews_exec.",
-    "application/vnd.plotly.",
-    "application/vnd.vega.",
-    "application/vnd.vegalite.",
-)
-"""Beginnings of the MIME types that only plots have; a `_load.` one is a library's own script."""
-
-_TABLES = ("DataFrame", "LazyFrame", "Series", "Styler", "Table")
-"""Ends of the names of tables: `GeoDataFrame` and `PrettyTable` are some, too."""
-
-_PAGES = frozenset({"HTML", "IFrame", "ScribdDocument", "VimeoVideo", "YouTubeVideo"})
-"""Classes of IPython whose HTML is what the user wants to be seen."""
-
-_PLOT_PACKAGES = frozenset(
-    {"altair", "bokeh", "folium", "holoviews", "lets_plot", "plotly", "pydeck", "pygal"}
-)
-"""Packages that show their plots as HTML alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Claims:
-    """What the inside says about a display."""
-
-    plot: bool
-    """It is a plot, by the capture's word or a MIME type that only plots have."""
-    page: bool
-    """Its HTML was made to be seen."""
-    table: bool
-    """It is a table."""
 
 
 def plot_from_display(
@@ -65,8 +31,8 @@ def plot_from_display(
         metadata: What came with it. Sizes in it are not believed, the file's own are measured.
         limit: Largest file, in bytes; 32 MiB.
     """
-    claims = _read_claims(data, metadata)
-    if claims.table and not claims.plot:
+    claims = read_claims(data, metadata)
+    if claims.is_table and not claims.is_plot:
         return None
     bundle = data if isinstance(data, Bundle) else Bundle(data)
     for kind in kinds():
@@ -84,27 +50,7 @@ def plot_from_display(
     return None
 
 
-def _is_meant(kind: ArtifactKind, content: Content, claims: _Claims) -> bool:
-    if claims.plot:
+def _is_meant(kind: ArtifactKind, content: Content, claims: Claims) -> bool:
+    if claims.is_plot:
         return True
-    return claims.page and not (kind.file_type is FileType.HTML and is_table(content.bytes()))
-
-
-def _read_claims(data: Mapping[str, object], metadata: Mapping[str, object]) -> _Claims:
-    # trust: claimed inside, by the capture or by anyone; it decides how a display is called, and
-    # never what is done with its content.
-    detail = _mapping(_mapping(metadata).get(_METADATA_KEY))
-    name = detail.get("type")
-    name = name if isinstance(name, str) and len(name) <= _LONGEST_NAME else ""
-    package = name.partition(".")[0]
-    last = name.rpartition(".")[2]
-    return _Claims(
-        plot=detail.get("kind") == "plot"
-        or any(str(mime).startswith(_PLOT_MIMES) for mime in data),
-        page=package in _PLOT_PACKAGES or (package == "IPython" and last in _PAGES),
-        table=last.endswith(_TABLES),
-    )
-
-
-def _mapping(value: object) -> Mapping[object, object]:
-    return value if isinstance(value, Mapping) else {}
+    return claims.is_page and not (kind.file_type is FileType.HTML and is_table(content.bytes()))

@@ -52,6 +52,17 @@ class SessionArtifactSuite(SessionFixtures):
 
         assert len(artifact.outputs) == 2
 
+    def test_tables_that_only_look_the_same_stay_apart(self, shared: BaseSession) -> None:
+        """Two long tables that differ where nothing is shown are two artifacts, each fetchable."""
+        code = (
+            "import pandas as pd\none = pd.DataFrame({'a': range(5000)})\n"
+            "two = one.copy(); two.loc[2500, 'a'] = -7\ndisplay(one); display(two)"
+        )
+        tables = shared.run(code).tables
+
+        assert len(tables) == 2
+        assert [b"-7" in shared.fetch_table(table) for table in tables] == [False, True]
+
     def test_an_updated_display_is_one_artifact(self, shared: BaseSession) -> None:
         """Of a display that is updated the last form counts."""
         code = (
