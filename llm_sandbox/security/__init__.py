@@ -1,23 +1,44 @@
-"""The code scanner: policies, ready-made policies, and the verdict on a piece of code.
+"""The code scanner: what a program does is read from its text, and graded by a policy.
 
-Imports the words of layer 0 and pydantic only. Start at `scanner.is_safe`.
+Start at `scan`: text becomes a `Source`, the engine of its language sees what the program is able
+to do (`Sighting`), and the policy makes findings of that, which are the `ScanReport`. The sandbox
+is the boundary; the scanner is a signal before it.
 """
 
+from llm_sandbox.findings import Capability, Finding, Span
+from llm_sandbox.security.libraries import scan_libraries
 from llm_sandbox.security.models import (
+    Enforcement,
+    PatternTarget,
     RestrictedModule,
     SecurityIssueSeverity,
     SecurityPattern,
     SecurityPolicy,
 )
+from llm_sandbox.security.policy_file import load_policy
 from llm_sandbox.security.presets import PolicyPreset, get_security_policy
-from llm_sandbox.security.scanner import is_safe
+from llm_sandbox.security.report import ScanReport
+from llm_sandbox.security.scanner import reporting_policy, scan, scan_with
+from llm_sandbox.security.violations import Violation, violations_of
 
 __all__ = [
+    "Capability",
+    "Enforcement",
+    "Finding",
+    "PatternTarget",
     "PolicyPreset",
     "RestrictedModule",
+    "ScanReport",
     "SecurityIssueSeverity",
     "SecurityPattern",
     "SecurityPolicy",
+    "Span",
+    "Violation",
     "get_security_policy",
-    "is_safe",
+    "load_policy",
+    "reporting_policy",
+    "scan",
+    "scan_libraries",
+    "scan_with",
+    "violations_of",
 ]

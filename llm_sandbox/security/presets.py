@@ -1,20 +1,16 @@
-"""Ready-made policies, from the most permissive to the strictest.
+"""Ready-made policies: one table of capability by severity.
 
-A preset names concerns; a concern is a handful of modules and patterns with one severity each.
+Letters are severities: H, M and L; `-` is not reported. `docs/security-policies.md` shows the same
+table with what each policy is for.
 """
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.security.models import (
-    RestrictedModule,
-    SecurityIssueSeverity,
-    SecurityPattern,
-    SecurityPolicy,
-)
+from llm_sandbox.findings import Capability
+from llm_sandbox.security.models import SecurityIssueSeverity, SecurityPolicy
 
-__all__ = ["PolicyPreset", "get_security_policy"]
+__all__ = ["VERSION", "PolicyPreset", "get_security_policy"]
 
 PolicyPreset: TypeAlias = Literal[
     "minimal",
@@ -27,156 +23,72 @@ PolicyPreset: TypeAlias = Literal[
 ]
 """Name of a ready-made policy."""
 
-_, _LOW, _MEDIUM, _HIGH = SecurityIssueSeverity
+VERSION = 1
+"""Of the table; it is raised when a grade changes."""
+
+_SAFE, _LOW, _MEDIUM, _HIGH = SecurityIssueSeverity
+_GRADES = {"-": _SAFE, "L": _LOW, "M": _MEDIUM, "H": _HIGH}
+
+_COLUMNS = get_args(PolicyPreset)
+_THRESHOLDS = "H H M M M M L"
+_TABLE = """
+                    min dev edu dat web pro str
+process.run          M   M   H   H   H   H   H
+process.fork         -   L   M   L   L   M   H
+process.signal       -   L   M   M   M   M   H
+network.socket       -   L   M   M   L   M   H
+network.web          -   -   L   L   -   L   H
+network.transfer     -   L   M   M   M   M   H
+network.metadata     H   H   H   H   H   H   H
+file.sensitive       H   H   H   H   H   H   H
+file.write           L   L   M   M   M   M   H
+file.delete          L   L   L   L   L   M   M
+file.permission      -   L   L   L   L   M   M
+native               M   H   H   H   H   H   H
+deserialise          -   L   L   L   L   M   M
+dynamic.code         -   L   L   M   M   M   H
+dynamic.unresolved   -   L   M   M   M   M   H
+module.escape        -   L   M   M   M   M   H
+introspection        -   L   M   M   M   M   H
+environment          -   -   L   L   L   M   M
+persistence          H   H   H   H   H   H   H
+mining               M   H   H   H   H   H   H
+resource             L   M   H   H   H   H   H
+package.install      -   -   L   L   L   M   H
+text.hidden          L   M   M   M   M   M   H
+"""
+_BLOCK_UNPARSED = frozenset({"production", "strict"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Concern:
-    severity: SecurityIssueSeverity
-    description: str
-    modules: tuple[str, ...] = ()
-    patterns: tuple[str, ...] = ()
-
-
-_PROCESSES = _Concern(
-    _HIGH,
-    "starts other programs",
-    ("subprocess", "pty"),
-    (r"\bos\s*\.\s*(?:system|popen|exec[lv]p?e?|spawn[lv]p?e?|posix_spawnp?|fork(?:pty)?)\s*\(",),
-)
-_NATIVE = _Concern(_HIGH, "reaches into native memory", ("ctypes", "cffi", "_ctypes"))
-_SECRETS = _Concern(
-    _HIGH,
-    "reads files that hold secrets of the machine",
-    patterns=(
-        r"/etc/(?:shadow|gshadow|sudoers)\b",
-        r"/proc/(?:self|\d+)/(?:environ|mem)\b",
-        r"\.ssh/(?:id_\w+|authorized_keys)",
-        r"\.aws/credentials\b",
-        r"docker\.sock\b",
-    ),
-)
-_METADATA = _Concern(
-    _HIGH,
-    "asks a cloud's metadata service",
-    patterns=(r"\b169\.254\.169\.254\b", r"\bmetadata\.google\.internal\b"),
-)
-_DELETION = _Concern(
-    _MEDIUM,
-    "deletes whole directory trees",
-    patterns=(r"\brmtree\s*\(", r"\brm\s+-\w*[rR]\w*\s+/"),
-)
-_SYSTEM = _Concern(
-    _MEDIUM, "uses the operating system directly", ("os", "shutil", "signal", "resource")
-)
-_SOCKETS = _Concern(
-    _MEDIUM, "opens network connections", ("socket", "socketserver", "asyncio.streams", "ssl")
-)
-_WEB = _Concern(
-    _MEDIUM,
-    "makes web requests",
-    ("requests", "httpx", "aiohttp", "urllib.request", "urllib3", "http.client"),
-)
-_MAIL = _Concern(
-    _MEDIUM,
-    "sends mail or transfers files",
-    ("smtplib", "ftplib", "telnetlib", "poplib", "imaplib", "paramiko"),
-)
-_DYNAMIC = _Concern(
-    _MEDIUM,
-    "runs text as code",
-    patterns=(r"(?<![\w.])(?:eval|exec|compile)\s*\(", r"(?<![\w.])__import__\s*\("),
-)
-_PICKLES = _Concern(
-    _LOW, "loads objects that can run code", ("pickle", "marshal", "shelve", "dill", "cloudpickle")
-)
-_INTROSPECTION = _Concern(
-    _MEDIUM,
-    "walks the interpreter's own objects",
-    ("gc", "inspect"),
-    (r"__(?:subclasses|globals|builtins|mro|bases|code)__",),
-)
-_PARALLEL = _Concern(
-    _LOW, "starts threads or processes", ("threading", "multiprocessing", "concurrent.futures")
-)
-
-_ATTACKS = (_SECRETS, _METADATA)
-_POLICIES: dict[str, tuple[SecurityIssueSeverity, tuple[_Concern, ...]]] = {
-    "minimal": (_HIGH, _ATTACKS),
-    "development": (_HIGH, (*_ATTACKS, _NATIVE, _DELETION, _DYNAMIC, _PICKLES)),
-    "educational": (
-        _MEDIUM,
-        (*_ATTACKS, _PROCESSES, _NATIVE, _DELETION, _SOCKETS, _MAIL, _PICKLES, _PARALLEL),
-    ),
-    "data_science": (
-        _MEDIUM,
-        (*_ATTACKS, _PROCESSES, _NATIVE, _DELETION, _SOCKETS, _MAIL, _PICKLES),
-    ),
-    "web_scraping": (
-        _MEDIUM,
-        (*_ATTACKS, _PROCESSES, _NATIVE, _DELETION, _MAIL, _DYNAMIC, _PICKLES),
-    ),
-    "production": (
-        _MEDIUM,
-        (
-            *_ATTACKS,
-            _PROCESSES,
-            _NATIVE,
-            _DELETION,
-            _SYSTEM,
-            _SOCKETS,
-            _MAIL,
-            _DYNAMIC,
-            _INTROSPECTION,
-            _PICKLES,
-        ),
-    ),
-    "strict": (
-        _LOW,
-        (
-            *_ATTACKS,
-            _PROCESSES,
-            _NATIVE,
-            _DELETION,
-            _SYSTEM,
-            _SOCKETS,
-            _WEB,
-            _MAIL,
-            _DYNAMIC,
-            _INTROSPECTION,
-            _PICKLES,
-            _PARALLEL,
-        ),
-    ),
-}
+def _columns() -> dict[str, dict[Capability, SecurityIssueSeverity]]:
+    rows = [line.split() for line in _TABLE.strip().splitlines()[1:]]
+    return {
+        name: {Capability(row[0]): _GRADES[row[number + 1]] for row in rows}
+        for number, name in enumerate(_COLUMNS)
+    }
 
 
 def get_security_policy(preset: PolicyPreset) -> SecurityPolicy:
     """Return a new policy; changing it changes no other.
 
     Args:
-        preset: `minimal` blocks only attacks on the machine's secrets, `development` adds native
-            memory; `educational`, `data_science` and `web_scraping` block what their users do not
-            need; `production` allows web requests but not the operating system; `strict` blocks
-            every concern.
+        preset: `minimal` blocks attacks on the machine's secrets and what starts itself again;
+            `development` native memory and mining, too. `educational`, `data_science` and
+            `web_scraping` block what their users do not need. `production` allows web requests and
+            files of the working directory; `strict` blocks everything that has a name.
 
     Raises:
         ValidationError: no preset has this name.
     """
-    if preset not in _POLICIES:
-        known = ", ".join(get_args(PolicyPreset))
-        raise ValidationError(f"unknown policy preset; known: {known}", parameter="preset")
-    threshold, concerns = _POLICIES[preset]
+    if preset not in _COLUMNS:
+        known = ", ".join(_COLUMNS)
+        raise ValidationError(
+            f"there is no security policy {str(preset)[:100]!r}; known: {known}",
+            parameter="preset",
+        )
     return SecurityPolicy(
-        severity_threshold=threshold,
-        patterns=[
-            SecurityPattern(pattern=text, description=c.description, severity=c.severity)
-            for c in concerns
-            for text in c.patterns
-        ],
-        restricted_modules=[
-            RestrictedModule(name=name, description=c.description, severity=c.severity)
-            for c in concerns
-            for name in c.modules
-        ],
+        name=preset,
+        severity_threshold=_GRADES[_THRESHOLDS.split()[_COLUMNS.index(preset)]],
+        capabilities=_columns()[preset],
+        on_parse_error="block" if preset in _BLOCK_UNPARSED else "warn",
     )

@@ -1,93 +1,178 @@
-"""The verdict of a policy on a piece of code.
+"""The scan of a program: read it, grade what it does by a policy, and say so in a report."""
 
-Imports of Python are judged by syntax tree; where code does not parse, and for other languages, by
-the handler's import patterns over the code with comments masked.
-"""
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
 
-import ast
-import re
-from collections.abc import Iterator
-from typing import Protocol
+from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.findings import Finding
+from llm_sandbox.security.handler_reading import CodeReader, HandlerReading
+from llm_sandbox.security.judging import Judge
+from llm_sandbox.security.languages import LANGUAGES, canonical, engine_of
+from llm_sandbox.security.models import PatternTarget, SecurityPattern, SecurityPolicy
+from llm_sandbox.security.presets import PolicyPreset, get_security_policy
+from llm_sandbox.security.sightings import Sightings
+from llm_sandbox.security.source import Source
 
-from llm_sandbox.security.models import SecurityIssueSeverity, SecurityPattern, SecurityPolicy
+if TYPE_CHECKING:
+    from llm_sandbox.security.report import ScanReport
 
-__all__ = ["CodeReader", "is_safe"]
+__all__ = ["LONGEST", "reporting_policy", "scan", "scan_with"]
 
+_Mask: TypeAlias = Callable[[PatternTarget], str]
 
-class CodeReader(Protocol):
-    """What the scanner needs of a language handler."""
-
-    @property
-    def name(self) -> str:
-        """Name of the language."""
-
-    def filter_comments(self, code: str) -> str:
-        """Return `code` with comments masked."""
-
-    def get_import_patterns(self, module: str) -> str:
-        """Return a regular expression that matches an import of `module`."""
+LONGEST = 2_000_000
+"""Characters that are read; longer code is a finding of severity HIGH."""
 
 
-def is_safe(
-    code: str, policy: SecurityPolicy | None, handler: CodeReader
-) -> tuple[bool, list[SecurityPattern]]:
-    """Return whether `policy` lets `code` run, and everything that it found.
+def scan(
+    code: str,
+    lang: str = "python",
+    policy: "SecurityPolicy | PolicyPreset | None" = None,
+    *,
+    notebook: bool | None = None,
+    path: str | None = None,
+) -> "ScanReport":
+    """Look at code without running it, and say what it would do.
 
     Args:
-        code: The code to judge; it is not run.
-        policy: The policy, never changed; None finds nothing.
-        handler: The handler of the code's language.
+        code: The code.
+        lang: Its language: python, javascript, java, cpp, go, ruby, r or bash.
+        policy: What grades the findings; a policy or the name of a ready-made one. None (default)
+            reports every capability at its ordinary grade and blocks nothing.
+        notebook: Whether Python is a cell for an IPython kernel, with its magics and shell lines;
+            None (default) takes it for one where it is not plain Python.
+        path: Where the code is from, for the report.
 
     Returns:
-        True unless a finding is at or above the policy's threshold (SAFE blocks nothing), and all
-        findings, patterns first, in the policy's order. A restricted module is found as a pattern
-        with that module's description and severity.
+        The findings, by their place in the code.
+
+    Raises:
+        LanguageNotSupportedError: The language cannot be read.
+        ValidationError: An argument is not acceptable.
     """
+    if not isinstance(code, str):
+        raise ValidationError(f"code must be text, not {type(code).__name__}", parameter="code")
+    chosen = _chosen(policy)
+    return _report(Source(code, canonical(lang), notebook), chosen, None, path)
+
+
+def scan_with(
+    reader: CodeReader, code: str, policy: SecurityPolicy, *, notebook: bool | None = None
+) -> "ScanReport":
+    """Look at code of any language that has a handler.
+
+    Args:
+        reader: The handler. Of a language that cannot be read otherwise its patterns of imports
+            and comments are used.
+        code: The code.
+        policy: What grades the findings.
+        notebook: As in `scan`.
+    """
+    known = reader.name in LANGUAGES
+    return _report(Source(code, reader.name, notebook), policy, None if known else reader, None)
+
+
+def reporting_policy() -> SecurityPolicy:
+    """Return the policy of a scan without one: everything at its ordinary grade, nothing blocks."""
+    return _ordinary().model_copy(deep=True)
+
+
+@lru_cache(maxsize=1)
+def _ordinary() -> SecurityPolicy:
+    from llm_sandbox.security.capabilities import FACTS
+
+    grades = {capability: facts.severity for capability, facts in FACTS.items()}
+    return SecurityPolicy(capabilities=grades)
+
+
+@lru_cache(maxsize=16)
+def _preset(name: PolicyPreset) -> SecurityPolicy:
+    return get_security_policy(name)
+
+
+def _chosen(policy: "SecurityPolicy | PolicyPreset | None") -> SecurityPolicy:
     if policy is None:
-        return True, []
-    visible = handler.filter_comments(code)
-    found = [p for p in policy.patterns or () if re.search(p.pattern, visible, re.MULTILINE)]
-    modules = policy.restricted_modules or ()
-    imported = _python_imports(code) if handler.name == "python" and modules else None
-    for module in modules:
-        pattern = handler.get_import_patterns(module.name)
-        if imported is None:
-            hit = re.search(pattern, visible, re.MULTILINE) is not None
-        else:
-            hit = any(
-                name == module.name or name.startswith(f"{module.name}.") for name in imported
-            )
-        if hit:
-            found.append(
-                SecurityPattern(
-                    pattern=pattern, description=module.description, severity=module.severity
-                )
-            )
-    threshold = policy.severity_threshold
-    blocks = threshold > SecurityIssueSeverity.SAFE
-    return not (blocks and any(finding.severity >= threshold for finding in found)), found
+        return _ordinary()
+    if isinstance(policy, str):
+        return _preset(policy)
+    if not isinstance(policy, SecurityPolicy):
+        raise ValidationError(
+            f"policy must be a SecurityPolicy or a preset's name, not {type(policy).__name__}",
+            parameter="policy",
+        )
+    return policy
 
 
-def _python_imports(code: str) -> set[str] | None:
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    return {name for node in ast.walk(tree) for name in _imported_by(node)}
+def _report(
+    source: Source, policy: SecurityPolicy, reader: CodeReader | None, path: str | None
+) -> "ScanReport":
+    from llm_sandbox.security.report import ScanReport
+
+    if policy.enforcement == "off":
+        sightings, findings = Sightings("lexical"), list[Finding]()
+    else:
+        sightings, findings = _findings(source, policy, reader)
+    return ScanReport(
+        lang=source.lang,
+        engine=sightings.engine,
+        policy=policy.name,
+        threshold=policy.severity_threshold.word,
+        enforcement=policy.enforcement,
+        findings=_in_order(findings),
+        parsed=not sightings.problem,
+        problem=sightings.problem,
+        path=path,
+    )
 
 
-def _imported_by(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names)
-    elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-        yield node.module
-        yield from (f"{node.module}.{alias.name}" for alias in node.names)
-    elif isinstance(node, ast.Call):
-        function = node.func
-        called = function.attr if isinstance(function, ast.Attribute) else None
-        called = function.id if isinstance(function, ast.Name) else called
-        if called in {"__import__", "import_module"}:
-            named = [item.value for item in node.keywords if item.arg == "name"]
-            for argument in [*node.args[:1], *named]:
-                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
-                    yield argument.value
+def _findings(
+    source: Source, policy: SecurityPolicy, reader: CodeReader | None
+) -> tuple[Sightings, list[Finding]]:
+    judge = Judge(policy, source)
+    if len(source.text) > LONGEST:
+        problem = f"longer than {LONGEST:,} characters"
+        return Sightings("lexical", problem=problem), [judge.of_problem(problem, None, unseen=True)]
+    from llm_sandbox.security.hidden import sight_hidden
+
+    if reader is None:
+        sightings, mask = engine_of(source.lang)(source), _mask_of(source)
+    else:
+        reading = HandlerReading(source, reader)
+        names = [module.name for module in policy.restricted_modules or ()]
+        sightings, mask = reading.sightings(names), reading.mask
+    sightings.seen.extend(sight_hidden(source))
+    findings = list(judge.of_sightings(sightings))
+    if sightings.problem:
+        findings.append(judge.of_problem(sightings.problem, sightings.problem_span))
+    if policy.patterns:
+        findings.extend(_pattern_findings(policy.patterns, source, judge, mask))
+    return sightings, findings
+
+
+def _pattern_findings(
+    patterns: list[SecurityPattern], source: Source, judge: Judge, mask: _Mask
+) -> Iterator[Finding]:
+    # Loads `regex`, which policies without patterns do not need.
+    from llm_sandbox.security.patterns import search
+
+    for hit in search(patterns, source, mask):
+        yield judge.of_pattern(hit.index, patterns[hit.index], hit.span, timed_out=hit.timed_out)
+
+
+def _mask_of(source: Source) -> _Mask:
+    from llm_sandbox.security.lexical.masking import mask
+
+    return lambda target: mask(source.text, source.lang, target)
+
+
+def _in_order(findings: list[Finding]) -> tuple[Finding, ...]:
+    """The findings by place, each once."""
+    ordered = sorted(
+        findings,
+        key=lambda f: (f.line, f.column, f.end_line, f.end_column, f.rule_id, f.subject, f.message),
+    )
+    seen: dict[tuple[object, ...], Finding] = {}
+    for finding in ordered:
+        seen.setdefault((finding.rule_id, finding.span, finding.subject, finding.inner), finding)
+    return tuple(seen.values())

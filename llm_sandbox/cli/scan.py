@@ -1,0 +1,108 @@
+"""`llm-sandbox scan`: what code would do, said without running it."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["FailOn", "Format", "add_to", "scan"]
+
+_EPILOG = (
+    "Exit code: 0 when nothing was found at or above --fail-on, 1 when something was, 2 for a "
+    "mistake on the command line and for files that could not be read."
+)
+
+
+class Format(StrEnum):
+    """How findings are told."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+    MODEL = "model"
+
+
+class FailOn(StrEnum):
+    """Which findings make the exit code 1."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    NEVER = "never"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command(epilog=_EPILOG)(scan)
+
+
+def scan(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            help="Files, directories and notebooks; - is standard input.", metavar="PATH"
+        ),
+    ],
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            "--policy",
+            help="Grade findings by a ready-made policy, or by a TOML or JSON file; without it, "
+            "everything is reported at its ordinary severity.",
+            metavar="PRESET|FILE",
+        ),
+    ] = None,
+    lang: Annotated[
+        str | None,
+        typer.Option(
+            "--lang",
+            "-l",
+            help="Language of the files named and of standard input; without it, their names and "
+            "first lines tell, and standard input is Python.",
+            metavar="NAME",
+        ),
+    ] = None,
+    form: Annotated[
+        Format,
+        typer.Option(
+            "--format",
+            help="Lines for people, one JSON document, SARIF 2.1.0, or words for the model that "
+            "wrote the code.",
+        ),
+    ] = Format.TEXT,
+    fail_on: Annotated[
+        FailOn | None,
+        typer.Option(
+            "--fail-on",
+            help="The least severity that makes the exit code 1; without it, the policy's "
+            "threshold, or medium.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write to FILE, not to stdout.", metavar="FILE"),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--exclude",
+            help="Leave out of directories what matches, by its name or its path there; may be "
+            "repeated. Stores of versions, caches and installed packages are always left out.",
+            metavar="GLOB",
+        ),
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Findings only: no totals, no remarks.")
+    ] = False,
+) -> None:
+    """Say what code would do, without running it.
+
+    A signal, not a boundary: code that was not found to do anything is not proven to be harmless.
+    """
+    from llm_sandbox.cli.scanning import Arguments, main
+
+    asked = None if fail_on is None else fail_on.value
+    raise typer.Exit(
+        main(Arguments(paths, policy, lang, form.value, asked, output, exclude or [], quiet=quiet))
+    )

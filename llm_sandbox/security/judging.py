@@ -1,0 +1,139 @@
+"""Make findings of what an engine saw, by a policy."""
+
+import re
+from collections.abc import Iterator
+
+from llm_sandbox.findings import Capability, Finding, Span
+from llm_sandbox.security.capabilities import FACTS
+from llm_sandbox.security.models import (
+    RestrictedModule,
+    SecurityIssueSeverity,
+    SecurityPattern,
+    SecurityPolicy,
+)
+from llm_sandbox.security.sightings import ModuleUse, Sighting, Sightings
+from llm_sandbox.security.source import Source
+
+__all__ = ["Judge", "below", "expression"]
+
+_MODULE_FIX = "Use another library, or none."
+_PATTERN_FIX = "Write it without what the pattern matches."
+_LONGEST_SUBJECT = 200
+
+
+def below(name: str, parent: str) -> bool:
+    """Return whether a dotted (or slashed) name is `parent` or lies below it."""
+    if not name.startswith(parent):
+        return False
+    rest = name[len(parent) :]
+    return not rest or rest[0] in "./:"
+
+
+class Judge:
+    """Grades what was seen in one program by one policy, which it never changes.
+
+    Args:
+        policy: The policy.
+        source: The program.
+    """
+
+    def __init__(self, policy: SecurityPolicy, source: Source) -> None:
+        self._policy = policy
+        self._source = source
+
+    def of_sightings(self, sightings: Sightings) -> Iterator[Finding]:
+        """Findings of capabilities, and of modules that the policy restricts."""
+        for sighting in sightings.seen:
+            severity = self._policy.grade(sighting.capability)
+            if severity and not self._is_allowed(sighting.subject, sighting.capability):
+                yield self._capability(sighting, severity)
+        for module in self._policy.restricted_modules or ():
+            for use in sightings.modules:
+                name = use.name.removeprefix("node:")
+                if below(name, module.name) and not self._is_allowed(name, "module"):
+                    yield self._module(use, module)
+
+    def of_problem(self, problem: str, span: Span | None, *, unseen: bool = False) -> Finding:
+        """The finding of code that could not be read.
+
+        Args:
+            problem: Why.
+            span: Where; None for the first line.
+            unseen: Whether none of it was looked at, as when it is too large.
+        """
+        block = unseen or self._policy.on_parse_error == "block"
+        severity = SecurityIssueSeverity.HIGH if block else SecurityIssueSeverity.LOW
+        place = span or self._source.line_span(1)
+        sighting = Sighting(Capability.UNPARSED, place, problem)
+        return self._capability(sighting, severity)
+
+    def of_pattern(
+        self, index: int, pattern: SecurityPattern, span: Span, *, timed_out: bool
+    ) -> Finding:
+        """The finding of one of the policy's own patterns.
+
+        Args:
+            index: Its place in the policy, from 0.
+            pattern: The pattern.
+            span: Where it matches.
+            timed_out: Whether it could not be told in time whether it does.
+        """
+        late = " (not decided in time, which counts as a match)" if timed_out else ""
+        return Finding(
+            rule_id=f"pattern/{index + 1}",
+            category="pattern",
+            severity=pattern.severity.word,
+            confidence="low" if timed_out else "high",
+            span=span,
+            snippet=self._source.snippet(span),
+            subject=pattern.pattern[:_LONGEST_SUBJECT],
+            message=f"{pattern.description}{late}",
+            why="The policy names this pattern.",
+            fix=_PATTERN_FIX,
+        )
+
+    def _capability(self, sighting: Sighting, severity: SecurityIssueSeverity) -> Finding:
+        facts = FACTS[sighting.capability]
+        detail = f" {sighting.detail}" if sighting.detail else ""
+        subject = sighting.subject[:_LONGEST_SUBJECT]
+        return Finding(
+            rule_id=f"{self._source.lang}/{sighting.capability}",
+            category=sighting.capability,
+            severity=severity.word,
+            confidence=sighting.confidence,
+            span=sighting.span,
+            snippet=self._source.snippet(sighting.span),
+            subject=subject,
+            message=f"{facts.message} ({subject}){detail}",
+            why=facts.why,
+            fix=facts.fix,
+            cwe=facts.cwe,
+            route=sighting.route,
+            inner=sighting.inner,
+        )
+
+    def _module(self, use: ModuleUse, module: RestrictedModule) -> Finding:
+        return Finding(
+            rule_id=f"module/{module.name}",
+            category="module",
+            severity=module.severity.word,
+            confidence=use.confidence,
+            span=use.span,
+            snippet=self._source.snippet(use.span),
+            subject=use.name,
+            message=module.description,
+            why=f"The policy restricts the module {module.name}.",
+            fix=_MODULE_FIX,
+            route=use.route,
+        )
+
+    def _is_allowed(self, subject: str, category: str) -> bool:
+        allow = self._policy.allow
+        return any(below(subject, name) or below(category, name) for name in allow)
+
+
+def expression(finding: Finding) -> str:
+    """Return a regular expression that matches what was found."""
+    if finding.category == "pattern":
+        return finding.subject
+    return re.escape(finding.snippet or finding.subject)

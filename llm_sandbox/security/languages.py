@@ -1,0 +1,70 @@
+"""Which engine reads which language, loaded when it is first needed."""
+
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import cast
+
+from llm_sandbox.exceptions import LanguageNotSupportedError
+from llm_sandbox.security.sightings import Engine
+
+__all__ = ["LANGUAGES", "canonical", "engine_of"]
+
+_TREES = "llm_sandbox.security.trees"
+_LEXICAL = "llm_sandbox.security.lexical.engine"
+_ENGINES = {
+    "python": ("llm_sandbox.security.python.engine", None),
+    "javascript": (f"{_TREES}.javascript", "tree_sitter_javascript"),
+    "java": (f"{_TREES}.java", "tree_sitter_java"),
+    "cpp": (f"{_TREES}.cpp", "tree_sitter_cpp"),
+    "go": (f"{_TREES}.go", "tree_sitter_go"),
+    "ruby": (f"{_TREES}.ruby", "tree_sitter_ruby"),
+    "bash": (f"{_TREES}.bash", "tree_sitter_bash"),
+    "r": (_LEXICAL, None),
+}
+"""Language to the module with its `sight`, and the grammar that it needs."""
+LANGUAGES = tuple(sorted(_ENGINES))
+"""Names of the languages that can be read."""
+_ALIASES = {
+    "py": "python",
+    "js": "javascript",
+    "node": "javascript",
+    "typescript": "javascript",
+    "ts": "javascript",
+    "c": "cpp",
+    "c++": "cpp",
+    "golang": "go",
+    "rb": "ruby",
+    "sh": "bash",
+    "shell": "bash",
+}
+
+
+def canonical(lang: str) -> str:
+    """Return the name of a language as this package knows it.
+
+    Raises:
+        LanguageNotSupportedError: It cannot be read.
+    """
+    name = str(lang).strip().lower()
+    name = _ALIASES.get(name, name)
+    if name not in _ENGINES:
+        raise LanguageNotSupportedError(name, known=list(LANGUAGES), reason="cannot be scanned")
+    return name
+
+
+def engine_of(lang: str) -> Engine:
+    """Return the engine of a language: lexical where its grammar is not installed.
+
+    Args:
+        lang: Its canonical name.
+    """
+    module, grammar = _ENGINES.get(lang, (_LEXICAL, None))
+    if grammar is not None and not _is_there(grammar):
+        module = _LEXICAL
+    return cast(Engine, import_module(module).sight)
+
+
+@cache
+def _is_there(grammar: str) -> bool:
+    return find_spec("tree_sitter") is not None and find_spec(grammar) is not None

@@ -1,0 +1,1 @@
+"""Where comments and strings begin and end, language by language."""

@@ -1,0 +1,1 @@
+"""R, read as words, brackets and calls: there is no grammar of it to install."""

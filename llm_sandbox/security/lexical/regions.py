@@ -1,0 +1,160 @@
+"""Parts of a text: what is comment, what strings hold, and the rest, which is code."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+__all__ = ["Frame", "Kind", "Mode", "Region", "Step", "Walk", "regions_of"]
+
+
+class Kind(IntEnum):
+    """What a region is."""
+
+    COMMENT = 0
+    """A comment, with its marks."""
+    STRING = 1
+    """What a string holds, without its quotes."""
+
+
+Region = tuple[int, int, Kind]
+"""Start, end (excluded) and kind. What lies between regions is code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """What is looked for in one kind of place, such as code or the inside of a string."""
+
+    pattern: re.Pattern[str]
+    """Finds the next mark; each alternative is a named group."""
+    steps: Mapping[str, "Step"]
+    """What to do at a mark, by the name of its group."""
+    holds_text: bool = False
+    """Whether what lies between marks belongs to a string."""
+
+
+@dataclass(slots=True)
+class Frame:
+    """A place that the walk is in."""
+
+    mode: Mode
+    limit: int
+    """Where it ends at the latest: a heredoc's end, or the text's."""
+    closing: str = ""
+    """What ends it, where the opening mark decides that."""
+    opening: str = ""
+    """What opens one more level of it; empty when it does not nest."""
+    depth: int = 0
+    """How many levels are open within."""
+
+
+@dataclass(slots=True)
+class Walk:
+    """One walk through a text, from its start to its end, never back."""
+
+    text: str
+    stack: list[Frame]
+    regions: list[Region] = field(default_factory=list)
+    waiting: list[tuple[str, bool, Mode]] = field(default_factory=list)
+    """Heredocs that begin after this line: the word that ends it, whether that may be indented, and
+    how it is read."""
+    barren: int = 0
+    """No regular expression begins before this offset: one was looked for and not found."""
+    lines: dict[tuple[str, bool], list[int]] | None = None
+    """Where lines begin, by their text with and without indentation; made for the first heredoc."""
+
+    def add(self, start: int, end: int, kind: Kind) -> None:
+        """Note a region; empty ones are dropped and those that touch are joined."""
+        if start >= end:
+            return
+        if self.regions:
+            last = self.regions[-1]
+            if last[1] == start and last[2] is kind:
+                self.regions[-1] = (last[0], end, kind)
+                return
+        self.regions.append((start, end, kind))
+
+    def push(self, mode: Mode, closing: str = "", opening: str = "") -> None:
+        """Enter a place."""
+        self.stack.append(Frame(mode, self.stack[-1].limit, closing, opening))
+
+    def pop(self) -> None:
+        """Leave a place; the outermost one stays."""
+        if len(self.stack) > 1:
+            self.stack.pop()
+
+    def before(self, at: int) -> int:
+        """Return the offset after the last code before an offset, blanks and comments skipped."""
+        text, index = self.text, len(self.regions) - 1
+        while at:
+            if text[at - 1].isspace():
+                at -= 1
+            elif index >= 0 and self.regions[index][1:] == (at, Kind.COMMENT):
+                at = self.regions[index][0]
+                index -= 1
+            else:
+                break
+        return at
+
+    def word_before(self, at: int) -> str:
+        """Return the word that ends at an offset, at most its last 16 characters."""
+        found = _WORD_END.search(self.text[max(0, at - 16) : at])
+        return found[0] if found else ""
+
+    def line_that_is(self, word: str, after: int, *, indented: bool) -> int | None:
+        """Return where the next line with only a word on it begins, from an offset on."""
+        if self.lines is None:
+            self.lines = {}
+            for found in _LINE.finditer(self.text):
+                self.lines.setdefault((found[2], True), []).append(found.start())
+                if not found[1]:
+                    self.lines.setdefault((found[2], False), []).append(found.start())
+        starts = self.lines.get((word, indented), [])
+        index = bisect_left(starts, after)
+        return starts[index] if index < len(starts) else None
+
+    def enter_heredocs(self, at: int) -> int:
+        """Enter the heredocs that wait for the end of a line; return where reading goes on."""
+        for index, (word, indented, mode) in enumerate(self.waiting):
+            end = self.line_that_is(word, at, indented=indented)
+            if end is None or end >= self.stack[-1].limit:
+                continue
+            self.waiting = self.waiting[index + 1 :]
+            self.stack.append(Frame(mode, end))
+            return at
+        self.waiting = []
+        return at
+
+
+Step = Callable[[Walk, "re.Match[str]"], int]
+"""What is done at a mark: returns where reading goes on."""
+
+_WORD_END = re.compile(r"[\w$]+\Z")
+_LINE = re.compile(r"^([ \t]*)([^\r\n]*)", re.MULTILINE)
+
+
+def regions_of(text: str, outermost: Mode) -> list[Region]:
+    """Return the comments and strings of a text in order.
+
+    Never raises: what is broken is read as far as it goes. Time grows with the length of the text.
+    """
+    walk = Walk(text, [Frame(outermost, len(text))])
+    at = 0
+    while True:
+        frame = walk.stack[-1]
+        found = frame.mode.pattern.search(text, at, frame.limit)
+        end = frame.limit if found is None else found.start()
+        if frame.mode.holds_text:
+            walk.add(at, end, Kind.STRING)
+        if found is not None:
+            at = frame.mode.steps[found.lastgroup or ""](walk, found)
+            continue
+        if end >= len(text) and walk.stack[0].limit == end:
+            return walk.regions
+        # A heredoc has ended, and with it whatever was left open inside.
+        while walk.stack[-1].limit == end and len(walk.stack) > 1:
+            walk.stack.pop()
+        line_end = text.find("\n", end)
+        at = len(text) if line_end < 0 else line_end + 1
+        at = walk.enter_heredocs(at)

@@ -1,0 +1,354 @@
+"""What calls do that depends on their arguments: files by their path, loaders by their options."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING, Any
+
+from llm_sandbox.findings import Capability
+from llm_sandbox.security.python import strings
+from llm_sandbox.security.python.commands import command_of, is_shell, see_shell, shortened
+from llm_sandbox.security.python.folding import UNKNOWN, plain, text_of
+from llm_sandbox.security.python.values import (
+    Args,
+    Keywords,
+    Place,
+    Ref,
+    Value,
+    Written,
+    options,
+)
+from llm_sandbox.security.python.words import names
+
+if TYPE_CHECKING:
+    from llm_sandbox.security.python.machine import Machine
+
+__all__ = [
+    "CONDITIONS",
+    "METHODS",
+    "is_outside",
+    "opened",
+    "path_of",
+    "see_call",
+    "see_path_method",
+    "see_write",
+]
+
+
+_INSIDE = re.compile(
+    r"/(?:tmp|var/tmp|sandbox|workspace|mnt/data|kaggle/working|content)(?:/|$)|/dev/(?:null|std\w+|tty|fd/\d)$"
+)
+_WEB = re.compile(r"(?:https?|ftps?|s3|gs|gcs|hdfs|abfs|sftp|ssh)://", re.IGNORECASE)
+
+
+def see_call(
+    m: Machine, capability: Capability, ref: Ref, args: Args, keywords: Keywords, node: Any
+) -> None:
+    """Record a call of something that `sinks` lists."""
+    detail = ""
+    if capability is Capability.PROCESS_RUN:
+        command = command_of(m, args, keywords)
+        if command:
+            detail = f"with the command {shortened(command)}"
+            if strings.installs(command):
+                m.see(Capability.PACKAGE_INSTALL, node, ref.name, detail=detail, route=ref.route)
+            if is_shell(m, ref.name, keywords):
+                see_shell(m, command, node, ref.name)
+            elif re.search(r"\bcrontab\b", command):
+                m.see(Capability.PERSISTENCE, node, "crontab", detail=detail)
+    elif capability is Capability.PROCESS_FORK and m.loops:
+        m.see(Capability.RESOURCE, node, ref.name, detail="in a loop without an end")
+    elif args:
+        found = text_of(m.settle(args[0]))
+        if found is not None and capability is not Capability.DESERIALISE:
+            detail = f"with {shortened(found)}"
+    confidence = "high" if ref.sure else "medium"
+    m.see(capability, node, ref.name, confidence=confidence, detail=detail, route=ref.route)  # type: ignore[arg-type]
+
+
+def path_of(m: Machine, value: Value | None) -> str | None:
+    """Return the path that a value names; None when it is not known."""
+    settled = m.settle(value)
+    for one in options(settled):
+        if isinstance(one, Place):
+            return one.path
+        text = text_of(one)
+        if text is not None:
+            return text
+    return None
+
+
+def is_outside(path: str) -> bool:
+    """Return whether a path lies outside of the working directory and the temporary ones."""
+    if path.startswith("~") or re.match(r"[A-Za-z]:[\\/]|\\\\", path):
+        return True
+    whole = posixpath.normpath(path)
+    if whole.startswith("/"):
+        return _INSIDE.match(whole.replace("//", "/")) is None
+    return whole == ".." or whole.startswith("../")
+
+
+def see_write(m: Machine, path: str | None, node: Any, subject: str) -> None:
+    """Record that a file is written, when where it lies matters."""
+    if not path:
+        return
+    if strings.is_persistent(path):
+        m.see(Capability.PERSISTENCE, node, path, detail=f"by {subject}")
+    if is_outside(path):
+        m.see(Capability.FILE_WRITE, node, path, detail=f"by {subject}")
+
+
+def opened(m: Machine, path: str | None, mode: Value | None) -> Value:
+    """Return the open file."""
+    text = text_of(m.settle(mode)) if mode is not None else "r"
+    writes = text is None or any(letter in text for letter in "wax+")
+    if path is not None and writes and mode is not None:
+        m.texts.setdefault(path.removeprefix("./"), "")
+    return Written(path, writes)
+
+
+def _open(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+    mode = args[1] if len(args) > 1 else keywords.get("mode")
+    text = text_of(m.settle(mode)) if mode is not None else "r"
+    path = path_of(m, args[0] if args else keywords.get("file", keywords.get("filename")))
+    if text is not None and any(letter in text for letter in "wax+"):
+        see_write(m, path, node, "open")
+    if path is not None and _WEB.match(path) and ref.name != "builtins.open":
+        m.see(Capability.NETWORK_WEB, node, path)
+
+
+def _os_open(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+    flags = args[1] if len(args) > 1 else keywords.get("flags")
+    if not (isinstance(flags, Ref) and flags.name == "os.O_RDONLY"):
+        see_write(m, path_of(m, args[0] if args else None), node, "os.open")
+
+
+def _writes_first(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+    given = args[0] if args else next(iter(keywords.values()), None)
+    see_write(m, path_of(m, given), node, ref.name)
+
+
+def _writes_second(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+    given = (
+        args[1]
+        if len(args) > 1
+        else keywords.get("dst", keywords.get("path", keywords.get("target")))
+    )
+    see_write(m, path_of(m, given), node, ref.name)
+
+
+def _yaml(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+    loader = args[1] if len(args) > 1 else keywords.get("Loader")
+    if isinstance(loader, Ref) and re.search(r"(?:Safe|Base)Loader$", loader.name):
+        return
+    m.see(Capability.DESERIALISE, node, ref.name, route=ref.route)
+
+
+def _unless(keyword: str, wanted: object, default: bool) -> Any:
+    def see(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+        given = keywords.get(keyword)
+        value = plain(m.settle(given)) if keyword in keywords else UNKNOWN
+        if default if keyword not in keywords else value is wanted or value is UNKNOWN:
+            m.see(Capability.DESERIALISE, node, ref.name, route=ref.route)
+
+    return see
+
+
+def _reads(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+    given = args[0] if args else next(iter(keywords.values()), None)
+    path = path_of(m, given)
+    if path is not None and _WEB.match(path):
+        m.see(Capability.NETWORK_WEB, node, ref.name, detail=f"of {shortened(path)}")
+
+
+def _mmap(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+    protection = plain(m.settle(keywords.get("prot")))
+    if (protection is UNKNOWN and "prot" in keywords) or (
+        isinstance(protection, int) and protection & 4
+    ):
+        m.see(Capability.NATIVE, node, "mmap.mmap", detail="with memory that can be run")
+
+
+def _allocates(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+    given = plain(m.settle(args[0])) if args else UNKNOWN
+    count = 1
+    shape = (
+        given if isinstance(given, (tuple, list)) and ref.name.startswith("numpy.") else (given,)
+    )
+    for one in shape:
+        count *= one if isinstance(one, int) else 0
+    if count >= 10_000_000_000 or (ref.name.startswith("builtins.byte") and count >= 1_000_000_000):
+        m.see(Capability.RESOURCE, node, "memory", detail=f"with {count:,} items")
+
+
+def _logging(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+    from llm_sandbox.security.python.evaluated import factories
+
+    factories(m, args[0] if args else keywords.get("config"), node)
+
+
+def _testmod(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+    from llm_sandbox.security.python.evaluated import examples_of_functions
+
+    examples_of_functions(m, node, ref.name)
+
+
+def _print(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+    file = keywords.get("file")
+    if isinstance(file, Written) and file.path is not None and file.writes:
+        texts = [text_of(m.settle(arg)) for arg in args]
+        key = file.path.removeprefix("./")
+        known = None not in texts
+        m.texts[key] = " ".join(text or "" for text in texts) + "\n" if known else None
+
+
+def _path_class(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+    """A method called on the class: ``Path.write_text(path, ..)``."""
+    base = args[0] if args else None
+    place = base if isinstance(base, Place) else Place(path_of(m, base))
+    see_path_method(m, place, ref.name.rpartition(".")[2], args[1:], keywords, node)
+
+
+_PANDAS_READ = names(
+    """
+        csv table json html xml excel parquet feather fwf stata sas hdf orc sql pickle
+        """
+)
+_PATH_WRITES = names(
+    """
+        write_text write_bytes touch mkdir symlink_to hardlink_to link_to rename replace open
+        """
+)
+
+CONDITIONS: dict[str, Any] = {
+    **dict.fromkeys([f"pandas.read_{kind}" for kind in _PANDAS_READ], _reads),
+    **dict.fromkeys(
+        [f"polars.{how}_{k}" for how in ("read", "scan") for k in _PANDAS_READ], _reads
+    ),
+    **dict.fromkeys([f"pathlib.Path.{name}" for name in _PATH_WRITES], _path_class),
+    **dict.fromkeys(
+        names(
+            """
+            os.mkdir os.makedirs os.mknod os.mkfifo numpy.save numpy.savez numpy.savetxt
+            numpy.savez_compressed matplotlib.pyplot.savefig io.FileIO logging.FileHandler
+            logging.handlers.RotatingFileHandler
+            """
+        ),
+        _writes_first,
+    ),
+    **dict.fromkeys(
+        names(
+            """
+            os.rename os.renames os.replace os.symlink os.link shutil.copy shutil.copy2
+            shutil.copyfile shutil.copytree shutil.move shutil.unpack_archive
+            """
+        ),
+        _writes_second,
+    ),
+    **dict.fromkeys(
+        names(
+            """
+            numpy.loadtxt numpy.genfromtxt matplotlib.pyplot.imread matplotlib.image.imread
+            imageio.imread skimage.io.imread geopandas.read_file xarray.open_dataset
+            numpy.DataSource().open numpy.lib.npyio.DataSource().open
+            """
+        ),
+        _reads,
+    ),
+    **dict.fromkeys(
+        names(
+            """
+            yaml.load yaml.load_all yaml.full_load yaml.full_load_all ruamel.yaml.load
+            """
+        ),
+        _yaml,
+    ),
+    **dict.fromkeys(
+        names(
+            """
+            builtins.bytearray builtins.bytes numpy.zeros numpy.ones numpy.empty numpy.full
+            """
+        ),
+        _allocates,
+    ),
+    "builtins.open": _open,
+    "builtins.print": _print,
+    "doctest.testmod": _testmod,
+    "codecs.open": _open,
+    "logging.config.dictConfig": _logging,
+    "mmap.mmap": _mmap,
+    "numpy.load": _unless("allow_pickle", True, default=False),
+    "numpy.lib.npyio.load": _unless("allow_pickle", True, default=False),
+    "os.open": _os_open,
+    "torch.load": _unless("weights_only", False, default=True),
+}
+"""Full name to what looks at the arguments."""
+
+
+def see_path_method(
+    m: Machine, place: Place, name: str, args: Args, keywords: Keywords, node: Any
+) -> None:
+    """Record what a method of a path does."""
+    path = place.path
+    subject = f"pathlib.Path.{name}"
+    if name in {"unlink", "rmdir"}:
+        m.see(Capability.FILE_DELETE, node, subject, detail=f"of {shortened(path)}" if path else "")
+    elif name in {"chmod", "lchmod"}:
+        m.see(
+            Capability.FILE_PERMISSION,
+            node,
+            subject,
+            detail=f"of {shortened(path)}" if path else "",
+        )
+    elif name in {"rename", "replace", "copy", "move"}:
+        see_write(m, path_of(m, args[0] if args else keywords.get("target")), node, subject)
+    elif name == "open":
+        _open(m, Ref("builtins.open"), [place, *args], keywords, node)
+    elif name in _PATH_WRITES:
+        see_write(m, path, node, subject)
+        if path is not None and name.startswith("write_"):
+            m.texts[path.removeprefix("./")] = text_of(
+                m.settle(args[0] if args else keywords.get("data"))
+            )
+
+
+def _saves(m: Machine, args: Args, keywords: Keywords, node: Any) -> None:
+    path = path_of(m, args[0]) if args else None
+    if path is not None and ("/" in path or path.startswith("~")):
+        with m.unsure():
+            see_write(m, path, node, node.func.attr)
+
+
+def _queries(m: Machine, args: Args, keywords: Keywords, node: Any) -> None:
+    """`DataFrame.query` and ``eval``: text in which ``@name`` is a variable of the program."""
+    text = text_of(m.settle(args[0])) if args else None
+    if text is not None and ("@" in text or "__" in text) and "(" in text:
+        from llm_sandbox.security.python.evaluated import run_text
+
+        run_text(m, text.replace("@", " "), node, (f"DataFrame.{node.func.attr}",))
+
+
+def _extracts(m: Machine, args: Args, keywords: Keywords, node: Any) -> None:
+    path = path_of(m, args[0] if args else keywords.get("path"))
+    if path is not None:
+        with m.unsure():
+            see_write(m, path, node, node.func.attr)
+
+
+METHODS: dict[str, Any] = {
+    **dict.fromkeys(
+        names(
+            """
+            to_csv to_json to_excel to_parquet to_pickle to_html savefig write_html write_image
+            write_text write_bytes save dump to_feather
+            """
+        ),
+        _saves,
+    ),
+    "eval": _queries,
+    "extract": _extracts,
+    "extractall": _extracts,
+    "query": _queries,
+}
+"""Name of a method of something not known to what looks at the arguments."""

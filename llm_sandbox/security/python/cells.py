@@ -1,0 +1,250 @@
+"""The syntax of notebook cells: magics, shell lines and help, taken taken apart from the Python."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from llm_sandbox.findings import Span
+from llm_sandbox.security.python.words import names
+from llm_sandbox.security.source import Source
+
+__all__ = ["Cell", "Magic", "has_syntax", "read_cell", "with_automagic"]
+
+_CANDIDATE = re.compile(
+    r"^[ \t]*(?:[%!?;,/][^\n]*|[^\n#'\"]*\?\??[ \t]*(?:\n|$)|[\w.,\[\]\"' ()*]+=[ \t]*[!%][^\n]*)",
+    re.MULTILINE,
+)
+_LINE = re.compile(r"([ \t]*)(%%|!!|\?\?|[%!?;,/])(.*)", re.DOTALL)
+_ASSIGNED = re.compile(r"([ \t]*)([A-Za-z_][\w.,\[\]\"' ()*]*?)(=[ \t]*)([!%])([^=].*)", re.DOTALL)
+_HELP = re.compile(r"[ \t]*[%\w.*\[\]]+\?\??[ \t]*\Z")
+# What decides whether a line begins within brackets or within a text of several lines.
+_TOKEN = re.compile(
+    r"#[^\n]*|(?P<long>\"\"\"|''')|\"(?:\\.|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n])*'?"
+    r"|(?P<open>[\[({])|(?P<close>[\])}])|(?P<slash>\\\n)|(?P<line>\n)",
+    re.DOTALL,
+)
+_AUTOMAGIC = frozenset(
+    names(
+        """
+        alias cat cd clear conda cp env ldir less lf lk ll load load_ext ls lx mamba man
+        micromamba mkdir more mv notebook pip popd prun pushd pwd reset rm rmdir run save sx
+        system time timeit uv writefile set_env store sc rerun macro edit pycat logstart bookmark
+        """
+    )
+)
+_WORDS = re.compile(r"[ \t]*([A-Za-z_]\w*)(?:[ \t]+([^\n=!()<>,+*/%^&|\s][^\n]*))?[ \t]*\Z")
+_KEYWORD_LIKE = re.compile(r"(?:if|else|for|in|is|and|or|not|import|as)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Magic:
+    """A line, or a whole cell, that is not Python.
+
+    Args:
+        kind: ``line`` and ``cell`` magics, ``shell`` commands, or ``call`` for IPython's own ways
+            of calling functions.
+        name: Name of the magic; empty for shell commands; the function for a call.
+        text: What follows the name.
+        body: The rest of a cell, below a cell magic.
+        body_line: Line of the first line of the body.
+        span: Where it is, from its mark to the line's end.
+    """
+
+    kind: Literal["line", "cell", "shell", "call"]
+    name: str
+    text: str
+    span: Span
+    body: str = ""
+    body_line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell taken apart.
+
+    Args:
+        python: The Python of it; lines that were not are ``pass``, so that places stay the same.
+        magics: What was not, in order; statements of `python` on a magic's line stand for it.
+    """
+
+    python: str
+    magics: tuple[Magic, ...]
+
+
+def has_syntax(text: str) -> bool:
+    """Return whether a text may hold any of it."""
+    return _CANDIDATE.search(text) is not None
+
+
+def read_cell(source: Source) -> Cell:
+    """Take a cell apart; places in `Cell.python` are those of the text."""
+    text = source.text
+    stripped = text.lstrip("\ufeff \t\r\n")
+    if stripped.startswith("%%"):
+        return _cell_magic(source, len(text) - len(stripped))
+    inside = _continued(text)
+    magics: list[Magic] = []
+    lines = text.splitlines(keepends=True) if "\r" not in text else _split(source)
+    number = 0
+    while number < len(lines):
+        if number + 1 not in inside:
+            used = _read_line(lines, number, source, magics)
+            number += used
+            continue
+        number += 1
+    return Cell("".join(lines), tuple(magics))
+
+
+def _split(source: Source) -> list[str]:
+    starts = [*source.starts, len(source.text)]
+    return [source.text[a:b] for a, b in pairwise(starts)]
+
+
+def _read_line(lines: list[str], number: int, source: Source, magics: list[Magic]) -> int:
+    """Replace a line that is not Python by one that is; return how many lines it went on for."""
+    line = lines[number]
+    body = line.rstrip("\r\n")
+    match = _LINE.match(body)
+    if match is None:
+        return _read_other(lines, number, body, source, magics)
+    indent, mark, rest = match.groups()
+    used = 1
+    while rest.endswith("\\") and number + used < len(lines):
+        following = lines[number + used].rstrip("\r\n")
+        rest = f"{rest[:-1]} {following}"
+        lines[number + used] = lines[number + used][len(following) :]
+        used += 1
+    end = lines[number][len(body) :]
+    magic = _magic(mark, rest, source.line_span(number + 1), len(indent))
+    if magic is None:
+        return used
+    magics.append(magic)
+    lines[number] = f"{indent}pass{end}"
+    return used
+
+
+def _magic(mark: str, rest: str, line: Span, indent: int) -> Magic | None:
+    span = Span(line.line, indent + 1, line.end_line, line.end_column)
+    if mark in {"!", "!!"}:
+        return Magic("shell", "", rest.strip(), span)
+    if mark in {"?", "??"}:
+        return Magic("line", "pinfo", rest, span)
+    if mark in {"%", "%%"}:
+        words = rest.strip().split(None, 1)
+        if rest[:1] in {"", " ", "\t"}:
+            return None
+        if words[0].endswith("?"):
+            return Magic("line", "pinfo", rest, span)
+        return Magic("line", words[0], words[1] if len(words) > 1 else "", span)
+    name, _, given = rest.strip().partition(" ")
+    if not re.fullmatch(r"[A-Za-z_][\w.]*", name):
+        return None
+    if mark == ";":
+        text = f"{name}({given!r})"
+    elif mark == ",":
+        text = f"{name}({', '.join(map(repr, given.split()))})"
+    else:
+        text = f"{name}({given})"
+    return Magic("call", name, text, span)
+
+
+def _read_other(
+    lines: list[str], number: int, body: str, source: Source, magics: list[Magic]
+) -> int:
+    end = lines[number][len(body) :]
+    if body.rstrip().endswith("?") and _HELP.match(body):
+        magics.append(Magic("line", "pinfo", body, source.line_span(number + 1)))
+        lines[number] = f"{body[: len(body) - len(body.lstrip())]}pass{end}"
+        return 1
+    if "!" not in body and "%" not in body:
+        return 1
+    match = _ASSIGNED.match(body)
+    if match is None or match[2].count("(") != match[2].count(")"):
+        return 1
+    indent, target, equals, mark, rest = match.groups()
+    column = len(indent) + len(target) + len(equals)
+    line = source.line_span(number + 1)
+    used = 1
+    while rest.endswith("\\") and number + used < len(lines):
+        following = lines[number + used].rstrip("\r\n")
+        rest = f"{rest[:-1]} {following}"
+        lines[number + used] = lines[number + used][len(following) :]
+        used += 1
+    magic = _magic(mark, rest, line, column)
+    if magic is not None:
+        magics.append(magic)
+        lines[number] = f"{indent}{target}{equals}[]{end}"
+    return used
+
+
+def _cell_magic(source: Source, start: int) -> Cell:
+    line = source.place(start)[0]
+    whole = source.line_span(line)
+    first, _, body = source.text[start:].replace("\r\n", "\n").partition("\n")
+    words = first[2:].strip().split(None, 1)
+    span = Span(line, source.place(start)[1], line, whole.end_column)
+    magic = Magic(
+        "cell", words[0] if words else "", words[1] if len(words) > 1 else "", span, body, line + 1
+    )
+    return Cell("", (magic,))
+
+
+def _continued(text: str) -> set[int]:
+    """Lines that begin within brackets, or within a text of several lines, or after a backslash."""
+    inside: set[int] = set()
+    depth, line, at = 0, 1, 0
+    start_of_line = True
+    for_line = re.compile(r"[ \t]*[%!]")
+    while True:
+        if start_of_line and depth == 0 and for_line.match(text, at):
+            # A shell line's quotes and brackets are not Python's.
+            end = text.find("\n", at)
+            if end < 0:
+                return inside
+            at = end
+        start_of_line = False
+        match = _TOKEN.search(text, at)
+        if match is None:
+            return inside
+        at = match.end()
+        kind = match.lastgroup
+        if kind == "long":
+            end = text.find(match[0], at)
+            stop = len(text) if end < 0 else end
+            for _ in range(text.count("\n", at, stop)):
+                line += 1
+                inside.add(line)
+            at = min(stop + 3, len(text))
+        elif kind == "open":
+            depth += 1
+        elif kind == "close":
+            depth = max(depth - 1, 0)
+        elif kind in {"line", "slash"}:
+            line += 1
+            start_of_line = True
+            if depth or kind == "slash":
+                inside.add(line)
+        else:
+            line += match[0].count("\n")
+
+
+def with_automagic(cell: Cell, source: Source) -> Cell:
+    """Take lines for magics that are written without the percent sign, as in ``pip install x``."""
+    inside = _continued(cell.python)
+    lines = _split(Source(cell.python, "python"))
+    magics = list(cell.magics)
+    for number, line in enumerate(lines):
+        body = line.rstrip("\r\n")
+        match = _WORDS.match(body)
+        if match is None or match[1] not in _AUTOMAGIC or number + 1 in inside:
+            continue
+        if match[2] and _KEYWORD_LIKE.match(match[2]):
+            continue
+        whole = source.line_span(number + 1)
+        span = Span(whole.line, len(body) - len(body.lstrip()) + 1, whole.line, whole.end_column)
+        magics.append(Magic("line", match[1], (match[2] or "").strip(), span))
+        lines[number] = f"{body[: len(body) - len(body.lstrip())]}pass{line[len(body) :]}"
+    return Cell("".join(lines), tuple(magics))

@@ -1,0 +1,186 @@
+"""Read Python: a program or a notebook's cell."""
+
+from __future__ import annotations
+
+import ast
+import gc
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from llm_sandbox.findings import Span
+from llm_sandbox.security.python.cells import Cell, has_syntax, read_cell, with_automagic
+from llm_sandbox.security.python.expressions import EXPRESSIONS
+from llm_sandbox.security.python.fallback import read_broken
+from llm_sandbox.security.python.machine import Machine
+from llm_sandbox.security.python.magics import follow_magic
+from llm_sandbox.security.python.parsing import Parsed, declared_text, parse
+from llm_sandbox.security.python.positions import Positions
+from llm_sandbox.security.python.running import survey
+from llm_sandbox.security.python.sinks import CALLS, ONLY_CALLED
+from llm_sandbox.security.python.statements import STATEMENTS
+from llm_sandbox.security.sightings import Sightings
+from llm_sandbox.security.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from llm_sandbox.security.python.values import Value
+
+__all__ = ["follow", "read_program", "sight"]
+
+_LARGE = 50_000
+"""Characters."""
+
+
+def sight(source: Source) -> Sightings:
+    """Return what a Python program is able to do; never raises and never runs it.
+
+    Args:
+        source: The program, or a notebook's cell.
+    """
+    sightings = Sightings("ast")
+    machine = Machine(source, sightings, EXPRESSIONS, STATEMENTS)
+    with _no_collections(source):
+        _read(machine, source)
+    return sightings
+
+
+@contextmanager
+def _no_collections(source: Source) -> Iterator[None]:
+    """Keep the garbage collector from going through a large tree again and again as it grows."""
+    if len(source.text) < _LARGE or not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _read(machine: Machine, source: Source) -> None:
+    read_program(machine, source)
+    declared = declared_text(source) if source.notebook is not True else None
+    if declared is not None:
+        codec, text = declared
+        first = source.line_span(1)
+        with machine.text(Source(text, "python", False), first, (codec,)) as may:
+            if may:
+                read_program(machine, machine.positions.source)
+    _finish(machine)
+
+
+def read_program(m: Machine, source: Source, first_line: int = 1) -> Value | None:
+    """Read a program, the outermost one or one that is evaluated within it.
+
+    Args:
+        m: The reading.
+        source: The program.
+        first_line: Line of the text that is told of, at which the program begins.
+
+    Returns:
+        What its last statement gives when that is an expression.
+    """
+    text = source.text
+    cell: Cell | None = None
+    if source.notebook and (has_syntax(text) or "\n" not in text.strip()):
+        cell = _as_cell(source)
+    parsed = parse(text if cell is None else cell.python)
+    if parsed.tree is None and cell is None and source.notebook is not False:
+        cell, retried = _second_try(source)
+        parsed = retried if cell is not None else parsed
+    m.positions = Positions(source, first_line, parsed.shift)
+    m.magics = {magic.span.line: magic for magic in cell.magics} if cell is not None else {}
+    result: Value | None = None
+    if parsed.tree is None:
+        _report_problem(m, parsed)
+        read_broken(m, source, text if cell is None else cell.python, first_line)
+    else:
+        result = follow(m, parsed.tree.body)
+    for magic in m.magics.values():
+        follow_magic(m, magic)
+    return result
+
+
+def _as_cell(source: Source) -> Cell:
+    cell = read_cell(source)
+    if "\n" not in source.text.strip():
+        return with_automagic(cell, source)
+    return cell if parse(cell.python).tree is not None else with_automagic(cell, source)
+
+
+def _second_try(source: Source) -> tuple[Cell | None, Parsed]:
+    """Take a text that is no Python for a cell; without a cell when it is none either."""
+    cell = with_automagic(read_cell(source), source)
+    parsed = parse(cell.python)
+    if not cell.magics:
+        return None, parsed
+    return cell, parsed
+
+
+def _report_problem(m: Machine, parsed: Parsed) -> None:
+    sightings = m.sightings
+    if m.outer is None and not sightings.problem:
+        sightings.problem = parsed.problem
+        source = m.positions.source
+        if parsed.line:
+            line = min(parsed.line, source.last_line)
+            column = min(parsed.column, len(source.line(line)) + 1)
+            sightings.problem_span = Span(line, column, line, len(source.line(line)) + 1)
+
+
+def follow(m: Machine, body: list[ast.stmt]) -> Value | None:
+    """Follow the statements of a program."""
+    result: Value | None = None
+    for statement in body:
+        before = m.scope, m.block, m.exact, m.function, m.depth, m.returned
+        try:
+            if isinstance(statement, ast.Expr):
+                result = m.value(statement.value) if not _is_text(statement.value) else result
+            else:
+                STATEMENTS[type(statement)](m, statement)
+        except Exception as error:  # noqa: BLE001 - code must never pass because reading it failed
+            m.scope, m.block, m.exact, m.function, m.depth, m.returned = before
+            deep = isinstance(error, RecursionError)
+            _report_unread(m, "nested too deeply" if deep else "cannot be followed", statement)
+    return result
+
+
+def _report_unread(m: Machine, problem: str, node: ast.AST) -> None:
+    if not m.sightings.problem:
+        m.sightings.problem = problem
+        m.sightings.problem_span = m.outer[0] if m.outer else m.positions.span(node)
+
+
+def _is_text(node: ast.expr) -> bool:
+    # Text on its own is a docstring or a remark, unless it is what an evaluation gives.
+    return isinstance(node, ast.Constant)
+
+
+def _finish(m: Machine) -> None:
+    """Follow what was defined but not called, and report what was looked up but not called."""
+    at = 0
+    while at < len(m.functions):
+        function = m.functions[at]
+        at += 1
+        before = m.scope, m.block, m.exact, m.function, m.depth, m.returned
+        try:
+            survey(m, function)
+        except Exception as error:  # noqa: BLE001 - code must never pass because reading it failed
+            m.scope, m.block, m.exact, m.function, m.depth, m.returned = before
+            deep = isinstance(error, RecursionError)
+            _report_unread(m, "nested too deeply" if deep else "cannot be followed", function.node)
+    for function in m.functions:
+        if not function.called:
+            for doubt in function.doubts:
+                doubt()
+    for ref, node in m.held:
+        if not ref.used and ref.name not in ONLY_CALLED:
+            m.see(
+                CALLS[ref.name],
+                node,
+                ref.name,
+                confidence="medium",
+                detail="by handing it on",
+                route=ref.route,
+            )

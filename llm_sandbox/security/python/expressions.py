@@ -1,0 +1,398 @@
+"""What each kind of expression is known to be worth."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import TYPE_CHECKING, Any
+
+from llm_sandbox.security.python import strings
+from llm_sandbox.security.python.calls import call
+from llm_sandbox.security.python.comprehensions import comprehension, dict_comprehension
+from llm_sandbox.security.python.folding import UNKNOWN, fold_operator, plain, wrapped
+from llm_sandbox.security.python.items import item
+from llm_sandbox.security.python.iteration import members
+from llm_sandbox.security.python.lookups import attribute
+from llm_sandbox.security.python.sinks import CALLS
+from llm_sandbox.security.python.values import (
+    Attempt,
+    Carrier,
+    Choice,
+    Const,
+    Function,
+    Items,
+    Place,
+    Ref,
+    Table,
+    Value,
+    choose,
+    options,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.scopes import Scope
+
+__all__ = ["EXPRESSIONS", "binary"]
+
+_BUILTINS = {name: Ref(f"builtins.{name}") for name in dir(builtins)}
+_BUILTINS.update(
+    {
+        name: Ref(f"builtins.{name}")
+        for name in ("execfile", "unichr", "raw_input", "reload", "xrange", "unicode", "file")
+    }
+)
+_BUILTINS["get_ipython"] = Ref("IPython.get_ipython")
+_BUILTINS["__builtins__"] = Ref("builtins")
+_BUILTINS["__loader__"] = Ref("importlib.__loader__")
+_BUILTINS["__spec__"] = Ref("importlib.__spec__")
+_BUILTINS["display"] = Ref("IPython.display.display")
+_FRESH = frozenset(name for name in _BUILTINS if f"builtins.{name}" in CALLS)
+_NAMES: dict[str, Value] = {"__name__": Const("__main__"), "__doc__": Const(None)}
+_MOST_PAIRS = 64
+_MOST_ITEMS = 50_000
+_NUMBERS = (int, float)
+
+
+def _name(m: Machine, node: ast.Name) -> Value | None:
+    name = node.id
+    scope: Scope | None = m.scope
+    while scope is not None:
+        if name in scope.values and (scope is m.scope or scope.kind != "class"):
+            return scope.values[name]
+        scope = scope.parent
+    found = _BUILTINS.get(name)
+    if found is None:
+        return _NAMES.get(name)
+    if name in _FRESH:
+        found = Ref(found.name)
+        m.look(found, node)
+    return found
+
+
+def _attribute(m: Machine, node: ast.Attribute) -> Value | None:
+    return attribute(m, m.value(node.value), node.attr, node)
+
+
+def _constant(m: Machine, node: ast.Constant) -> Value:
+    found = node.value
+    if type(found) is str or type(found) is bytes:
+        strings.look_at(m, found, node)
+    return Const(found)
+
+
+def _joined(m: Machine, node: ast.JoinedStr) -> Value | None:
+    parts = [m.value(part) for part in node.values]
+    if any(isinstance(part, Attempt) for part in parts):
+        return Attempt(lambda: _text_of(m, [m.settle(part) for part in parts], node))
+    return _text_of(m, parts, node)
+
+
+def _text_of(m: Machine, parts: list[Value | None], node: ast.AST) -> Value | None:
+    texts = [plain(part) for part in parts]
+    if any(text is UNKNOWN for text in texts):
+        return None
+    text = "".join(map(str, texts))
+    strings.look_at(m, text, node)
+    return Const(text)
+
+
+def _formatted(m: Machine, node: ast.FormattedValue) -> Value | None:
+    value = m.value(node.value)
+    spec = m.value(node.format_spec) if node.format_spec else Const("")
+    if isinstance(value, Attempt):
+        return Attempt(lambda: _format(m.settle(value), node.conversion, spec))
+    return _format(value, node.conversion, spec)
+
+
+def _format(value: Value | None, conversion: int, spec: Value | None) -> Value | None:
+    found, how = plain(value), plain(spec)
+    if isinstance(value, Place) and value.path is not None:
+        found = value.path
+    if found is UNKNOWN or not isinstance(how, str) or sum(c.isdigit() for c in how) > 4:
+        return None
+    if conversion == ord("r"):
+        found = repr(found)
+    try:
+        return Const(format(found, how))
+    except (TypeError, ValueError):
+        return None
+
+
+def _binary(m: Machine, node: ast.BinOp) -> Value | None:
+    # The left side of a long sum is as deep as the sum is long.
+    rest: list[ast.BinOp] = []
+    left_node: ast.expr = node
+    while isinstance(left_node, ast.BinOp):
+        rest.append(left_node)
+        left_node = left_node.left
+    left = m.value(left_node)
+    for one in reversed(rest):
+        left = binary(m, type(one.op), left, m.value(one.right), one)
+    return left
+
+
+def binary(
+    m: Machine, kind: type[ast.operator], left: Value | None, right: Value | None, node: ast.AST
+) -> Value | None:
+    """Return what an operator makes of two values."""
+    if left is None or right is None:
+        if isinstance(left, (Place, Const)) or isinstance(right, Const):
+            return _partly(kind, left, right)
+        return None
+    if isinstance(left, Attempt) or isinstance(right, Attempt):
+        return Attempt(lambda: binary(m, kind, m.settle(left), m.settle(right), node))
+    if isinstance(left, Const) and isinstance(right, Const):
+        return _operated(m, kind, left.value, right.value, node)
+    if isinstance(left, Choice) or isinstance(right, Choice):
+        pairs = [(one, other) for one in options(left) for other in options(right)]
+        return choose(binary(m, kind, one, other, node) for one, other in pairs[:_MOST_PAIRS])
+    if isinstance(left, Place) and kind is ast.Div:
+        return _below(m, left, plain(right), node)
+    if isinstance(right, Place) and kind is ast.Div and isinstance(plain(left), str):
+        return _below(m, Place(plain(left)), right.path, node)
+    if isinstance(left, Items) and isinstance(right, Items) and kind is ast.Add:
+        return Items(left.kind, [*left.items, *right.items][:_MOST_ITEMS])
+    if isinstance(left, Table) and isinstance(right, Table) and kind is ast.BitOr:
+        return Table({**left.entries, **right.entries})
+    if isinstance(left, Items) and kind is ast.Mult and isinstance(plain(right), int):
+        return Items(left.kind, list(left.items)) if left.items else left
+    one, other = plain(left), plain(right)
+    if one is UNKNOWN or other is UNKNOWN:
+        return _carried(left, right)
+    return _operated(m, kind, one, other, node)
+
+
+def _operated(
+    m: Machine, kind: type[ast.operator], one: Any, other: Any, node: ast.AST
+) -> Value | None:
+    found = fold_operator(kind, one, other)
+    if found is UNKNOWN:
+        strings.look_at_size(m, kind, one, other, node)
+        return None
+    if isinstance(found, (str, bytes)):
+        if len(found) > 1000:
+            m.spend(len(found) // 500)
+        strings.look_at(m, found, node)
+        return Const(found) if m.work > -1000 else None
+    return wrapped(found)
+
+
+def _partly(kind: type[ast.operator], left: Value | None, right: Value | None) -> Value | None:
+    if kind is ast.Div and isinstance(left, Place):
+        return Place(None)
+    return None
+
+
+def _below(m: Machine, place: Place, name: object, node: ast.AST) -> Place:
+    if place.path is None or not isinstance(name, str):
+        return Place(None)
+    if name.startswith("/"):
+        return Place(name)
+    path = f"{place.path.rstrip('/')}/{name}"
+    strings.look_at(m, path, node)
+    return Place(path)
+
+
+def _carried(left: Value, right: Value) -> Value | None:
+    held = [one for one in (*options(left), *options(right)) if isinstance(one, Carrier)]
+    return held[0] if held else None
+
+
+def _unary(m: Machine, node: ast.UnaryOp) -> Value | None:
+    found = m.value(node.operand)
+    if m.exact:
+        found = m.settle(found)
+    if not isinstance(found, Const):
+        return None
+    try:
+        match node.op:
+            case ast.USub():
+                return wrapped(-found.value)  # type: ignore[operator]
+            case ast.Invert():
+                return wrapped(~found.value)  # type: ignore[operator]
+            case ast.UAdd():
+                return wrapped(+found.value)  # type: ignore[operator]
+            case _:
+                return Const(not found.value)
+    except TypeError:
+        return None
+
+
+def _either(m: Machine, node: ast.BoolOp) -> Value | None:
+    values = [m.value(part) for part in node.values]
+    if m.exact and all(isinstance(value, Const) for value in values):
+        constants = [value.value for value in values if isinstance(value, Const)]
+        wanted = isinstance(node.op, ast.Or)
+        return Const(next((c for c in constants if bool(c) is wanted), constants[-1]))
+    return choose(values)
+
+
+def _conditional(m: Machine, node: ast.IfExp) -> Value | None:
+    test = m.settle(m.value(node.test)) if m.exact else m.value(node.test)
+    if m.exact and isinstance(test, Const):
+        return m.value(node.body if test.value else node.orelse)
+    return choose((m.value(node.body), m.value(node.orelse)))
+
+
+def _compare(m: Machine, node: ast.Compare) -> Value | None:
+    looked = len(m.held)
+    left = m.value(node.left)
+    result: Value | None = None
+    for operation, right_node in zip(node.ops, node.comparators, strict=True):
+        right = m.value(right_node)
+        if m.exact:
+            result = _compared(type(operation), m.settle(left), m.settle(right))
+            if not (isinstance(result, Const) and result.value):
+                break
+        left = right
+    # What is only compared is not handed on.
+    del m.held[looked:]
+    return result
+
+
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: lambda a, b: a == b,
+    ast.NotEq: lambda a, b: a != b,
+    ast.Lt: lambda a, b: a < b,
+    ast.LtE: lambda a, b: a <= b,
+    ast.Gt: lambda a, b: a > b,
+    ast.GtE: lambda a, b: a >= b,
+    ast.In: lambda a, b: a in b,
+    ast.NotIn: lambda a, b: a not in b,
+    ast.Is: lambda a, b: a is b or a == b,
+    ast.IsNot: lambda a, b: a != b,
+}
+
+
+def _compared(kind: type[ast.cmpop], left: Value | None, right: Value | None) -> Value | None:
+    one, other = plain(left), plain(right)
+    if one is UNKNOWN or other is UNKNOWN:
+        return None
+    try:
+        return Const(bool(_COMPARISONS[kind](one, other)))
+    except (TypeError, ValueError):
+        return None
+
+
+def _items(m: Machine, node: ast.List | ast.Tuple | ast.Set) -> Value:
+    kind = (
+        "list" if isinstance(node, ast.List) else "tuple" if isinstance(node, ast.Tuple) else "set"
+    )
+    found: list[Value | None] = []
+    for part in node.elts:
+        if type(part) is ast.Constant and type(part.value) in _NUMBERS:
+            found.append(Const(part.value))
+        elif isinstance(part, ast.Starred):
+            found.extend(members(m, m.value(part.value)) or [None])
+        else:
+            found.append(m.value(part))
+    return Items(kind, found)  # type: ignore[arg-type]
+
+
+def _table(m: Machine, node: ast.Dict) -> Value:
+    entries: dict[object, Value | None] = {}
+    for key, part in zip(node.keys, node.values, strict=True):
+        value = m.value(part)
+        if key is None:
+            if isinstance(value, Table):
+                entries.update(value.entries)
+            elif value is not None:
+                entries[("**", id(part))] = value
+            continue
+        name = plain(m.value(key))
+        try:
+            hash(name)
+        except TypeError:
+            name = UNKNOWN
+        entries[name if name is not UNKNOWN else ("?", id(part))] = value
+    return Table(entries)
+
+
+def _subscript(m: Machine, node: ast.Subscript) -> Value | None:
+    base = m.value(node.value)
+    key = m.value(node.slice)
+    return item(m, base, key, node)
+
+
+def _slice(m: Machine, node: ast.Slice) -> Value | None:
+    bounds = [
+        plain(m.settle(m.value(part))) if part is not None else None
+        for part in (node.lower, node.upper, node.step)
+    ]
+    return None if any(bound is UNKNOWN for bound in bounds) else Const(slice(*bounds))
+
+
+def _lambda(m: Machine, node: ast.Lambda) -> Value:
+    found = Function(
+        node,
+        m.scope,
+        [m.value(default) for default in node.args.defaults],
+        [m.value(d) if d is not None else None for d in node.args.kw_defaults],
+        m.context(),
+        m.scope.owner if m.scope.kind == "class" else None,
+    )
+    m.functions.append(found)
+    return found
+
+
+def _walrus(m: Machine, node: ast.NamedExpr) -> Value | None:
+    value = m.value(node.value)
+    scope = m.scope
+    while scope.kind == "comprehension" and scope.parent is not None:
+        scope = scope.parent
+    scope.bind(node.target.id, value, m.block)
+    return value
+
+
+def _passed(m: Machine, node: Any) -> Value | None:
+    return m.value(node.value)
+
+
+def _yield(m: Machine, node: ast.Yield) -> Value | None:
+    if node.value is not None:
+        m.returned.append(Items("list", [m.value(node.value)]))
+    return None
+
+
+def _yield_from(m: Machine, node: ast.YieldFrom) -> Value | None:
+    m.returned.append(m.value(node.value))
+    return None
+
+
+def _call(m: Machine, node: ast.Call) -> Value | None:
+    return call(m, node)
+
+
+EXPRESSIONS: dict[type[ast.AST], Callable[[Any, Any], Value | None]] = {
+    ast.Attribute: _attribute,
+    ast.Await: _passed,
+    ast.BinOp: _binary,
+    ast.BoolOp: _either,
+    ast.Call: _call,
+    ast.Compare: _compare,
+    ast.Constant: _constant,
+    ast.Dict: _table,
+    ast.DictComp: dict_comprehension,
+    ast.FormattedValue: _formatted,
+    ast.GeneratorExp: comprehension,
+    ast.IfExp: _conditional,
+    ast.JoinedStr: _joined,
+    ast.Lambda: _lambda,
+    ast.List: _items,
+    ast.ListComp: comprehension,
+    ast.Name: _name,
+    ast.NamedExpr: _walrus,
+    ast.Set: _items,
+    ast.SetComp: comprehension,
+    ast.Slice: _slice,
+    ast.Starred: _passed,
+    ast.Subscript: _subscript,
+    ast.Tuple: _items,
+    ast.UnaryOp: _unary,
+    ast.Yield: _yield,
+    ast.YieldFrom: _yield_from,
+}
+"""Kind of node to what works out its value."""

@@ -1,0 +1,145 @@
+"""Items of what is known: ``base[key]``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from llm_sandbox.findings import Capability
+from llm_sandbox.security.python.folding import UNKNOWN, plain, wrapped
+from llm_sandbox.security.python.lookups import attribute, called, found, module, of_class, wild
+from llm_sandbox.security.python.sinks import CALLS, WATCHED, WILD, is_hot
+from llm_sandbox.security.python.values import (
+    Attempt,
+    Carrier,
+    Choice,
+    Class,
+    Const,
+    Instance,
+    Items,
+    Ref,
+    Space,
+    Table,
+    Value,
+    choose,
+)
+
+if TYPE_CHECKING:
+    import ast
+
+    from llm_sandbox.security.python.machine import Machine
+
+__all__ = ["item", "of_space"]
+
+_BUILT_IN = frozenset(["eval", "exec", "compile", "open", "__import__", "getattr"])
+
+
+def item(m: Machine, base: Value | None, key: Value | None, node: ast.AST) -> Value | None:
+    """Return what ``base[key]`` is."""
+    if base is None:
+        return None
+    if isinstance(base, Attempt) or isinstance(key, Attempt):
+        if m.exact or not isinstance(base, Attempt):
+            return item(m, m.settle(base), m.settle(key), node)
+        return Attempt(lambda: item(m, m.settle(base), m.settle(key), node))
+    if isinstance(key, Choice):
+        return choose(item(m, base, one, node) for one in key.of)
+    name = plain(key)
+    if isinstance(base, Choice):
+        return choose(item(m, one, key, node) for one in base.of)
+    if isinstance(base, Const):
+        return _of_text(base, name)
+    if isinstance(base, (Items, Table)):
+        return _of_container(base, name)
+    if isinstance(base, Space):
+        return of_space(m, base, name, node)
+    if isinstance(base, Carrier):
+        return base
+    if isinstance(base, Ref):
+        return _of_module(m, base, name, node)
+    if isinstance(base, (Instance, Class)):
+        method = "__getitem__" if isinstance(base, Instance) else "__class_getitem__"
+        owner = base.cls if isinstance(base, Instance) else base
+        return called(m, of_class(m, owner, method, node), base, [key], node)
+    return None
+
+
+def _of_text(base: Const, name: object) -> Value | None:
+    try:
+        return wrapped(base.value[name])  # type: ignore[index]
+    except (TypeError, IndexError, KeyError, ValueError):
+        return None
+
+
+def _of_container(base: Items | Table, name: object) -> Value | None:
+    if isinstance(base, Table):
+        try:
+            if name in base.entries:
+                return base.entries[name]
+        except TypeError:
+            return None
+        return choose(value for value in base.entries.values() if not isinstance(value, Const))
+    if isinstance(name, slice):
+        return Items(base.kind, base.items[name])
+    if base.kind == "set" and base.items:
+        return choose(base.items)
+    if isinstance(name, int) and -len(base.items) <= name < len(base.items):
+        return base.items[name]
+    if name is UNKNOWN and len(base.items) < 500:
+        return choose(value for value in base.items if not isinstance(value, Const))
+    return None
+
+
+def of_space(m: Machine, base: Space, name: object, node: ast.AST) -> Value | None:
+    """Return what a namespace has under a name."""
+    if not isinstance(name, str):
+        return _unnamed(m, base, node) if name is UNKNOWN else None
+    if base.scope is not None:
+        if name in base.scope.values:
+            return base.scope.values[name]
+        if name == "__builtins__":
+            return module(m, "builtins", node, ("globals()",))
+        return None
+    if base.of is not None:
+        return attribute(m, base.of, name, node)
+    if name in WATCHED:
+        return module(m, name, node, ("__globals__",), sure=False)
+    if name in WILD:
+        return found(m, WILD[name], node, ("__globals__",), sure=False)
+    if name == "__builtins__":
+        return module(m, "builtins", node, ("__globals__",))
+    if name in _BUILT_IN:
+        return found(m, f"builtins.{name}", node, ("__globals__",), sure=False)
+    return None
+
+
+def _unnamed(m: Machine, base: Space, node: ast.AST) -> Value | None:
+    if base.scope is not None:
+        held = [
+            value
+            for value in list(base.scope.values.values())[:500]
+            if isinstance(value, Ref) and is_hot(value.name)
+        ]
+        if not held:
+            return None
+        m.doubtful(Capability.DYNAMIC_UNRESOLVED, node, "globals()")
+        return Carrier(tuple(held))
+    if isinstance(base.of, Ref) and is_hot(base.of.name):
+        m.doubtful(Capability.DYNAMIC_UNRESOLVED, node, f"{base.of.name}.__dict__")
+        return Carrier((base.of,))
+    return Carrier((base.of,)) if isinstance(base.of, Carrier) else None
+
+
+def _of_module(m: Machine, base: Ref, name: object, node: ast.AST) -> Value | None:
+    if base.name == "sys.modules":
+        if isinstance(name, str):
+            given = m.fields.get(f"sys.modules[{name}]")
+            return given or module(m, name, node, ("sys.modules",))
+        if name is UNKNOWN:
+            m.doubtful(Capability.DYNAMIC_UNRESOLVED, node, "sys.modules")
+            return wild()
+    if base.name == "builtins" and isinstance(name, str):
+        # `__builtins__` is a dictionary in modules that are not the main one.
+        return attribute(m, base, name, node)
+    if base.name.startswith("ctypes.") and isinstance(name, str):
+        return found(m, "ctypes.CDLL", node)
+    return base if base.name in CALLS else None

@@ -1,0 +1,60 @@
+"""What a loop goes through."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from llm_sandbox.security.python.folding import wrapped
+from llm_sandbox.security.python.values import (
+    Carrier,
+    Choice,
+    Const,
+    Items,
+    Ref,
+    Space,
+    Table,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from llm_sandbox.security.python.machine import Machine
+
+__all__ = ["combinations", "members"]
+
+_MOST = 20_000
+_MOST_NUMBERS = 2_000
+_MOST_WAYS = 64
+
+
+def members(m: Machine, value: Value | None) -> list[Value | None] | None:
+    """Return the members of a value one by one; None when they are not known."""
+    if isinstance(value, Items):
+        return value.items if len(value.items) <= _MOST else None
+    if isinstance(value, Const):
+        found = value.value
+        if isinstance(found, (str, bytes)) and len(found) <= _MOST:
+            return [Const(one) for one in found]
+        if isinstance(found, range) and len(found) <= _MOST_NUMBERS:
+            return [Const(one) for one in found]
+        return None
+    if isinstance(value, Table):
+        return [wrapped(key) for key in value.entries]
+    if isinstance(value, Carrier):
+        return [value]
+    if isinstance(value, Space):
+        return [Carrier((value.of,))] if isinstance(value.of, Ref) else None
+    return None
+
+
+def combinations(m: Machine, args: list[Value | None]) -> list[list[Value | None]] | None:
+    """Return the arguments in each way that they may be, at most 64; None when there is one."""
+    if not any(isinstance(arg, Choice) for arg in args):
+        return None
+    ways: list[list[Value | None]] = [[]]
+    for arg in args:
+        found = [m.settle(one) for one in arg.of] if isinstance(arg, Choice) else [arg]
+        singles = [None if isinstance(one, Choice) else one for one in found]
+        if len(ways) * len(singles) > _MOST_WAYS:
+            singles = singles[:1]
+        ways = [[*way, one] for way in ways for one in singles]
+    return ways

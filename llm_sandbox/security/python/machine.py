@@ -1,0 +1,252 @@
+"""The state of one reading of a program: scopes, what was seen, and how much work is left."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from llm_sandbox.security.python.positions import Positions
+from llm_sandbox.security.python.scopes import Scope
+from llm_sandbox.security.python.values import Attempt, Choice, Function, Ref, Value, choose
+from llm_sandbox.security.sightings import ModuleUse, Sighting, Sightings
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Callable, Iterator
+
+    from llm_sandbox.findings import Capability, Confidence, Span
+    from llm_sandbox.security.python.cells import Magic
+    from llm_sandbox.security.source import Source
+
+__all__ = ["BREAK", "CONTINUE", "RETURN", "Machine"]
+
+BREAK, CONTINUE, RETURN = 1, 2, 3
+"""How a statement ends the block that it is in."""
+
+_WORK = 6_000
+_SHARE = 2_000
+_WORK_PER_CHARACTER = 0.1
+_LONG = 50_000
+"""Characters of a program above which one thing that is worked out gets no more work."""
+_DEEPEST_TEXT = 6
+
+
+class Machine:
+    """Reads one program.
+
+    Args:
+        source: The program.
+        sightings: Where to put what is seen.
+        expressions: Kind of node to what works out its value.
+        statements: Kind of node to what follows it.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        sightings: Sightings,
+        expressions: dict[type[ast.AST], Callable[[Machine, Any], Value | None]],
+        statements: dict[type[ast.AST], Callable[[Machine, Any], int]],
+    ) -> None:
+        self.expressions = expressions
+        self.statements = statements
+        self.sightings = sightings
+        self.positions = Positions(source)
+        self.scope = Scope("module")
+        self.block = 0
+        self.blocks = 0
+        """Number of the latest branch; see `Scope.bind`."""
+        self.exact = False
+        """Whether conditions and loops are followed as they would run."""
+        self.doubt = 0
+        """How many of the things that led here are uncertain."""
+        self.changes = 0
+        """How often a module's name was bound to what must not be lost from sight."""
+        self.function: Function | None = None
+        self.returned: list[Value | None] = []
+        self.functions: list[Function] = []
+        self.held: list[tuple[Ref, ast.AST]] = []
+        """What was looked up but may never be called under a name that is known."""
+        self.defined: set[str] = set()
+        """Names of functions and classes of the program."""
+        self.fields: dict[str, Value | None] = {}
+        """Attributes that were set on objects that are not known."""
+        self.texts: dict[str, str | None] = {}
+        """Name of a file that the program writes to its text."""
+        self.commands: dict[str, list[Sighting]] = {}
+        """Shell command to what was seen in it."""
+        self.raised: Value | None = None
+        """What the exceptions that the program raises carry."""
+        self.depth = 0
+        self.loops = 0
+        self.work = int(_WORK + _WORK_PER_CHARACTER * len(source.text))
+        self.share = int(_SHARE + _WORK_PER_CHARACTER * min(len(source.text), _LONG))
+        """How much of it a single value may take."""
+        self.outer: tuple[Span, tuple[str, ...]] | None = None
+        """Place and route of the evaluation whose text is being read."""
+        self.text_depth = 0
+        self.turn_work: dict[int, int] = {}
+        """Loop to the work that one turn of it takes."""
+        self.magics: dict[int, Magic] = {}
+        """Line to the magic that a statement of that line stands for."""
+
+    def value(self, node: ast.AST) -> Value | None:
+        """Return what is known of an expression's value."""
+        return self.expressions[type(node)](self, node)
+
+    def run(self, body: list[ast.stmt]) -> int:
+        """Follow statements; 0 when their end is reached, else how they ended."""
+        statements, exact = self.statements, self.exact
+        if exact:
+            self.work -= len(body)
+        for statement in body:
+            ended = statements[type(statement)](self, statement)
+            if ended and exact:
+                return ended
+        return 0
+
+    def settle(self, value: Value | None) -> Value | None:
+        """Work out a value whose working out was put off."""
+        while isinstance(value, Attempt):
+            if value.running or self.depth > 40:
+                return None
+            value.running = True
+            before, left = self.exact, self.work
+            self.exact = True
+            if not before:
+                self.work = min(left, self.share)
+            start = self.work
+            try:
+                found = value.work()
+            finally:
+                value.running = False
+                self.exact = before
+                self.work = left - (start - self.work)
+            value.work = lambda found=found: found  # type: ignore[misc]
+            value = found
+            if isinstance(value, Choice):
+                # What is put off within it may lead back to itself.
+                value = choose(one for one in value.of if not isinstance(one, Attempt))
+        return value
+
+    def spend(self, amount: int = 1) -> bool:
+        """Take from the work that may still be done; False when there is none left."""
+        self.work -= amount
+        return self.work > 0
+
+    def see(
+        self,
+        capability: Capability,
+        node: ast.AST | Span,
+        subject: str,
+        *,
+        confidence: Confidence = "high",
+        detail: str = "",
+        route: tuple[str, ...] = (),
+    ) -> None:
+        """Record something that the program does."""
+        if self.doubt and confidence == "high":
+            confidence = "medium"
+        span = self.positions.span(node)
+        subject = subject.removeprefix("builtins.")
+        sighting = Sighting(capability, span, subject, confidence, detail, route)
+        self.sightings.seen.append(self._placed(sighting))
+
+    def add(self, sighting: Sighting, node: ast.AST | Span, route: tuple[str, ...]) -> None:
+        """Record what another engine saw in text that a node evaluates."""
+        span = self.positions.span(node)
+        inner = sighting.inner or sighting.span
+        moved = replace(sighting, span=span, inner=inner, route=(*route, *sighting.route))
+        self.sightings.seen.append(self._placed(moved))
+
+    def doubtful(
+        self, capability: Capability, node: ast.AST | Span, subject: str, detail: str = ""
+    ) -> None:
+        """Record what cannot be known here; in a function, unless its calls make it known."""
+        outer, function = self.outer, self.function
+        span = self.positions.span(node)
+        sighting = self._placed(Sighting(capability, span, subject, "low", detail))
+        if function is not None and function.running and not self.exact and outer is None:
+            function.doubts.append(lambda: self.sightings.seen.append(sighting))
+        else:
+            self.sightings.seen.append(sighting)
+
+    def comes_by(
+        self, name: str, node: ast.AST | Span, route: tuple[str, ...] = (), sure: bool = True
+    ) -> None:
+        """Record that the program has a module."""
+        span = self.positions.span(node)
+        if self.outer is not None:
+            span, route = self.outer[0], (*self.outer[1], *route)
+        confidence: Confidence = "high" if sure else "medium"
+        self.sightings.modules.append(ModuleUse(name, span, confidence, route))
+
+    def _placed(self, sighting: Sighting) -> Sighting:
+        if self.outer is None:
+            return sighting
+        span, route = self.outer
+        inner = sighting.inner or sighting.span
+        return replace(sighting, span=span, route=(*route, *sighting.route), inner=inner)
+
+    def context(self) -> tuple[Any, ...]:
+        """Return which text is being read; see `restore`."""
+        return self.positions, self.outer, self.text_depth, self.magics
+
+    def restore(self, context: tuple[Any, ...]) -> None:
+        """Go on in a text that was left, or enter it again."""
+        self.positions, self.outer, self.text_depth, self.magics = context
+
+    def look(self, ref: Ref, node: ast.AST) -> None:
+        """Remember that a function of interest was looked up."""
+        self.held.append((ref, node))
+
+    @contextmanager
+    def branch(self) -> Iterator[None]:
+        """Follow what may or may not happen."""
+        before = self.block
+        self.blocks += 1
+        self.block = self.blocks
+        try:
+            yield
+        finally:
+            self.block = before
+
+    @contextmanager
+    def unsure(self) -> Iterator[None]:
+        """Follow what is only one possibility."""
+        self.doubt += 1
+        try:
+            yield
+        finally:
+            self.doubt -= 1
+
+    @contextmanager
+    def within(self, scope: Scope) -> Iterator[None]:
+        """Look names up in another scope."""
+        before = self.scope
+        self.scope = scope
+        try:
+            yield
+        finally:
+            self.scope = before
+
+    @contextmanager
+    def text(self, source: Source, node: ast.AST | Span, route: tuple[str, ...]) -> Iterator[bool]:
+        """Read text that a node evaluates; gives False when it lies too deep."""
+        if self.text_depth >= _DEEPEST_TEXT or not self.spend(20 + len(source.text) // 50):
+            yield False
+            return
+        before, doubt = self.context(), self.doubt
+        if self.outer is None:
+            self.outer = (self.positions.span(node), route)
+        else:
+            self.outer = (self.outer[0], (*self.outer[1], *route))
+        self.positions = Positions(source)
+        self.magics = {}
+        self.text_depth += 1
+        try:
+            yield True
+        finally:
+            self.restore(before)
+            self.doubt = doubt

@@ -1,0 +1,361 @@
+"""Functions whose result is followed: lookups, imports, callables made of others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from llm_sandbox.findings import Capability
+from llm_sandbox.security.python import acts
+from llm_sandbox.security.python.callbacks import LATER, called_later, higher
+from llm_sandbox.security.python.folding import plain, text_of
+from llm_sandbox.security.python.importing import (
+    all_modules,
+    find_spec,
+    import_by_name,
+    load_module,
+    one_module,
+    resolve_name,
+)
+from llm_sandbox.security.python.items import item
+from llm_sandbox.security.python.iteration import members
+from llm_sandbox.security.python.lookups import attribute
+from llm_sandbox.security.python.pure import HIGHER
+from llm_sandbox.security.python.sinks import CALLS, WATCHED
+from llm_sandbox.security.python.targets import hot, set_attribute, set_item
+from llm_sandbox.security.python.values import (
+    Args,
+    Attempt,
+    Bound,
+    Carrier,
+    Class,
+    Code,
+    Const,
+    Function,
+    Getter,
+    Instance,
+    Items,
+    Keywords,
+    Partial,
+    Place,
+    Ref,
+    Space,
+    Table,
+    Value,
+    choose,
+    options,
+)
+
+if TYPE_CHECKING:
+    from llm_sandbox.security.python.machine import Machine
+
+__all__ = ["MODELS", "escape", "get_attribute"]
+
+
+def escape(m: Machine, held: list[Value], node: Any) -> None:
+    """Say that a watched module goes where it cannot be followed."""
+    for one in held:
+        if isinstance(one, Ref) and one.name in WATCHED:
+            m.doubtful(Capability.MODULE_ESCAPE, node, one.name)
+            return
+
+
+def get_attribute(
+    m: Machine, base: Value | None, given: Value | None, default: Value | None, node: Any
+) -> Value | None:
+    """Return what ``getattr(base, given)`` is."""
+    if isinstance(base, Attempt):
+        base = m.settle(base)
+    results: list[Value | None] = []
+    for one in options(m.settle(given)) or (None,):
+        name = plain(one)
+        if isinstance(name, str) and name:
+            value = base
+            for part in name.split(".") if isinstance(base, Ref) else [name]:
+                value = attribute(m, value, part, node) if part else None
+            results.append(value)
+        else:
+            results.append(_unnamed(m, base, node))
+    return choose([*results, default])
+
+
+def _unnamed(m: Machine, base: Value | None, node: Any) -> Value | None:
+    held = hot(base)
+    for one in held:
+        name = one.name if isinstance(one, Ref) else "a module"
+        if isinstance(one, Carrier) or name in WATCHED:
+            m.doubtful(Capability.DYNAMIC_UNRESOLVED, node, f"getattr({name}, ..)")
+            return Carrier(tuple(held))
+    if isinstance(base, Ref) and base.name.startswith("IPython.shell"):
+        m.doubtful(Capability.DYNAMIC_UNRESOLVED, node, f"getattr({base.name}, ..)")
+    if isinstance(base, (Instance, Class)):
+        fields = base.cls.fields if isinstance(base, Instance) else base.fields
+        return choose([v for v in fields.values() if isinstance(v, (Function, Ref))][:8])
+    return None
+
+
+def _getattr(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    if len(args) < 2:
+        return Carrier(tuple(hot(args[0]))) if args and hot(args[0]) else None
+    return get_attribute(m, args[0], args[1], args[2] if len(args) > 2 else None, node)
+
+
+def _setattr(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    if len(args) == 3:
+        name = plain(m.settle(args[1]))
+        if isinstance(name, str):
+            set_attribute(m, args[0], name, args[2], node)
+        else:
+            escape(m, hot(args[2]), node)
+    return None
+
+
+def _vars(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    if not args:
+        return Space(scope=m.scope)
+    return Space(args[0]) if args[0] is not None else None
+
+
+def _globals(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    return Space(scope=m.scope.module)
+
+
+def _partial(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    return Partial(args[0], args[1:], keywords) if args else None
+
+
+def _attrgetter(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value:
+    return Getter("attribute", args)
+
+
+def _itemgetter(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value:
+    return Getter("item", args)
+
+
+def _methodcaller(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value:
+    return Getter("method", args[:1], args[1:], keywords)
+
+
+def _getitem(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    return item(m, args[0], m.settle(args[1]), node) if len(args) > 1 else None
+
+
+def _setitem(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    if len(args) > 2:
+        set_item(m, args[0], args[1], args[2], node)
+    return None
+
+
+def _operator_call(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    return _invoke(m, args[0], args[1:], keywords, node) if args else None
+
+
+def _invoke(
+    m: Machine, callee: Value | None, args: Args, keywords: Keywords, node: Any
+) -> Value | None:
+    from llm_sandbox.security.python.calls import invoke
+
+    return invoke(m, callee, args, keywords, node)
+
+
+def _type(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    if len(args) == 1:
+        one = args[0]
+        if isinstance(one, Instance):
+            return one.cls
+        if isinstance(one, (Const, Items, Table)):
+            return attribute(m, one, "__class__", node)
+        if isinstance(one, Function):
+            return Ref("types.FunctionType")
+        if isinstance(one, (Bound, Partial)) or (isinstance(one, Ref) and one.name in CALLS):
+            return Ref("builtins.type()")
+        return Ref("types.ModuleType") if isinstance(one, Ref) and one.name in WATCHED else None
+    if len(args) == 3:
+        bases = members(m, args[1]) or []
+        cls = Class(text_of(args[0]) or "", m.scope, list(bases))
+        if isinstance(args[2], Table):
+            cls.fields.update({str(key): value for key, value in args[2].entries.items()})
+        return cls
+    return None
+
+
+def _super(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    owner = m.function.owner if m.function is not None else None
+    if owner is None:
+        return None
+    for base in owner.bases:
+        if isinstance(base, Class):
+            return Instance(base)
+    refs = [base for base in owner.bases if isinstance(base, Ref) and base.name in CALLS]
+    return Ref(refs[0].name) if refs else Ref("builtins.super()")
+
+
+def _path(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    parts = [m.settle(arg) for arg in args]
+    texts = [one.path if isinstance(one, Place) else text_of(one) for one in parts]
+    if any(text is None for text in texts):
+        known = texts[0] if texts else None
+        return Place(f"{known}/?" if known else None)
+    return Place("/".join(text or "" for text in texts) or ".")
+
+
+def _home(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    return Place("~" if ref.name.endswith("home") else ".")
+
+
+def _open(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    given = args[0] if args else keywords.get("file")
+    return acts.opened(
+        m, acts.path_of(m, given), args[1] if len(args) > 1 else keywords.get("mode")
+    )
+
+
+def _reference(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    """`weakref.ref`: calling it gives the object."""
+    return Partial(Ref("copy.copy"), args[:1], {})
+
+
+def _field(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    made = keywords.get("default_factory")
+    return _invoke(m, made, [], {}, node) if made is not None else keywords.get("default")
+
+
+def _compile(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    return Code(args[0] if args else keywords.get("source"))
+
+
+def _slice(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    return args[0] if args else None
+
+
+def _namespace(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    cls = Class(ref.name, m.scope, [])
+    cls.fields.update(keywords)
+    return Instance(cls)
+
+
+def _shell(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    return Ref("IPython.shell()")
+
+
+def _identity(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    return args[0] if args else None
+
+
+def _dir(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    from llm_sandbox.security.python.methods import contents
+
+    return contents(args[0], "keys") if args else None
+
+
+def _getmembers(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    from llm_sandbox.security.python.methods import contents
+
+    return contents(args[0], "items") if args else None
+
+
+def _parsed(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    return Code(args[0]) if args else None
+
+
+MODELS: dict[str, Any] = {
+    **dict.fromkeys(LATER.split(), called_later),
+    **dict.fromkeys(HIGHER, higher),
+    "IPython.get_ipython": _shell,
+    "builtins.__import__": import_by_name,
+    "builtins.compile": _compile,
+    "builtins.getattr": _getattr,
+    "builtins.globals": _globals,
+    "builtins.locals": _vars,
+    "builtins.open": _open,
+    "builtins.setattr": _setattr,
+    "builtins.staticmethod": _identity,
+    "builtins.classmethod": _identity,
+    "builtins.super": _super,
+    "builtins.type": _type,
+    "builtins.vars": _vars,
+    "builtins.reload": _identity,
+    "codecs.open": _open,
+    "ast.parse": _parsed,
+    "ast.fix_missing_locations": _identity,
+    "builtins.dir": _dir,
+    "builtins.memoryview": _identity,
+    "inspect.getmembers": _getmembers,
+    "inspect.getmembers_static": _getmembers,
+    "io.StringIO": _identity,
+    "io.BytesIO": _identity,
+    "io.TextIOWrapper": _identity,
+    "io.BufferedReader": _identity,
+    **dict.fromkeys(
+        [f"sys.modules.{name}" for name in ("get", "pop", "__getitem__", "setdefault")], one_module
+    ),
+    **dict.fromkeys([f"sys.modules.{name}" for name in ("items", "values", "copy")], all_modules),
+    "weakref.ref": _reference,
+    "weakref.proxy": _identity,
+    "dataclasses.field": _field,
+    "copy.copy": _identity,
+    "copy.deepcopy": _identity,
+    "functools.partial": _partial,
+    "functools.partialmethod": _partial,
+    "importlib.__loader__.load_module": load_module,
+    "importlib.__loader__.find_spec": find_spec,
+    "importlib.__loader__.create_module": load_module,
+    "importlib.__spec__.loader.load_module": load_module,
+    "importlib.import_module": import_by_name,
+    "importlib.machinery.BuiltinImporter.load_module": load_module,
+    "importlib.machinery.BuiltinImporter().load_module": load_module,
+    "importlib.machinery.BuiltinImporter.create_module": load_module,
+    "importlib.machinery.BuiltinImporter.find_spec": find_spec,
+    "importlib.machinery.BuiltinImporter.find_module": _identity,
+    "importlib.machinery.FrozenImporter.load_module": load_module,
+    "importlib.machinery.PathFinder.find_spec": find_spec,
+    "importlib.machinery.PathFinder().find_spec": find_spec,
+    "importlib.machinery.ModuleSpec": find_spec,
+    "importlib._bootstrap.BuiltinImporter.load_module": load_module,
+    "importlib._bootstrap._load": load_module,
+    "importlib._bootstrap._find_and_load": load_module,
+    "importlib._bootstrap._load_unlocked": load_module,
+    "importlib._bootstrap._find_spec": find_spec,
+    "importlib.reload": _identity,
+    "importlib.util.find_spec": find_spec,
+    "importlib.util.module_from_spec": load_module,
+    "imp.load_module": load_module,
+    "imp.init_builtin": load_module,
+    "_imp.create_builtin": load_module,
+    "importlib.util._find_spec": find_spec,
+    "inspect.getmodule": _identity,
+    "inspect.getattr_static": _getattr,
+    "inspect.unwrap": _identity,
+    "io.open": _open,
+    "operator.attrgetter": _attrgetter,
+    "operator.call": _operator_call,
+    "operator.getitem": _getitem,
+    "operator.__getitem__": _getitem,
+    "operator.itemgetter": _itemgetter,
+    "operator.methodcaller": _methodcaller,
+    "operator.setitem": _setitem,
+    "pathlib.Path": _path,
+    "pathlib.Path.cwd": _home,
+    "pathlib.Path.home": _home,
+    "pkgutil.resolve_name": resolve_name,
+    "pydoc.locate": resolve_name,
+    "pydoc.safeimport": import_by_name,
+    "pydoc.resolve": resolve_name,
+    "django.utils.module_loading.import_string": resolve_name,
+    "werkzeug.utils.import_string": resolve_name,
+    "sympy.external.import_module": import_by_name,
+    "sympy.external.importtools.import_module": import_by_name,
+    "test.support.import_helper.import_module": import_by_name,
+    "test.support.import_helper.import_fresh_module": import_by_name,
+    "traitlets.import_item": resolve_name,
+    "traitlets.utils.importstring.import_item": resolve_name,
+    "IPython.utils.importstring.import_item": resolve_name,
+    "logging.config._resolve": resolve_name,
+    "unittest.mock._importer": resolve_name,
+    "unittest.mock._dot_lookup": resolve_name,
+    "xmlrpc.server.resolve_dotted_attribute": _getattr,
+    "six.moves.__import__": import_by_name,
+    "types.SimpleNamespace": _namespace,
+    "argparse.Namespace": _namespace,
+    "unittest.mock.sentinel": _identity,
+}
+"""Full name to what follows its result."""

@@ -1,0 +1,208 @@
+"""Calls of the program's own functions: their bodies, with what is known of the arguments."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from llm_sandbox.security.python.scopes import Scope
+from llm_sandbox.security.python.targets import hot
+from llm_sandbox.security.python.values import (
+    Attempt,
+    Bound,
+    Class,
+    Const,
+    Function,
+    Getter,
+    Instance,
+    Items,
+    Partial,
+    Table,
+    Value,
+    choose,
+)
+
+if TYPE_CHECKING:
+    from llm_sandbox.security.python.machine import Machine
+
+__all__ = ["run_function", "survey"]
+
+_MOST_RUNS = 12
+_MOST_SURVEYS = 3
+_DEEPEST = 16
+_SHALLOW = 3
+
+
+def run_function(
+    m: Machine,
+    function: Function,
+    args: list[Value | None],
+    keywords: dict[str, Value | None],
+    node: ast.AST,
+) -> Value | None:
+    """Return what a function returns, after seeing what it does with these arguments."""
+    given = [*args, *keywords.values()]
+    if any(_matters(value) for value in given):
+        function.called = True
+        if function.runs < _MOST_RUNS and m.spend(10):
+            function.runs += 1
+            return _run(m, function, args, keywords)
+        return None
+    survey(m, function)
+    if _is_settled(function, given):
+        return function.result
+    known = [value for value in given if value is not None]
+    if (function.doubts or function.cares) and known and function.runs < _MOST_RUNS:
+        function.called = True
+        function.runs += 1
+        return _run(m, function, args, keywords)
+    if m.exact:
+        return _run(m, function, args, keywords) if m.spend(5) else None
+    if not known and function.node.args.args:
+        return function.result
+    return Attempt(lambda: _run(m, function, args, keywords) if m.spend(5) else None)
+
+
+def _is_settled(function: Function, given: list[Value | None]) -> bool:
+    """Return whether what a function returns for any argument is all there is to know."""
+    result = function.result
+    if result is None or isinstance(result, Attempt) or function.doubts or function.cares:
+        return False
+    return not (_has_text(given) and isinstance(result, Const))
+
+
+def _matters(value: Value | None) -> bool:
+    if value is None or isinstance(value, (Const, Attempt)):
+        return False
+    if isinstance(value, (Function, Partial, Getter, Class)):
+        return True
+    if isinstance(value, Instance):
+        return bool(hot(value))
+    if isinstance(value, Bound):
+        return value.function is not None
+    return bool(hot(value)) or (
+        isinstance(value, (Items, Table)) and any(_matters(v) for v in _values(value)[:20])
+    )
+
+
+def _values(value: Items | Table) -> list[Value | None]:
+    return value.items if isinstance(value, Items) else list(value.entries.values())
+
+
+def _has_text(values: list[Value | None]) -> bool:
+    return any(isinstance(value, (Const, Items, Attempt)) for value in values)
+
+
+def survey(m: Machine, function: Function) -> None:
+    """Follow a function whose arguments are not known, unless nothing changed since."""
+    if function.running or function.seen_at == m.changes:
+        return
+    if function.seen_at >= 0 and (function.runs >= _MOST_SURVEYS or not m.spend(20)):
+        return
+    function.runs += function.seen_at >= 0
+    function.seen_at = m.changes
+    function.doubts.clear()
+    owner = function.owner
+    first: list[Value | None] = []
+    if owner is not None and _has_self(function):
+        first = [Instance(owner)]
+        if owner.ready is False:
+            owner.ready = True
+            made = owner.fields.get("__init__")
+            if isinstance(made, Function) and made is not function:
+                survey(m, made)
+    before = m.exact
+    m.exact = False
+    try:
+        function.result = _run(m, function, first, {})
+        if getattr(function.node, "name", "") in {"__reduce__", "__reduce_ex__"}:
+            _reduce(m, function)
+    except RecursionError:
+        # Too deep within other calls; it is followed once more when those are done.
+        function.seen_at = -1
+        if not m.depth:
+            raise
+    finally:
+        m.exact = before
+
+
+def _reduce(m: Machine, function: Function) -> None:
+    """What `__reduce__` returns is called when a copy of the object is made or loaded."""
+    from llm_sandbox.security.python.calls import invoke
+
+    result = function.result
+    if isinstance(result, Items) and len(result.items) >= 2:
+        args = result.items[1]
+        with m.unsure():
+            given = list(args.items) if isinstance(args, Items) else []
+            invoke(m, result.items[0], given, {}, function.node)
+
+
+def _has_self(function: Function) -> bool:
+    node = function.node
+    if not node.args.args and not node.args.posonlyargs:
+        return False
+    decorators = getattr(node, "decorator_list", ())
+    return not any(getattr(one, "id", "") == "staticmethod" for one in decorators)
+
+
+def _run(
+    m: Machine, function: Function, args: list[Value | None], keywords: dict[str, Value | None]
+) -> Value | None:
+    if m.depth >= _DEEPEST or (function.running and not m.exact) or function.running > 12:
+        return None
+    node = function.node
+    scope = Scope("function", function.scope, function.owner)
+    if function.owner is not None:
+        # Names of a class body are no names of its methods.
+        scope.parent = function.scope.parent if function.scope.kind == "class" else function.scope
+    _bind_arguments(function, scope, args, keywords)
+    before = m.scope, m.block, m.returned, m.function
+    m.scope, m.block, m.returned, m.function = scope, 0, [], function
+    context = m.context()
+    m.restore(function.context)
+    m.depth += 1
+    function.running += 1
+    try:
+        if isinstance(node, ast.Lambda):
+            return m.value(node.body)
+        m.run(node.body)
+        return _result(m.returned)
+    except RecursionError:
+        if m.depth < _SHALLOW:
+            raise
+        return None
+    finally:
+        m.scope, m.block, m.returned, m.function = before
+        m.restore(context)
+        m.depth -= 1
+        function.running -= 1
+
+
+def _result(returned: list[Value | None]) -> Value | None:
+    return returned[0] if len(returned) == 1 else choose(returned)
+
+
+def _bind_arguments(
+    function: Function, scope: Scope, args: list[Value | None], keywords: dict[str, Value | None]
+) -> None:
+    spec = function.node.args
+    names = [one.arg for one in (*spec.posonlyargs, *spec.args)]
+    values = scope.values
+    for number, name in enumerate(names[len(names) - len(function.defaults) :]):
+        values[name] = function.defaults[number]
+    for one, default in zip(spec.kwonlyargs, function.keyword_defaults, strict=False):
+        values[one.arg] = default
+    for name in names:
+        values.setdefault(name, None)
+    for number, value in enumerate(args[: len(names)]):
+        values[names[number]] = value
+    if spec.vararg is not None:
+        values[spec.vararg.arg] = Items("tuple", list(args[len(names) :])) if args else None
+    named = set(names) | {one.arg for one in spec.kwonlyargs}
+    if spec.kwarg is not None:
+        others = {key: value for key, value in keywords.items() if key not in named}
+        values[spec.kwarg.arg] = (
+            Table({str(key): value for key, value in others.items()}) if others else None
+        )
+    values.update({key: value for key, value in keywords.items() if key in named})

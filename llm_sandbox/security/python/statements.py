@@ -1,0 +1,290 @@
+"""What follows each kind of statement."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from llm_sandbox.security.python.calls import invoke
+from llm_sandbox.security.python.definitions import annotation, define_class, define_function
+from llm_sandbox.security.python.expressions import binary
+from llm_sandbox.security.python.imports import import_, import_from
+from llm_sandbox.security.python.iteration import members
+from llm_sandbox.security.python.lookups import of_class
+from llm_sandbox.security.python.loops import for_, while_
+from llm_sandbox.security.python.machine import BREAK, CONTINUE, RETURN
+from llm_sandbox.security.python.targets import bind, hot
+from llm_sandbox.security.python.values import (
+    Carrier,
+    Const,
+    Instance,
+    Items,
+    Table,
+    Value,
+    choose,
+)
+from llm_sandbox.security.python.words import names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from llm_sandbox.security.python.machine import Machine
+
+__all__ = ["STATEMENTS"]
+
+_MOST_ITEMS = 20_000
+
+
+def _expression(m: Machine, node: ast.Expr) -> int:
+    if type(node.value) is not ast.Constant:
+        m.value(node.value)
+    return 0
+
+
+def _assign(m: Machine, node: ast.Assign) -> int:
+    if m.magics:
+        _follow_magic(m, node)
+    value = m.value(node.value)
+    for target in node.targets:
+        if type(target) is ast.Name:
+            m.scope.bind(target.id, value, m.block)
+            if value is not None and type(value) is not Const and m.scope.kind == "module":
+                m.changes += 1
+        else:
+            bind(m, target, value)
+    return 0
+
+
+def _annotated(m: Machine, node: ast.AnnAssign) -> int:
+    annotation(m, node.annotation)
+    if node.value is not None:
+        bind(m, node.target, m.value(node.value))
+    return 0
+
+
+def _augmented(m: Machine, node: ast.AugAssign) -> int:
+    if isinstance(node.target, ast.Name):
+        scope = m.scope.find(node.target.id)
+        before = scope.values[node.target.id] if scope is not None else None
+    else:
+        before = m.value(node.target)
+    value = m.value(node.value)
+    if isinstance(before, Items) and isinstance(node.op, ast.Add):
+        if len(before.items) < _MOST_ITEMS:
+            before.items.extend((members(m, m.settle(value)) or [None])[:_MOST_ITEMS])
+        return 0
+    if isinstance(before, Instance):
+        called = of_class(m, before.cls, f"__i{type(node.op).__name__.lower()}__", node)
+        called = called or of_class(m, before.cls, f"__{type(node.op).__name__.lower()}__", node)
+        if called is not None:
+            invoke(m, called, [before, value], {}, node)
+    bind(m, node.target, binary(m, type(node.op), before, value, node))
+    return 0
+
+
+def _if(m: Machine, node: ast.If) -> int:
+    test = m.value(node.test)
+    if m.exact:
+        test = m.settle(test)
+        if isinstance(test, Const):
+            return m.run(node.body if test.value else node.orelse)
+    with m.branch():
+        _narrow(m, node.test)
+        m.run(node.body)
+    if node.orelse:
+        with m.branch():
+            m.run(node.orelse)
+    return 0
+
+
+def _narrow(m: Machine, test: ast.expr) -> None:
+    """Within ``if name == "text"``, the name is that text."""
+    if (
+        isinstance(test, ast.Compare)
+        and isinstance(test.left, ast.Name)
+        and isinstance(test.ops[0], ast.Eq)
+        and isinstance(test.comparators[0], ast.Constant)
+        and isinstance(test.comparators[0].value, str)
+    ):
+        m.scope.values[test.left.id] = Const(test.comparators[0].value)
+
+
+def _with(m: Machine, node: ast.With | ast.AsyncWith) -> int:
+    for part in node.items:
+        value = m.value(part.context_expr)
+        if isinstance(value, Instance):
+            entered = of_class(m, value.cls, "__enter__", node)
+            entered = entered or of_class(m, value.cls, "__aenter__", node)
+            if entered is not None:
+                value = invoke(m, entered, [value], {}, part.context_expr) or value
+        elif isinstance(value, Items) and value.items:
+            value = value.items[0]
+        if part.optional_vars is not None:
+            bind(m, part.optional_vars, value)
+    return m.run(node.body)
+
+
+def _try(m: Machine, node: Any) -> int:
+    ended = m.run(node.body)
+    for handler in node.handlers:
+        with m.branch():
+            if handler.type is not None:
+                annotation(m, handler.type)
+            if handler.name:
+                m.scope.bind(handler.name, m.raised, m.block)
+            m.run(handler.body)
+    m.run(node.orelse)
+    return m.run(node.finalbody) or ended
+
+
+_NEVER_CALLED = frozenset(
+    names(
+        """
+    __doc__ __module__ __slots__ __qualname__ __all__ __name__
+    """
+    )
+)
+
+
+def _return(m: Machine, node: ast.Return) -> int:
+    m.returned.append(m.value(node.value) if node.value is not None else None)
+    return RETURN
+
+
+def _delete(m: Machine, node: ast.Delete) -> int:
+    for target in node.targets:
+        if not isinstance(target, ast.Name):
+            m.value(target)
+    return 0
+
+
+def _raise(m: Machine, node: ast.Raise) -> int:
+    for part in (node.exc, node.cause):
+        if part is not None:
+            held = hot(m.value(part))
+            if held:
+                m.raised = Carrier(tuple(held[:20]))
+    return RETURN
+
+
+def _assert(m: Machine, node: ast.Assert) -> int:
+    m.value(node.test)
+    if node.msg is not None:
+        m.value(node.msg)
+    return 0
+
+
+def _elsewhere(m: Machine, node: ast.Global | ast.Nonlocal) -> int:
+    scope = m.scope
+    for name in node.names:
+        if isinstance(node, ast.Global):
+            scope.elsewhere[name] = scope.module
+        elif scope.parent is not None:
+            other = scope.parent.find(name)
+            if other is not None:
+                scope.elsewhere[name] = other
+    return 0
+
+
+def _match(m: Machine, node: ast.Match) -> int:
+    value = m.value(node.subject)
+    for case in node.cases:
+        with m.branch():
+            _pattern(m, case.pattern, value)
+            if case.guard is not None:
+                m.value(case.guard)
+            m.run(case.body)
+    return 0
+
+
+def _pattern(m: Machine, node: ast.pattern, value: Value | None) -> None:
+    if isinstance(node, ast.MatchAs):
+        if node.pattern is not None:
+            _pattern(m, node.pattern, value)
+        if node.name is not None:
+            m.scope.bind(node.name, value, m.block)
+    elif isinstance(node, ast.MatchSequence):
+        row = members(m, value) or []
+        for number, part in enumerate(node.patterns):
+            _pattern(m, part, row[number] if number < len(row) else None)
+    elif isinstance(node, ast.MatchMapping):
+        _mapping_pattern(m, node, value)
+    elif isinstance(node, ast.MatchClass):
+        _class_pattern(m, node, value)
+    elif isinstance(node, ast.MatchOr):
+        for part in node.patterns:
+            _pattern(m, part, value)
+    elif isinstance(node, ast.MatchStar) and node.name is not None:
+        m.scope.bind(node.name, None, m.block)
+
+
+def _mapping_pattern(m: Machine, node: ast.MatchMapping, value: Value | None) -> None:
+    table = value.entries if isinstance(value, Table) else {}
+    for key, part in zip(node.keys, node.patterns, strict=True):
+        known = m.value(key)
+        name = known.value if isinstance(known, Const) else None
+        _pattern(m, part, table.get(name))
+    if node.rest is not None:
+        m.scope.bind(node.rest, value, m.block)
+
+
+def _class_pattern(m: Machine, node: ast.MatchClass, value: Value | None) -> None:
+    looked = len(m.held)
+    m.value(node.cls)
+    del m.held[looked:]
+    for part in (*node.patterns, *node.kwd_patterns):
+        _pattern(m, part, choose(hot(value)))
+
+
+def _pass(m: Machine, node: ast.stmt) -> int:
+    if m.magics:
+        _follow_magic(m, node)
+    return 0
+
+
+def _follow_magic(m: Machine, node: ast.stmt) -> None:
+    magic = m.magics.pop(node.lineno, None)
+    if magic is not None:
+        from llm_sandbox.security.python.magics import follow_magic
+
+        follow_magic(m, magic)
+
+
+def _break(m: Machine, node: ast.Break) -> int:
+    return BREAK
+
+
+def _continue(m: Machine, node: ast.Continue) -> int:
+    return CONTINUE
+
+
+STATEMENTS: dict[type[ast.AST], Callable[[Any, Any], int]] = {
+    ast.AnnAssign: _annotated,
+    ast.Assert: _assert,
+    ast.Assign: _assign,
+    ast.AsyncFor: for_,
+    ast.AsyncFunctionDef: define_function,
+    ast.AsyncWith: _with,
+    ast.AugAssign: _augmented,
+    ast.Break: _break,
+    ast.ClassDef: define_class,
+    ast.Continue: _continue,
+    ast.Delete: _delete,
+    ast.Expr: _expression,
+    ast.For: for_,
+    ast.FunctionDef: define_function,
+    ast.Global: _elsewhere,
+    ast.If: _if,
+    ast.Import: import_,
+    ast.ImportFrom: import_from,
+    ast.Match: _match,
+    ast.Nonlocal: _elsewhere,
+    ast.Pass: _pass,
+    ast.Raise: _raise,
+    ast.Return: _return,
+    ast.Try: _try,
+    ast.TryStar: _try,
+    ast.While: while_,
+    ast.With: _with,
+}
+"""Kind of node to what follows it; gives 0, or how the statement ends its block."""

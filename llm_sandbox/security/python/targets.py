@@ -1,0 +1,219 @@
+"""Assignment to names, tuples, attributes and items."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from llm_sandbox.findings import Capability
+from llm_sandbox.security.python.folding import UNKNOWN, plain, text_of
+from llm_sandbox.security.python.iteration import members
+from llm_sandbox.security.python.sinks import is_hot
+from llm_sandbox.security.python.values import (
+    Attempt,
+    Carrier,
+    Choice,
+    Class,
+    Const,
+    Function,
+    Instance,
+    Items,
+    Ref,
+    Space,
+    Table,
+    Value,
+    choose,
+    join,
+    options,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from llm_sandbox.security.python.machine import Machine
+
+__all__ = ["bind", "hot", "set_attribute", "set_item"]
+
+_DEEPEST = 5
+_MOST_PARTS = 2_000
+_COLD = (Const, Function, Attempt)
+
+
+def hot(value: Value | None) -> list[Value]:
+    """Return what of a value must not be lost from sight."""
+    if value is None or isinstance(value, Const):
+        return []
+    if isinstance(value, Ref):
+        return [value] if is_hot(value.name) else []
+    if isinstance(value, Carrier):
+        return [value]
+    found: list[Value] = []
+    seen: set[int] = set()
+    row: list[Value] = [value]
+    for _ in range(_DEEPEST):
+        row = [part for one in row for part in _parts(one, seen, found)][:_MOST_PARTS]
+        if not row:
+            break
+    return found
+
+
+def _parts(value: Value, seen: set[int], found: list[Value]) -> list[Value]:
+    """What a value holds; what is to be found goes to `found`."""
+    if isinstance(value, Ref):
+        found.extend([value] if is_hot(value.name) else [])
+        return []
+    if isinstance(value, Carrier):
+        found.append(value)
+        return []
+    held: Iterable[Value | None]
+    # Objects of one class share their fields, and values may hold themselves.
+    key = id(value.cls) if isinstance(value, Instance) else id(value)
+    if key in seen:
+        return []
+    seen.add(key)
+    if isinstance(value, Items):
+        held = value.items[:500]
+    elif isinstance(value, Table):
+        held = list(value.entries.values())[:500]
+    elif isinstance(value, Choice):
+        held = value.of
+    elif isinstance(value, Instance):
+        held = list(value.cls.fields.values())[:50]
+    elif isinstance(value, Space):
+        held = (value.of,)
+    else:
+        return []
+    return [one for one in held if one is not None and type(one) not in _COLD]
+
+
+def bind(m: Machine, target: ast.expr, value: Value | None) -> None:
+    """Bind the target of an assignment, loop or `with`."""
+    if isinstance(target, ast.Name):
+        m.scope.bind(target.id, value, m.block)
+        if value is not None and m.scope.kind == "module" and type(value) is not Const:
+            m.changes += 1
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        _unpack(m, target.elts, value)
+    elif isinstance(target, ast.Starred):
+        bind(m, target.value, value)
+    elif isinstance(target, ast.Attribute):
+        set_attribute(m, m.value(target.value), target.attr, value, target)
+    elif isinstance(target, ast.Subscript):
+        base, key = m.value(target.value), m.value(target.slice)
+        set_item(m, base, key, value, target)
+
+
+def _unpack(m: Machine, targets: list[ast.expr], value: Value | None) -> None:
+    settled = m.settle(value) if m.exact or isinstance(value, Attempt) else value
+    if isinstance(settled, Choice):
+        rows = [members(m, one) or [] for one in settled.of]
+        width = max(map(len, rows))
+        settled = Items(
+            "list", [choose(row[n] for row in rows if n < len(row)) for n in range(min(width, 20))]
+        )
+    found = members(m, settled)
+    if isinstance(settled, Carrier) or found is None:
+        spilled = settled if isinstance(settled, Carrier) else None
+        for target in targets:
+            bind(m, target, spilled)
+        return
+    star = next((n for n, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
+    if star is None:
+        for number, target in enumerate(targets):
+            bind(m, target, found[number] if number < len(found) else None)
+        return
+    after = len(targets) - star - 1
+    end = max(len(found) - after, star)
+    for number, target in enumerate(targets[:star]):
+        bind(m, target, found[number] if number < len(found) else None)
+    bind(m, targets[star], Items("list", list(found[star:end])))
+    for number, target in enumerate(targets[star + 1 :]):
+        bind(m, target, found[end + number] if end + number < len(found) else None)
+
+
+def set_attribute(
+    m: Machine, base: Value | None, name: str, value: Value | None, node: ast.AST
+) -> None:
+    """Follow ``base.name = value``."""
+    for one in options(base):
+        if isinstance(one, (Instance, Class, Function)):
+            fields = one.cls.fields if isinstance(one, Instance) else one.fields
+            fields[name] = join(fields.get(name), value)
+        elif isinstance(one, Ref):
+            _set_in_module(m, one, name, value, node)
+    if base is None or isinstance(base, Ref):
+        m.fields[name] = join(m.fields.get(name), value)
+
+
+def _set_in_module(m: Machine, base: Ref, name: str, value: Value | None, node: ast.AST) -> None:
+    if base.name == "builtins":
+        m.scope.module.bind(name, value, m.block)
+    if name in {"__code__", "__globals__"}:
+        m.see(Capability.INTROSPECTION, node, f"{base.name}.{name}")
+
+
+def set_item(
+    m: Machine, base: Value | None, key: Value | None, value: Value | None, node: ast.AST
+) -> None:
+    """Follow ``base[key] = value``."""
+    # Text as a key matters only where keys are names of something else.
+    needed = m.exact or isinstance(base, (Space, Ref))
+    name = plain(m.settle(key) if needed else key)
+    for one in options(base):
+        if isinstance(one, Table):
+            _set_entry(one, name, value)
+        elif isinstance(one, Items):
+            _set_member(one, name, value)
+        elif isinstance(one, Space):
+            _set_in_space(m, one, name, value, node)
+        elif isinstance(one, Ref) and one.name == "sys.modules" and isinstance(name, str):
+            m.fields[f"sys.modules[{name}]"] = value
+        elif isinstance(one, Ref) and one.name == "os.environ":
+            _set_variable(m, name, value, node)
+    if base is None and hot(value):
+        m.doubtful(Capability.MODULE_ESCAPE, node, _name_of(value))
+
+
+def _name_of(value: Value | None) -> str:
+    held = hot(value)
+    while held and isinstance(held[0], Carrier):
+        held = [one for one in held[0].held if isinstance(one, Ref)]
+    return held[0].name if held and isinstance(held[0], Ref) else "a module"
+
+
+def _set_entry(table: Table, name: object, value: Value | None) -> None:
+    try:
+        if name is UNKNOWN:
+            table.entries[("?", len(table.entries))] = value
+        else:
+            table.entries[name] = value
+    except TypeError:
+        return
+
+
+def _set_member(items: Items, name: object, value: Value | None) -> None:
+    if isinstance(name, int) and -len(items.items) <= name < len(items.items):
+        items.items[name] = value
+    elif isinstance(name, slice):
+        given = value.items if isinstance(value, Items) else None
+        if given is not None and name.step is None:
+            items.items[name] = given
+    elif value is not None and len(items.items) < 10_000:
+        items.items.append(value)
+
+
+def _set_in_space(
+    m: Machine, space: Space, name: object, value: Value | None, node: ast.AST
+) -> None:
+    if space.scope is not None:
+        if isinstance(name, str):
+            space.scope.bind(name, value, m.block)
+        elif hot(value):
+            m.doubtful(Capability.MODULE_ESCAPE, node, _name_of(value))
+    elif isinstance(name, str):
+        set_attribute(m, space.of, name, value, node)
+
+
+def _set_variable(m: Machine, name: object, value: Value | None, node: ast.AST) -> None:
+    if name in {"PYTHONSTARTUP", "LD_PRELOAD", "BASH_ENV", "LD_AUDIT", "PYTHONBREAKPOINT"}:
+        m.see(Capability.PERSISTENCE, node, str(name), detail=f"by {text_of(value) or 'a file'}")

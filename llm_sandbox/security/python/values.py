@@ -1,0 +1,274 @@
+"""What is known of a value without running the program; None stands for a value not known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Callable, Iterable
+
+    from llm_sandbox.security.python.scopes import Scope
+
+__all__ = [
+    "Args",
+    "Attempt",
+    "Bound",
+    "Carrier",
+    "Choice",
+    "Class",
+    "Code",
+    "Const",
+    "Function",
+    "Getter",
+    "Instance",
+    "Items",
+    "Keywords",
+    "Partial",
+    "Place",
+    "Ref",
+    "Space",
+    "Table",
+    "Value",
+    "Written",
+    "choose",
+    "join",
+    "options",
+]
+
+_MOST_OPTIONS = 12
+
+
+class Value:
+    """Something known of a value."""
+
+    __slots__ = ()
+
+
+class Const(Value):
+    """A constant: number, text, bytes, True, None, a range, a slice.
+
+    Args:
+        value: The constant.
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+class Ref(Value):
+    """Something of a module, by its full name; ``()`` in it stands for what a call returned.
+
+    Args:
+        name: Such as ``os.system`` or ``pathlib.Path().unlink``.
+        route: How it was reached when not by this name.
+        sure: Whether the name is certain.
+    """
+
+    __slots__ = ("name", "route", "sure", "used")
+
+    def __init__(self, name: str, route: tuple[str, ...] = (), sure: bool = True) -> None:
+        self.name = name
+        self.route = route
+        self.sure = sure
+        self.used = False
+
+
+@dataclass(slots=True, eq=False)
+class Items(Value):
+    """A list, tuple or set whose members are known one by one."""
+
+    kind: Literal["list", "tuple", "set"]
+    items: list[Value | None]
+
+
+@dataclass(slots=True, eq=False)
+class Table(Value):
+    """A dictionary with constant keys."""
+
+    entries: dict[object, Value | None]
+
+
+@dataclass(slots=True, eq=False)
+class Function(Value):
+    """A function or lambda of the program itself."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    scope: Scope
+    defaults: list[Value | None]
+    keyword_defaults: list[Value | None]
+    context: Any
+    owner: Class | None = None
+    fields: dict[str, Value | None] = field(default_factory=dict)
+    result: Value | None = None
+    seen_at: int = -1
+    runs: int = 0
+    running: int = 0
+    called: bool = False
+    cares: bool = False
+    doubts: list[Callable[[], None]] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Class(Value):
+    """A class of the program itself."""
+
+    name: str
+    scope: Scope
+    bases: list[Value | None]
+    node: ast.ClassDef | None = None
+    fields: dict[str, Value | None] = field(default_factory=dict)
+    ready: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Instance(Value):
+    """An object of a class of the program itself."""
+
+    cls: Class
+
+
+class Bound(Value):
+    """A method of a value: ``"".join``, or a function together with its first argument.
+
+    Args:
+        base: The value that the method belongs to.
+        name: Name of the method.
+        function: The method, when the program defines it.
+    """
+
+    __slots__ = ("base", "function", "name")
+
+    def __init__(self, base: Value, name: str, function: Function | None = None) -> None:
+        self.base = base
+        self.name = name
+        self.function = function
+
+
+@dataclass(slots=True, eq=False)
+class Partial(Value):
+    """A callable with some arguments given."""
+
+    callee: Value | None
+    args: list[Value | None]
+    keywords: dict[str, Value | None]
+
+
+@dataclass(slots=True, eq=False)
+class Getter(Value):
+    """What `operator.attrgetter`, ``itemgetter`` and ``methodcaller`` return."""
+
+    kind: Literal["attribute", "item", "method"]
+    names: list[Value | None]
+    args: list[Value | None] = field(default_factory=list)
+    keywords: dict[str, Value | None] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Space(Value):
+    """The namespace of something as a dictionary: ``vars(x)``, ``globals()``."""
+
+    of: Value | None = None
+    scope: Scope | None = None
+
+
+class Carrier(Value):
+    """Something that holds what must not be lost from sight, no matter how.
+
+    Args:
+        held: What it holds.
+    """
+
+    __slots__ = ("held",)
+
+    def __init__(self, held: tuple[Value, ...]) -> None:
+        self.held = held
+
+
+@dataclass(slots=True, eq=False)
+class Choice(Value):
+    """One of several values."""
+
+    of: tuple[Value, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Code(Value):
+    """Compiled text."""
+
+    text: Value | None
+
+
+@dataclass(slots=True, eq=False)
+class Place(Value):
+    """A `pathlib.Path`."""
+
+    path: str | None
+
+
+@dataclass(slots=True, eq=False)
+class Written(Value):
+    """An open file."""
+
+    path: str | None
+    writes: bool
+
+
+@dataclass(slots=True, eq=False)
+class Attempt(Value):
+    """A value that is only worked out when something depends on it."""
+
+    work: Callable[[], Value | None]
+    running: bool = False
+
+
+Args = list[Value | None]
+"""Values of a call's arguments by position."""
+Keywords = dict[str, Value | None]
+"""Values of a call's arguments by name."""
+
+
+def join(one: Value | None, other: Value | None) -> Value | None:
+    """Return what is known when it is either of two; what is not known is left out."""
+    if one is None or one is other:
+        return other
+    if other is None:
+        return one
+    return choose([*options(one), *options(other)])
+
+
+def options(value: Value | None) -> tuple[Value, ...]:
+    """Return what a value may be."""
+    if value is None:
+        return ()
+    return value.of if isinstance(value, Choice) else (value,)
+
+
+def choose(values: Iterable[Value | None]) -> Value | None:
+    """Return one value for several possible ones, without repetitions."""
+    kept: list[Value] = []
+    seen: set[object] = set()
+    for value in values:
+        for one in options(value):
+            key = _key(one)
+            if key not in seen:
+                seen.add(key)
+                kept.append(one)
+    if len(kept) <= 1:
+        return kept[0] if kept else None
+    return Choice(tuple(kept[:_MOST_OPTIONS]))
+
+
+def _key(value: Value) -> object:
+    if isinstance(value, Ref):
+        return value.name
+    if isinstance(value, Const):
+        try:
+            hash(value.value)
+        except TypeError:
+            return id(value)
+        return (type(value.value), value.value)
+    return id(value)

@@ -1,0 +1,177 @@
+"""Scan reports as SARIF 2.1.0, the form that code hosts and editors read.
+
+The meaning of each property is that of the OASIS standard "Static Analysis Results Interchange
+Format Version 2.1.0"; tags, `precision` and `security-severity` are those that GitHub reads.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from llm_sandbox.const import VERSION
+from llm_sandbox.findings import Finding, SeverityName, Span
+from llm_sandbox.security.report_text import one_visible_line, summary_line
+from llm_sandbox.security.sarif_rules import LEVELS, Json, describe, rules_of
+from llm_sandbox.terminal import strip_controls
+
+if TYPE_CHECKING:
+    from llm_sandbox.security.report import ScanReport
+
+__all__ = ["sarif_log"]
+
+_SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+_FINGERPRINT = "llmSandboxFinding/v1"
+_LANGUAGES = {"cpp": "cplusplus"}
+_CELL = re.compile(r"(?s)(.*\.ipynb)#(cell-\d+)")
+_RANKS: Mapping[SeverityName, float] = {"high": 90.0, "medium": 60.0, "low": 30.0, "safe": 0.0}
+
+
+def sarif_log(reports: Sequence["ScanReport"]) -> dict[str, object]:
+    """Return a SARIF 2.1.0 log of one run that made all of `reports`.
+
+    Code that could not be read is told by a notification of the run, besides its findings. Text of
+    the code is quoted without control characters; half characters become U+FFFD, so that the log
+    can be written in UTF-8.
+
+    Args:
+        reports: The reports, in the order in which their results shall stand.
+    """
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(reports)]}
+
+
+def _run(reports: Sequence["ScanReport"]) -> Json:
+    findings = [finding for report in reports for finding in report.findings]
+    rules = rules_of(findings)
+    numbers = {str(rule["id"]): number for number, rule in enumerate(rules)}
+    artifacts = _Artifacts()
+    seen: Counter[str] = Counter()
+    results = [
+        _result(finding, artifacts.location(report), numbers, seen)
+        for report in reports
+        for finding in report.findings
+    ]
+    for report in reports:
+        artifacts.location(report)  # files without findings were looked at as well
+    return {
+        "tool": {"driver": {"name": "llm-sandbox", "version": VERSION, "rules": rules}},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [_invocation(reports, artifacts)],
+        "artifacts": artifacts.known,
+        "results": results,
+        "properties": {"policies": sorted({_words(report.policy) for report in reports})},
+    }
+
+
+class _Artifacts:
+    """The files of a run, each once."""
+
+    def __init__(self) -> None:
+        self.known: list[Json] = []
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def location(self, report: "ScanReport") -> Json:
+        """Where a report's code is; by a description when it is in no file."""
+        place = _place(report.path)
+        lang = _words(_LANGUAGES.get(report.lang, report.lang))
+        # By what is written: two files may differ in nothing but characters that are not shown.
+        key = (str(place), lang)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.known)
+            self.known.append(
+                {"location": place, "sourceLanguage": lang, "roles": ["analysisTarget"]}
+            )
+        return {**place, "index": self._numbers[key]}
+
+
+def _place(path: str | None) -> Json:
+    if path is None:
+        return {"description": {"text": "the code that was given"}}
+    cell = _CELL.fullmatch(path)
+    name, fragment = (cell[1], f"#{cell[2]}") if cell else (path, "")
+    absolute = "file://" if name.startswith("/") else ""
+    return {"uri": f"{absolute}{quote(_path_bytes(name))}{fragment}"}
+
+
+def _path_bytes(path: str) -> bytes:
+    try:
+        return os.fsencode(path)
+    except UnicodeEncodeError:
+        return path.encode("utf-8", "replace")
+
+
+def _result(finding: Finding, place: Json, numbers: Mapping[str, int], seen: Counter[str]) -> Json:
+    rule = _words(finding.rule_id)
+    print_of = _fingerprint(finding, place)
+    seen[print_of] += 1
+    more: Json = {"confidence": finding.confidence, "severity": finding.severity}
+    more["subject"] = _words(finding.subject)
+    if finding.route:
+        more["route"] = [_words(step) for step in finding.route]
+    if finding.inner is not None:
+        more["inner"] = _region(finding.inner, "")
+    return {
+        "ruleId": rule,
+        "ruleIndex": numbers[rule],
+        "level": LEVELS[finding.severity],
+        "rank": _RANKS[finding.severity],
+        "message": {"text": describe(finding)},
+        "locations": [
+            {
+                "physicalLocation": {
+                    "artifactLocation": place,
+                    "region": _region(finding.span, finding.snippet),
+                }
+            }
+        ],
+        "partialFingerprints": {_FINGERPRINT: f"{print_of}:{seen[print_of]}"},
+        "properties": more,
+    }
+
+
+def _region(span: Span, snippet: str) -> Json:
+    start = (max(1, span.line), max(1, span.column))
+    end = max(start, (span.end_line, max(1, span.end_column)))
+    region: Json = {
+        "startLine": start[0],
+        "startColumn": start[1],
+        "endLine": end[0],
+        "endColumn": end[1],
+    }
+    if text := strip_controls(snippet):
+        region["snippet"] = {"text": text}
+    return region
+
+
+def _fingerprint(finding: Finding, place: Json) -> str:
+    """The same for the same finding after lines above it have come or gone."""
+    code = " ".join(finding.snippet.split())
+    parts: Iterable[str] = (finding.rule_id, str(place.get("uri", "")), finding.subject, code)
+    return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _invocation(reports: Sequence["ScanReport"], artifacts: _Artifacts) -> Json:
+    unread = [report for report in reports if not report.parsed]
+    invocation: Json = {"executionSuccessful": True}
+    if unread:
+        invocation["toolExecutionNotifications"] = [
+            {
+                "descriptor": {"id": "unread"},
+                "level": "warning",
+                "message": {"text": _words(summary_line(report), 1_000)},
+                "locations": [
+                    {"physicalLocation": {"artifactLocation": artifacts.location(report)}}
+                ],
+            }
+            for report in unread
+        ]
+    return invocation
+
+
+def _words(text: str, longest: int = 300) -> str:
+    return one_visible_line(text, longest)

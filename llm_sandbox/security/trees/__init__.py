@@ -1,0 +1,1 @@
+"""Engines that read programs by their syntax trees, one module for each language."""

@@ -1,0 +1,265 @@
+"""Words of shells: quotes, expansions and substitutions, and the variables that they use."""
+
+import re
+from collections.abc import Callable
+from typing import ClassVar
+
+from llm_sandbox.findings import Capability
+from llm_sandbox.security.places import sight_places
+from llm_sandbox.security.trees.bash.outputs import printed, spread_braces
+from llm_sandbox.security.trees.bash.programs import LOADED
+from llm_sandbox.security.trees.escapes import unescape
+from llm_sandbox.security.trees.flow import Flow
+from llm_sandbox.security.trees.reading import Node, Reading
+from llm_sandbox.security.trees.sinks import Sinks
+from llm_sandbox.security.trees.values import LONGEST_TEXT, Items, Values, texts, union
+
+__all__ = ["EXPANSIONS", "Words"]
+
+EXPANSIONS = frozenset(("command_substitution", "expansion", "simple_expansion"))
+"""Kinds of nodes whose text is only known when the script runs."""
+
+_GIVEN = {"IFS": " ", "HOME": "$HOME", "PWD": ".", "OLDPWD": ".", "USER": "user", "TMPDIR": "/tmp"}  # noqa: S108 - a name
+_BUDGET = 2_000_000
+_PIECE = re.compile(r"\$\{(!?)([\w]+)(?:\[([^\]]*)\])?(.*)\}\Z", re.DOTALL)
+
+
+class Words(Flow):
+    """The part of reading a script that knows what its words stand for."""
+
+    sinks: ClassVar[Sinks] = Sinks({})
+
+    def __init__(self, reading: Reading, original: str) -> None:
+        super().__init__(reading)
+        self.original = original
+        # Long texts that are put together again and again would take time without end.
+        self._budget = _BUDGET + 20 * len(original)
+        self.argv: dict[int, list[str | None]] = {}
+        """For each command node its words; None for those that are not known."""
+
+    def word_rules(self) -> dict[str, Callable[[Node], Values | None]]:
+        """Return what computes the values of words."""
+        return {
+            "ansi_c_string": self._ansi,
+            "array": self._array,
+            "command_substitution": self._substitution,
+            "concatenation": self._pieces,
+            "expansion": self._expansion,
+            "heredoc_body": self._body,
+            "number": self._word,
+            "raw_string": self._raw,
+            "simple_expansion": self._simple,
+            "string": self._string,
+            "variable_assignment": self._assignment,
+            "word": self._word,
+        }
+
+    def words(self, node: Node) -> str:
+        """Return the text of a node as it was given."""
+        return self.original[node.start : node.end]
+
+    # Quotes
+
+    def _word(self, node: Node) -> Values:
+        text = self.words(node)
+        if "\\" in text:
+            text = re.sub(r"\\(\r?\n|[\s\S])", lambda hit: hit[1].strip("\r\n"), text)
+        if text.startswith("~/"):
+            text = "$HOME" + text[1:]
+        return self._noted((text,), node)
+
+    def _raw(self, node: Node) -> Values:
+        return self._noted((self.words(node)[1:-1],), node)
+
+    def _ansi(self, node: Node) -> Values:
+        return self._noted((unescape(self.words(node)[2:-1]),), node)
+
+    def _string(self, node: Node) -> Values:
+        start, end = node.start + 1, node.end - 1
+        return self._noted(self._between(node, start, end, in_quotes=True), node)
+
+    def _body(self, node: Node) -> Values:
+        value = self._between(node, node.start, node.end, in_quotes=True)
+        if not value:
+            self._see_text_in(node)
+            return ()
+        return self._noted(value, node)
+
+    def _pieces(self, node: Node) -> Values:
+        return self._noted(self._between(node, node.start, node.end, in_quotes=False), node)
+
+    def _between(self, node: Node, start: int, end: int, *, in_quotes: bool) -> Values:
+        """Join a node's parts with the text between them, which the grammar leaves out."""
+        pieces: list[str] = []
+        at = start
+        for child in [*node.children, None]:
+            stop = end if child is None else child.start
+            if stop > at:
+                gap = self.original[at:stop]
+                pieces.append(re.sub(r"\\([$`\"\\])", r"\1", gap) if in_quotes else gap)
+            if child is None:
+                break
+            at = max(at, child.end)
+            if child.kind in {"string_content", "heredoc_content"}:
+                pieces.append(re.sub(r"\\([$`\"\\]|\r?\n)", r"\1", self.words(child)))
+                continue
+            value = texts(self.value(child))
+            if not value:
+                return ()
+            pieces.append(value[0])
+            self._budget -= len(value[0])
+            if self._budget < 0:
+                return ()
+        if sum(map(len, pieces)) > LONGEST_TEXT:
+            return ()
+        return ("".join(pieces),)
+
+    def _noted(self, value: Values, node: Node) -> Values:
+        if node.parent is None or node.parent.kind not in {"concatenation", "string"}:
+            if value:
+                for text in texts(value)[:1]:
+                    self._see_places(text, node)
+            else:
+                self._see_text_in(node)
+        return value
+
+    def _see_text_in(self, node: Node) -> None:
+        self._see_places(self.words(node), node)
+
+    def _see_places(self, text: str, node: Node) -> None:
+        named = set()
+        for start, end, capability, what in sight_places(text):
+            # Reading a start file is nothing; writing one is seen where it is written.
+            if capability is not Capability.PERSISTENCE and capability not in named:
+                named.add(capability)
+                self.see(capability, node, text[start:end], detail=f"names {what}")
+        if re.search(r"/dev/(?:tcp|udp)/", text):
+            self.see(Capability.NETWORK_SOCKET, node, text[:80], detail="as a file of bash")
+
+    # Expansions
+
+    def _array(self, node: Node) -> Values:
+        items: list[Values] = []
+        for child in node.children:
+            items.extend((word,) if word is not None else () for word in self.spread(child))
+        return (Items(tuple(items)),)
+
+    def _simple(self, node: Node) -> Values:
+        return self._variable(self.words(node)[1:])
+
+    def _variable(self, name: str) -> Values:
+        known = self.look_up(name, self.top)
+        if known:
+            return known
+        return (_GIVEN[name],) if name in _GIVEN else ()
+
+    def _expansion(self, node: Node) -> Values:
+        found = _PIECE.match(self.words(node))
+        if found is None:
+            return ()
+        indirect, name, index, operation = found[1], found[2], found[3], found[4]
+        value = self._variable(name)
+        if indirect and value and not operation:
+            value = tuple(each for text in texts(value)[:2] for each in self._variable(text))
+        if index is not None:
+            value = self._at(value, index)
+        if operation.startswith((":-", ":=", "-", "=", ":+", "+")):
+            default = [child for child in node.children if child.field != "operator"][1:]
+            other = self.value(default[0]) if len(default) == 1 else ()
+            return union(value, other) if not operation.lstrip(":").startswith("+") else other
+        if not operation:
+            return value
+        try:
+            results = [_operated(text, operation) for text in texts(value)[:2]]
+        except ValueError:
+            # A number of more digits than any is long.
+            return ()
+        return tuple(result for result in results if result is not None)
+
+    def _at(self, value: Values, index: str) -> Values:
+        for each in value:
+            if isinstance(each, Items):
+                if index in {"@", "*"}:
+                    return (each,)
+                if re.fullmatch("[0-9]{1,9}", index) and int(index) < len(each.items):
+                    return each.items[int(index)]
+        return ()
+
+    def _substitution(self, node: Node) -> Values:
+        inner = node.children[-1] if node.children else None
+        value = self.value(inner)
+        return tuple(text.rstrip("\n") for text in texts(value)[:2])
+
+    def _assignment(self, node: Node) -> Values:
+        name = node.get("name")
+        if name is None:
+            return ()
+        word = self.words(name)
+        value = self.value(node.get("value"))
+        if self.original[name.end : name.end + 2] == "+=":
+            known = texts(self.look_up(word, self.top) or ())[:1]
+            value = tuple(old + new for old in known for new in texts(value)[:1])
+            self.top.names[word] = value
+        else:
+            self.give(word, value)
+        if word in LOADED:
+            self.see(LOADED[word], node, word, "high", "which decides what programs load")
+        return ()
+
+    def give(self, name: str, value: Values) -> None:
+        """Say what a variable is from here on; what it was before stays possible."""
+        earlier = self.top.names.get(name, ())
+        if not earlier:
+            self.bind(name, value, self.top)
+        elif value:
+            self.top.names[name] = union(value, earlier)
+
+    # Words of a command
+
+    def spread(self, node: Node) -> list[str | None]:
+        """Return the words that a node becomes: braces and unquoted expansions make several."""
+        value = self.value(node)
+        if node.kind == "string" and len(node.children) == 1 and not texts(value):
+            # Of `"${x[@]}"` each element is a word.
+            value = self.value(node.children[0])
+        for each in value:
+            if isinstance(each, Items):
+                return [texts(item)[0] if texts(item) else None for item in each.items]
+        known = texts(value)
+        if not known:
+            return [None]
+        raw = self.words(node)
+        if "{" in raw and "," in raw and node.kind in {"concatenation", "word"}:
+            return list(spread_braces(known[0]))
+        is_open = node.kind in EXPANSIONS or (
+            node.kind == "concatenation" and any(c.kind in EXPANSIONS for c in node.children)
+        )
+        if is_open and known[0].strip():
+            return list(known[0].split())
+        return [known[0]]
+
+    def output(self, node: Node, given: str | None) -> str | None:
+        """Return what a command prints when it reads a text."""
+        return printed(self.argv.get(id(node), [None]), given)
+
+
+def _operated(text: str, operation: str) -> str | None:
+    """Return what `${x operation}` makes of a text; None where that is not followed."""
+    if operation in {"^^", ",,", "^", ","}:
+        changed = text.upper() if "^" in operation else text.lower()
+        return changed if len(operation) == 2 else changed[:1] + text[1:]
+    part = re.fullmatch(r":\s*(-?\d+)(?:\s*:\s*(\d+))?", operation)
+    if part is not None:
+        start = int(part[1])
+        return text[start:][: int(part[2])] if part[2] else text[start:]
+    found = re.fullmatch(r"//?([^/]*)(?:/(.*))?", operation, re.DOTALL)
+    if found is not None and not re.search(r"[*?\[\]$]", found[1]) and found[1]:
+        old, new = found[1].strip("\"'"), (found[2] or "").strip("\"'")
+        old = old.replace("\\", "")
+        if not old or text.count(old) * len(new) > LONGEST_TEXT:
+            return None
+        return text.replace(old, new, -1 if operation[:2] == "//" else 1)
+    cut = re.fullmatch(r"(##?|%%?)([^*?\[\]$]+)", operation)
+    if cut is not None:
+        return text.removeprefix(cut[2]) if cut[1][0] == "#" else text.removesuffix(cut[2])
+    return None

@@ -1,0 +1,5 @@
+"""C++, and C as far as the grammar of C++ goes."""
+
+from llm_sandbox.security.trees.cpp.engine import sight
+
+__all__ = ["sight"]

@@ -1,0 +1,189 @@
+"""Names of C++: what a word or a qualified name stands for."""
+
+import re
+from collections.abc import Callable
+
+from llm_sandbox.security.trees.cpp.macros import Macro
+from llm_sandbox.security.trees.cpp.tables import NETWORK_NAMES, OPENERS, SINKS
+from llm_sandbox.security.trees.escapes import unescape
+from llm_sandbox.security.trees.flow import Flow
+from llm_sandbox.security.trees.reading import Node
+from llm_sandbox.security.trees.values import Ref, Values
+
+__all__ = ["Names", "declared_name"]
+
+_LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+_NAMES = {"field_identifier", "identifier", "type_identifier"}
+_ALSO_KNOWN = frozenset(
+    {*OPENERS, *NETWORK_NAMES, "mmap", "mprotect", "VirtualAlloc", "string"}
+) | {
+    "VirtualProtect",
+    "to_string",
+    "thread",
+    "wstring",
+    "string_view",
+    "filesystem::path",
+}
+
+
+def declared_name(declarator: Node | None) -> Node | None:
+    """Return the name within a declarator, however pointed, called or indexed it is."""
+    node = declarator
+    for _ in range(40):
+        if node is None or node.kind in _NAMES:
+            return node
+        inner = node.get("declarator") or node.first(*_NAMES)
+        node = inner or (node.children[-1] if node.children else None)
+    return None
+
+
+class Names(Flow):
+    """The part of the C++ engine that knows what names stand for."""
+
+    sinks = SINKS
+    scoping = frozenset(
+        {
+            "class_specifier",
+            "function_definition",
+            "lambda_expression",
+            "namespace_definition",
+            "struct_specifier",
+        }
+    )
+    macros: dict[str, Macro]
+    spaces: dict[str, str]
+    """Other names of namespaces."""
+    opened_spaces: list[str]
+    """Namespaces whose names need nothing before them."""
+    types: dict[str, str]
+    """Other names of types."""
+
+    def declarations(self) -> dict[str, Callable[[Node], object]]:
+        """Return for kinds of nodes what declares their names."""
+        return {
+            "function_definition": self._declare_function,
+            "init_declarator": self._declare_in,
+            "parameter_declaration": self._declare_in,
+            "optional_parameter_declaration": self._declare_in,
+            "for_range_loop": self._declare_in,
+        }
+
+    def _declare_function(self, node: Node) -> None:
+        declarator = node.get("declarator")
+        name = declared_name(declarator)
+        if name is None:
+            return
+        listed = declarator.get("parameters") if declarator is not None else None
+        parameters = (
+            [declared_name(each.get("declarator")) for each in listed.children] if listed else []
+        )
+        function = self.function(node, [each for each in parameters if each is not None])
+        self.opened.setdefault(id(self.scope(node)), function)
+        if name.kind != "type_identifier":
+            self.declare(self.reading.words(name), self.scope(node.parent))
+
+    def _declare_in(self, node: Node) -> None:
+        name = declared_name(node.get("declarator"))
+        if name is not None:
+            self.declare(self.reading.words(name), self.scope(node))
+
+    def full_name(self, words: str) -> str:
+        """Return a name as the tables have it."""
+        name = "".join(words.split()).partition("<")[0].removeprefix("::")
+        first, sign, rest = name.partition("::")
+        if sign and first in self.spaces:
+            name = f"{self.spaces[first]}::{rest}"
+        elif not sign and name in self.types:
+            name = self.types[name]
+        return name.removeprefix("std::")
+
+    def library(self, words: str) -> Ref | None:
+        """Return the library's thing of a name that the program does not declare, or None."""
+        name = self.full_name(words)
+        for known in (name, *(f"{space}::{name}" for space in self.opened_spaces[:20])):
+            full = known.removeprefix("std::")
+            if (
+                full in _ALSO_KNOWN
+                or full in self.sinks.writes
+                or self.sinks.of_call(full) is not None
+            ):
+                return Ref(full)
+            if self.sinks.of_read(full) is not None:
+                return Ref(full)
+        return None
+
+    def name(self, node: Node) -> Values:
+        """Return what a word stands for."""
+        parent = node.parent
+        names = node.field in {"declarator", "name"}
+        if (
+            parent is not None
+            and node.field != "value"
+            and (names or parent.kind.endswith("_declarator"))
+        ):
+            return ()
+        words = self.reading.words(node)
+        known = self.look_up(words, self.scope(node))
+        if known is not None:
+            return known
+        macro = self.macros.get(words)
+        if macro is not None and macro.parameters is None:
+            literals = _LITERAL.findall(macro.text)
+            if literals and macro.text.startswith('"'):
+                return (unescape("".join(literals)),)
+        found = self.library(words)
+        if found is None:
+            return self.field(words)
+        self.see_read(found, node)
+        return (found,)
+
+    def qualified(self, node: Node) -> Values:
+        """Return what a name with namespaces stands for."""
+        if node.parent is not None and node.parent.kind == "qualified_identifier":
+            return ()
+        words = self.reading.words(node)
+        found = self.library(words)
+        if found is not None:
+            return (found,)
+        return self.look_up("".join(words.split()).removeprefix("::"), self.top) or ()
+
+    def name_space(self, node: Node) -> None:
+        """Note another name of a namespace."""
+        name = node.get("name")
+        if name is not None and len(node.children) > 1:
+            full = self.full_name(self.reading.words(node.children[-1]))
+            self.spaces[self.reading.words(name)] = full
+
+    def use(self, node: Node) -> None:
+        """Note names and namespaces that need nothing before them."""
+        words = self.reading.words(node).strip().rstrip(";").split(None, 1)
+        name = words[1] if len(words) > 1 else ""
+        if name.startswith("namespace"):
+            space = self.full_name(name.removeprefix("namespace"))
+            if space not in self.opened_spaces and space != "std":
+                self.opened_spaces.append(space)
+            return
+        full = self.full_name(name)
+        self.types[full.rpartition("::")[2]] = full
+
+    def alias(self, node: Node) -> None:
+        """Note another name of a type."""
+        name, kind = node.get("name"), node.get("type")
+        if name is not None and kind is not None:
+            self._name_type(self.reading.words(name), kind, node)
+
+    def typedef(self, node: Node) -> None:
+        """Note another name of a type, as C writes it."""
+        kind, name = node.get("type"), declared_name(node.get("declarator"))
+        if name is not None and kind is not None:
+            self._name_type(self.reading.words(name), kind, node)
+
+    def _name_type(self, name: str, kind: Node, node: Node) -> None:
+        words = self.reading.words(node)
+        pointer = re.search(r"\(\s*\*", words) is not None
+        self.types[name] = "(*)" if pointer else self.full_name(self.reading.words(kind))
+
+    def type_of(self, node: Node) -> Values:
+        """Return what a type stands for."""
+        found = self.library(self.reading.words(node))
+        return (found,) if found is not None else ()

@@ -1,0 +1,285 @@
+"""Follows values through a program: the part of it that all languages share.
+
+The tree is read children first, so that each expression finds what its parts evaluate to, in at
+most three rounds: names may be used above the place where they are given. What a name may be is
+the union of all that it is given in its scope.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import ClassVar
+
+from llm_sandbox.findings import Capability, Confidence, Span
+from llm_sandbox.security.places import installs_packages, is_outside, sight_places
+from llm_sandbox.security.sightings import ModuleUse, Sighting, Sightings
+from llm_sandbox.security.trees.reading import Node, Reading
+from llm_sandbox.security.trees.sinks import Sinks
+from llm_sandbox.security.trees.values import Function, Items, Record, Ref, Values, texts, union
+
+__all__ = ["Flow", "Scope", "indirect", "words"]
+
+_ROUNDS = 3
+_MOST_SEEN = 2_000
+_LONG = 200
+_MOST_LOOKED = 500_000
+_TAIL = 300
+
+
+class Scope:
+    """Names that are known in a part of a program."""
+
+    __slots__ = ("depth", "names", "outer")
+
+    def __init__(self, outer: "Scope | None" = None) -> None:
+        self.outer = outer
+        self.names: dict[str, Values] = {}
+        self.depth: int = outer.depth + 1 if outer is not None else 0
+
+    def owner(self, name: str) -> "Scope | None":
+        """Return the innermost scope that declares a name, or None."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope
+            scope = scope.outer
+        return None
+
+
+class Flow:
+    """One reading of one program; each language has its own rules."""
+
+    sinks: ClassVar[Sinks]
+    scoping: ClassVar[frozenset[str]] = frozenset()
+    """Kinds of nodes that names are local to."""
+    deepest: ClassVar[int] = 60
+    """Scopes within scopes; deeper ones count as one, which keeps looking up a name quick."""
+
+    def __init__(self, reading: Reading, outer: Scope | None = None) -> None:
+        self.reading = reading
+        self.sightings = Sightings(
+            "tree-sitter", problem=reading.problem, problem_span=reading.problem_span
+        )
+        self.top = Scope(outer)
+        self.fields: dict[str, Values] = {}
+        """For each field name what any object's may hold."""
+        self.opened: dict[int, Function] = {}
+        """The function that opens a scope, by that scope's identity."""
+        self._made: dict[tuple[int, int, str], Record | Function] = {}
+        self._used: set[tuple[int, str]] = set()
+        self._stale = False
+        self._looked = 0
+        self._places: dict[str, list[tuple[int, int, Capability, str]]] = {}
+
+    # What a language says
+
+    def rules(self) -> dict[str, Callable[[Node], Values | None]]:
+        """Return for kinds of nodes what computes their values; called children first."""
+        raise NotImplementedError
+
+    def declarations(self) -> dict[str, Callable[[Node], object]]:
+        """Return for kinds of nodes what declares their names; called parents first."""
+        return {}
+
+    # The rounds
+
+    def run(self) -> Sightings:
+        """Return what the program does."""
+        self._give_scopes()
+        rules = self.rules()
+        work = [(node, rules[node.kind]) for node in self.reading.order if node.kind in rules]
+        for _ in range(_ROUNDS):
+            self._stale, self._looked = False, 0
+            self._used.clear()
+            self.sightings.seen.clear()
+            self.sightings.modules.clear()
+            for node, rule in work:
+                value = node.value = rule(node) or ()
+                if value and type(value[0]) is str and len(value[0]) > _LONG:
+                    # Its parts are no longer needed, and nests of them would fill the memory.
+                    for child in node.children:
+                        child.value = ()
+            if not self._stale:
+                break
+        return self.sightings
+
+    def _give_scopes(self) -> None:
+        declarations, scoping = self.declarations(), self.scoping
+        for node in reversed(self.reading.order):
+            scope = self.top if node.parent is None else self.scope(node.parent)
+            if node.kind in scoping and scope.depth < self.deepest:
+                scope = Scope(scope)
+            node.scope = scope
+            declare = declarations.get(node.kind)
+            if declare is not None:
+                declare(node)
+
+    # Names
+
+    def scope(self, node: Node | None) -> Scope:
+        """Return the scope of what is in a node; of None, the whole program's."""
+        return node.scope if node is not None and isinstance(node.scope, Scope) else self.top
+
+    def declare(self, name: str, scope: Scope) -> None:
+        """Make a name local to a scope."""
+        scope.names.setdefault(name, ())
+
+    def bind(self, name: str, values: Values, scope: Scope) -> None:
+        """Say what a name may be, in the scope that declares it."""
+        owner = scope.owner(name) or self.top
+        known = owner.names.get(name, ())
+        # The newest first: what is added to a text is added to the last that it was.
+        owner.names[name] = together = union(values, known)
+        if len(together) != len(known) or any(value not in known for value in values):
+            self._stale = self._stale or (id(owner), name) in self._used
+
+    def look_up(self, name: str, scope: Scope) -> Values | None:
+        """Return what a name may be, or None when the program does not declare it."""
+        owner = scope.owner(name)
+        if owner is None:
+            self._used.add((id(self.top), name))
+            return None
+        self._used.add((id(owner), name))
+        known = owner.names[name]
+        return indirect(known) if len(known) > 1 else known
+
+    def put_field(self, name: str, values: Values) -> None:
+        """Say what a field of some object may be, where it is something that could do harm."""
+        kept = tuple(value for value in values if isinstance(value, Ref | Function))
+        if kept:
+            self._stale = self._stale or (0, name) in self._used
+            self.fields[name] = union(self.fields.get(name, ()), kept)
+
+    def field(self, name: str) -> Values:
+        """Return what a field of some object may be."""
+        self._used.add((0, name))
+        return indirect(self.fields.get(name, ()))
+
+    def record(self, node: Node) -> Record:
+        """Return the object that a node makes, the same in each round."""
+        made = self._made.setdefault((node.start, node.end, node.kind), Record())
+        assert isinstance(made, Record)  # noqa: S101 - the kind is part of the key
+        return made
+
+    def function(self, node: Node, parameters: list[Node]) -> Function:
+        """Return the function that a node defines, the same in each round."""
+        made = self._made.setdefault((node.start, node.end, node.kind), Function(node, parameters))
+        assert isinstance(made, Function)  # noqa: S101 - the kind is part of the key
+        return made
+
+    def value(self, node: Node | None) -> Values:
+        """Return what a node evaluates to."""
+        found = node.value if node is not None else None
+        return found if isinstance(found, tuple) else ()
+
+    def returned(self, function: Function) -> Values:
+        """Return what calling a function of the program may give."""
+        self._used.add((id(function), ""))
+        return indirect(function.returns)
+
+    def give_back(self, function: Function, values: Values) -> None:
+        """Say what calling a function of the program may give."""
+        together = union(function.returns, values)
+        if together != function.returns:
+            self._stale = self._stale or (id(function), "") in self._used
+            function.returns = together
+
+    # What is seen
+
+    def see(
+        self,
+        capability: Capability,
+        where: Node | Span,
+        subject: str,
+        confidence: Confidence = "high",
+        detail: str = "",
+        route: tuple[str, ...] = (),
+    ) -> None:
+        """Note one thing that the program does."""
+        if len(self.sightings.seen) < _MOST_SEEN:
+            span = where if isinstance(where, Span) else self.reading.span(where)
+            self.sightings.seen.append(
+                Sighting(capability, span, subject[:200], confidence, detail, route)
+            )
+
+    def use_module(self, name: str, where: Node, route: tuple[str, ...] = ()) -> None:
+        """Note a module that the program comes by."""
+        if len(self.sightings.modules) < _MOST_SEEN:
+            confidence: Confidence = "medium" if route else "high"
+            span = self.reading.span(where)
+            self.sightings.modules.append(ModuleUse(name[:200], span, confidence, route))
+
+    def see_folded(self, text: str, node: Node) -> None:
+        """Note the watched places that a text names which was put together."""
+        # A text that grows with each line would be looked at as often as there are lines.
+        self._looked += len(text)
+        self.see_text(text if self._looked < _MOST_LOOKED else text[-_TAIL:], node)
+
+    def see_text(self, text: str, node: Node) -> None:
+        """Note the watched places that a text names, once for each kind."""
+        named = set()
+        if text not in self._places:
+            self._places[text] = sight_places(text)
+        for start, end, capability, what in self._places[text]:
+            if capability not in named:
+                named.add(capability)
+                self.see(capability, node, text[start:end], detail=f"names {what}")
+
+    def see_call(self, ref: Ref, arguments: list[Values], node: Node) -> bool:
+        """Note what calling a library's function does; return whether that is anything."""
+        name = ref.name
+        capability = self.sinks.of_call(name)
+        path = self.sinks.writes.get(name)
+        if path is not None and path < len(arguments):
+            self._see_write(ref, arguments[path], node)
+        detail = self._see_command(ref, arguments, node)
+        if capability is None:
+            return path is not None
+        self.see(capability, node, name, self.sure(ref), detail, ref.route)
+        return True
+
+    def _see_command(self, ref: Ref, arguments: list[Values], node: Node) -> str:
+        """Return what is known of the command that a function is given, for people."""
+        first = self.sinks.commands.get(ref.name)
+        command = " ".join(words(arguments[first:])) if first is not None else ""
+        if installs_packages(command):
+            capability = Capability.PACKAGE_INSTALL
+            self.see(capability, node, command, self.sure(ref), "", ref.route)
+        return f"with the command {command[:80]!r}" if command else ""
+
+    def _see_write(self, ref: Ref, path: Values, node: Node) -> None:
+        for text in texts(path):
+            if is_outside(text):
+                detail = f"the file {text[:80]!r}"
+                self.see(Capability.FILE_WRITE, node, ref.name, self.sure(ref), detail, ref.route)
+                return
+
+    def see_read(self, ref: Ref, node: Node) -> None:
+        """Note what reading a library's name does."""
+        capability = self.sinks.of_read(ref.name)
+        if capability is not None:
+            self.see(capability, node, ref.name, self.sure(ref), "", ref.route)
+
+    def sure(self, ref: Ref) -> Confidence:
+        """Return how sure it is that something is what it was tracked to be."""
+        return "high" if ref.direct and not ref.route else "medium"
+
+
+def indirect(values: Values) -> Values:
+    """Return values as they come out of a variable."""
+    for value in values:
+        if type(value) is Ref and value.direct:
+            return tuple(
+                Ref(each.name, each.route, False) if type(each) is Ref else each for each in values
+            )
+    return values
+
+
+def words(arguments: Iterable[Values]) -> list[str]:
+    """Return the texts among arguments, those in lists too."""
+    found: list[str] = []
+    for values in arguments:
+        for value in values[:1]:
+            if isinstance(value, str):
+                found.append(value)
+            elif isinstance(value, Items):
+                found.extend(text for each in value.items for text in texts(each)[:1])
+    return found

@@ -1,0 +1,5 @@
+"""Go."""
+
+from llm_sandbox.security.trees.go.engine import sight
+
+__all__ = ["sight"]

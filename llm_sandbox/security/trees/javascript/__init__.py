@@ -1,0 +1,5 @@
+"""JavaScript, and what TypeScript shares with it."""
+
+from llm_sandbox.security.trees.javascript.engine import sight
+
+__all__ = ["sight"]

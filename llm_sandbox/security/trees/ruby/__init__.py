@@ -1,0 +1,5 @@
+"""Ruby."""
+
+from llm_sandbox.security.trees.ruby.engine import sight
+
+__all__ = ["sight"]

@@ -1,0 +1,272 @@
+"""Calls of Ruby: which method they mean, and what it does."""
+
+from collections.abc import Callable
+
+from llm_sandbox.findings import Capability
+from llm_sandbox.security.trees.reading import Node
+from llm_sandbox.security.trees.ruby.acts import Acts
+from llm_sandbox.security.trees.ruby.blocks import evaluated
+from llm_sandbox.security.trees.ruby.names import EVALUATORS, KERNEL, LOOKUPS, SENDERS, SINKS
+from llm_sandbox.security.trees.ruby.texts import METHODS
+from llm_sandbox.security.trees.values import Function, Items, Ref, Values, texts
+
+__all__ = ["Calls"]
+
+_PRIVATE = frozenset(("`", "eval", "exec", "fork", "open", "spawn", "syscall", "system"))
+_SAME = frozenset(("class", "freeze", "itself"))
+_REFLECTING = SENDERS | LOOKUPS | EVALUATORS | {"const_get"}
+_CALLERS = frozenset(("()", "===", "[]", "bind_call", "call", "curry", "yield"))
+_KEEPERS = frozenset(("bind", "curry", "to_proc", "unbind"))
+_MAPPERS = frozenset(("collect", "flat_map", "inject", "map", "reduce", "sum", "then"))
+_CHANGERS = frozenset(("<<", "concat", "gsub!", "prepend", "push", "reverse!", "tr!"))
+_EVENTFUL = frozenset(("at_exit", "binding", "fork"))
+
+
+class Calls(Acts):
+    """The part of reading Ruby that judges calls."""
+
+    def call_rules(self) -> dict[str, Callable[[Node], Values | None]]:
+        """Return what judges calls and what names methods."""
+        return {
+            "alias": self._alias,
+            "block_argument": self._block_argument,
+            "call": self._call,
+            "element_reference": self._element,
+            "identifier": self._identifier,
+            "method": self._method,
+            "return": self._returned,
+            "singleton_method": self._method,
+            "subshell": self._subshell,
+        }
+
+    # Methods of the program
+
+    def _method(self, node: Node) -> Values:
+        name, parameters = node.get("name"), node.get("parameters")
+        made = self.function(node, parameters.children if parameters is not None else [])
+        if name is not None and self.reading.words(name) not in _PRIVATE:
+            self.top.names.setdefault(self.reading.words(name), ())
+            self.bind(self.reading.words(name), (made,), self.top)
+        self.give_back(made, self.value(node.get("body")))
+        return ()
+
+    def _returned(self, node: Node) -> Values:
+        method = node.above("method", "singleton_method", "lambda")
+        arguments = node.first("argument_list")
+        value = self.value(arguments.children[0]) if arguments and arguments.children else ()
+        if method is not None and method.kind != "lambda":
+            parameters = method.get("parameters")
+            made = self.function(method, parameters.children if parameters is not None else [])
+            self.give_back(made, value)
+        return value
+
+    def _alias(self, node: Node) -> Values:
+        new, old = node.get("name"), node.get("alias")
+        if new is not None and old is not None:
+            self.rename(self.reading.words(new).strip(":"), self.reading.words(old).strip(":"))
+        return ()
+
+    def rename(self, new: str, old: str) -> None:
+        """Give a method another name."""
+        known = self.look_up(old, self.top)
+        self.declare(new, self.top)
+        self.bind(new, known or (Ref(old, ("alias",)),), self.top)
+
+    def _identifier(self, node: Node) -> Values:
+        name = self.reading.words(node)
+        known = self.look_up(name, self.scope(node))
+        if known is not None:
+            made = [each for each in known if isinstance(each, Function)]
+            return self.returned(made[0]) if made else known
+        if name in _EVENTFUL and node.field != "name" and not _is_parameter(node):
+            if name == "fork" and node.field != "method":
+                self.see_call(Ref("fork"), [], node)
+            return (Ref(name),)
+        return ()
+
+    # Calls
+
+    def _call(self, node: Node) -> Values:
+        receiver, method = node.get("receiver"), node.get("method")
+        arguments = self._arguments(node)
+        name = self.reading.words(method) if method is not None else "call"
+        if receiver is None:
+            return self._function(name, arguments, node)
+        value = self.value(receiver)
+        refs = [each for each in value if isinstance(each, Ref)]
+        if receiver.kind == "self":
+            refs = [Ref("self")]
+        for ref in refs:
+            result = self._of_ref(ref, name, arguments, node)
+            if result is not None:
+                return result
+        return self._of_value(value, name, arguments, node)
+
+    def _arguments(self, node: Node) -> list[Values]:
+        given = node.get("arguments")
+        found: list[Values] = []
+        for child in given.children if given is not None else ():
+            value = self.value(child)
+            if child.kind == "splat_argument":
+                for each in value:
+                    found.extend(each.items if isinstance(each, Items) else ((each,),))
+            elif child.kind not in {"block_argument", "pair"}:
+                found.append(value)
+        return found
+
+    def _function(self, name: str, arguments: list[Values], node: Node) -> Values:
+        known = self.look_up(name, self.scope(node))
+        if known is not None:
+            for each in known:
+                if isinstance(each, Function):
+                    return self._own(each, arguments)
+                if isinstance(each, Ref):
+                    self.judge(each, arguments, node)
+            if known:
+                return ()
+        return self.judge(Ref(name), arguments, node)
+
+    def _own(self, function: Function, arguments: list[Values]) -> Values:
+        inside = self.scope(function.node.get("parameters"))
+        for parameter, value in zip(function.parameters, arguments, strict=False):
+            name = parameter if parameter.kind == "identifier" else parameter.get("name")
+            if name is not None and value:
+                self.bind(self.reading.words(name), value, inside)
+        return self.returned(function)
+
+    def _of_ref(self, ref: Ref, name: str, arguments: list[Values], node: Node) -> Values | None:
+        """Judge a call on something of the libraries; None when it is a method of a plain value."""
+        if name in _SAME:
+            return (ref,)
+        if name in _REFLECTING:
+            return self.reflect(ref, name, arguments, node)
+        if ref.name in KERNEL and f"{ref.name}.{name}" not in SINKS.commands:
+            full = f"{ref.name}.{name}"
+            known = SINKS.of_call(full)
+            return self.judge(Ref(full if known else name, ref.route, ref.direct), arguments, node)
+        if ref.route and (name in _CALLERS) and "." not in name:
+            return self.judge(ref, arguments, node)
+        if ref.route and name in _KEEPERS:
+            return (ref,)
+        full = f"{ref.name}.{name}"
+        return self.judge(Ref(full, ref.route, ref.direct), arguments, node)
+
+    def reflect(self, ref: Ref | None, name: str, arguments: list[Values], node: Node) -> Values:
+        """Judge `send`, `method`, `const_get` and `instance_eval`."""
+        prefix = "" if ref is None or ref.name in KERNEL else f"{ref.name}."
+        route = (*(ref.route if ref is not None else ()), name)
+        if name in EVALUATORS:
+            self.evaluates(name, arguments, node, route[:-1])
+            return ()
+        chosen = texts(arguments[0]) if arguments else []
+        if not chosen:
+            if arguments and ref is not None and not arguments[0]:
+                self.see(Capability.DYNAMIC_UNRESOLVED, node, name, "low", "", route)
+            return ()
+        if name == "const_get":
+            return tuple(Ref(f"{prefix}{each.replace('::', '.')}", route) for each in chosen)
+        if name in LOOKUPS:
+            return tuple(Ref(f"{prefix}{each}", route) for each in chosen)
+        found: Values = ()
+        for each in chosen:
+            full = f"{ref.name}.{each}" if ref is not None else each
+            named = full if SINKS.of_call(full) is not None else f"{prefix}{each}"
+            found = self.judge(Ref(named, route), arguments[1:], node)
+        return found
+
+    def _of_value(self, value: Values, name: str, arguments: list[Values], node: Node) -> Values:
+        """Judge a call on a plain value."""
+        if name == "to_proc":
+            return tuple(Ref(each, ("to_proc",)) for each in texts(value) if each in _PRIVATE)
+        if name in SENDERS:
+            for each in texts(arguments[0]) if arguments else ():
+                if each in _PRIVATE - {"open"}:
+                    return self.judge(Ref(each, (name,)), arguments[1:], node)
+            return ()
+        if name in LOOKUPS and arguments:
+            private = [each for each in texts(arguments[0]) if each in _PRIVATE]
+            return tuple(Ref(each, (name,)) for each in private)
+        if name in EVALUATORS - {"eval"}:
+            self.evaluates(name, arguments, node, ())
+            return ()
+        if name in {
+            "map",
+            "collect",
+            "flat_map",
+            "each_with_index",
+            "then",
+            "sum",
+            "inject",
+            "reduce",
+        }:
+            return self._mapped(value, name, node)
+        if name in _CHANGERS:
+            return self._changed(value, name, arguments, node)
+        method = METHODS.get(name)
+        if method is None:
+            return ()
+        result = self.folded(method, value, *arguments)
+        if texts(result) and result != value:
+            for text in texts(result)[:2]:
+                self.see_text(text, node)
+        return result
+
+    def _changed(self, value: Values, name: str, arguments: list[Values], node: Node) -> Values:
+        result = self.folded(METHODS[name.rstrip("!")], value, *arguments)
+        receiver = node.get("receiver")
+        if receiver is not None and receiver.kind == "identifier" and result:
+            self._grow(receiver, result)
+        return result
+
+    def _mapped(self, value: Values, name: str, node: Node) -> Values:
+        block = node.get("block")
+        given = node.get("arguments")
+        passed = given.first("block_argument") if given is not None else None
+        if name in {"inject", "reduce", "sum"}:
+            return self.folded(METHODS["join"], value)
+        if passed is not None:
+            method = METHODS.get(self.reading.words(passed).lstrip("&:"))
+            if method is None:
+                return ()
+            return self.folded(lambda parts: [method(part) for part in parts], value)
+        if block is None:
+            return ()
+        run = evaluated(self.reading, block)
+        if run is None:
+            return ()
+        if name == "then":
+            return self.folded(run, value)
+        return self.folded(lambda parts: [run(part) for part in parts], value)
+
+    def _element(self, node: Node) -> Values:
+        base = node.get("object")
+        value = self.value(base)
+        arguments = [self.value(child) for child in node.children if child is not base]
+        for ref in value:
+            if isinstance(ref, Ref) and ref.route and ref.name != "ENV":
+                self.judge(ref, arguments, node)
+        result = self.folded(METHODS["[]"], value, *arguments)
+        for each in value:
+            # Of a list with unknown parts one part may be known.
+            if not result and isinstance(each, Items) and len(arguments) == 1:
+                for index in arguments[0]:
+                    if isinstance(index, int) and -len(each.items) <= index < len(each.items):
+                        result = each.items[index]
+        return result
+
+    def _block_argument(self, node: Node) -> Values:
+        value = self._first_child(node)
+        for ref in value:
+            if isinstance(ref, Ref) and ref.route:
+                self.judge(ref, [], node)
+        return value
+
+    def _subshell(self, node: Node) -> Values:
+        command = self._joined(node.children)
+        self._see(node, command)
+        self.see_call(Ref("`"), [command], node)
+        return ()
+
+
+def _is_parameter(node: Node) -> bool:
+    return node.parent is not None and node.parent.kind.endswith(("parameters", "parameter"))

@@ -1,0 +1,68 @@
+"""Tables of what the libraries of a language are able to do."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from llm_sandbox.findings import Capability
+
+__all__ = ["Sinks"]
+
+
+@dataclass(frozen=True)
+class Sinks:
+    """What names of a language's libraries stand for.
+
+    Args:
+        calls: For each capability, the names whose call is it, separated by blanks. A name that
+            ends with ``.*`` stands for all below it that nothing else is said of.
+        reads: The same for names of which reading is enough.
+        writes: Names whose call writes a file, with the number of the argument that is its path.
+        commands: Names whose arguments, from that number on, are a command.
+        plain: Names below a ``.*`` whose call is nothing.
+        watched: Modules that are reported when they are handed to where nobody can follow.
+    """
+
+    calls: dict[Capability, str]
+    reads: dict[Capability, str] = field(default_factory=dict)
+    writes: dict[str, int] = field(default_factory=dict)
+    commands: dict[str, int] = field(default_factory=dict)
+    plain: str = ""
+    watched: frozenset[str] = frozenset()
+
+    @cached_property
+    def _called(self) -> dict[str, Capability]:
+        return {name: cap for cap, names in self.calls.items() for name in names.split()}
+
+    @cached_property
+    def _read(self) -> dict[str, Capability]:
+        return {name: cap for cap, names in self.reads.items() for name in names.split()}
+
+    @cached_property
+    def _plain(self) -> frozenset[str]:
+        return frozenset(self.plain.split())
+
+    def of_call(self, name: str) -> Capability | None:
+        """Return what calling a name does, or None when that is nothing watched."""
+        found = self._called.get(name)
+        if found is None and name not in self._plain:
+            found = self._below(self._called, name)
+        return found
+
+    def of_read(self, name: str) -> Capability | None:
+        """Return what reading a name does, or None when that is nothing watched."""
+        found = self._read.get(name)
+        if found is None and name not in self._plain:
+            found = self._below(self._read, name)
+        return found
+
+    @staticmethod
+    def _below(table: dict[str, Capability], name: str) -> Capability | None:
+        # Names are as deep as programs nest them: only so many parts are looked at.
+        for _ in range(6):
+            name, dot, _rest = name.rpartition(".")
+            if not dot:
+                return None
+            found = table.get(f"{name}.*")
+            if found is not None:
+                return found
+        return None

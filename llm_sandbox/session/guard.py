@@ -1,0 +1,130 @@
+"""Where a session's policy stands: before code, libraries and commands reach the sandbox."""
+
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from llm_sandbox.const import RunStatus
+from llm_sandbox.data import ExecutionResult, Usage
+from llm_sandbox.exceptions import SecurityViolationError
+from llm_sandbox.outputs import ExecutionError
+
+if TYPE_CHECKING:
+    from llm_sandbox.language_handlers.base import AbstractLanguageHandler
+    from llm_sandbox.security import ScanReport, SecurityPolicy
+
+__all__ = ["REFUSED_EXIT", "Guard", "refused_result"]
+
+REFUSED_EXIT = 126
+"""Exit code of a result whose code was refused: as a shell's, for what may not be run."""
+
+
+class Guard:
+    """Judges by one policy what is about to reach a sandbox, and refuses what the policy blocks.
+
+    Args:
+        policy: The policy, never changed, and read anew each time; None lets everything through.
+        handler: The session's language.
+    """
+
+    def __init__(self, policy: "SecurityPolicy | None", handler: "AbstractLanguageHandler") -> None:
+        self._policy = policy
+        self._handler = handler
+
+    def scan(self, code: str) -> "ScanReport":
+        """Return what the policy says of code; without a policy, everything at its ordinary grade.
+
+        Args:
+            code: The code, which is not run.
+        """
+        # Policies are pydantic models, which most sessions never need loaded.
+        from llm_sandbox.security import reporting_policy, scan_with
+
+        policy = self._policy if self._policy is not None else reporting_policy()
+        notebook = True if self._handler.name == "python" else None
+        return scan_with(self._handler, code, policy, notebook=notebook)
+
+    def admit(self, code: str) -> "ScanReport | None":
+        """Judge code that is about to run.
+
+        Returns:
+            The report; None without a policy. Its code may run unless `refuses` says otherwise.
+
+        Raises:
+            SecurityViolationError: The policy refuses the code by an error.
+        """
+        if self._policy is None:
+            return None
+        report = self.scan(code)
+        if self.refuses(report) and self._policy.refusal == "raise":
+            raise _violation("this code", report, "run")
+        return report
+
+    def refuses(self, report: "ScanReport | None") -> bool:
+        """Return whether what a report is about may not run."""
+        return report is not None and report.enforcement == "enforce" and not report.is_safe
+
+    def admit_libraries(self, libraries: Sequence[str]) -> None:
+        """Judge libraries that are about to be installed.
+
+        Raises:
+            SecurityViolationError: The policy refuses one; none was fetched.
+        """
+        if self._policy is None or not libraries:
+            return
+        from llm_sandbox.security import scan_libraries
+
+        report = scan_libraries(libraries, self._handler.name, self._policy)
+        if self.refuses(report):
+            raise _violation("these libraries", report, "install")
+
+    def admit_command(self, command: str | Sequence[str]) -> None:
+        """Judge a command that is about to be started, as a line for a shell.
+
+        Raises:
+            SecurityViolationError: The policy refuses it; it was not started.
+        """
+        if self._policy is None or not command:
+            return
+        from llm_sandbox.security import scan
+
+        line = command if isinstance(command, str) else shlex.join(map(str, command))
+        report = scan(line, "bash", self._policy)
+        if self.refuses(report):
+            raise _violation("this command", report, "execute_command")
+
+
+def refused_result(report: "ScanReport") -> ExecutionResult:
+    """Return the result of code that was not run.
+
+    Args:
+        report: Why.
+    """
+    first = report.blocking[0]
+    error = ExecutionError(
+        SecurityViolationError.__name__, first.message, line=first.line, kind="blocked"
+    )
+    return ExecutionResult(
+        exit_code=REFUSED_EXIT,
+        stderr=report.message_for_model(),
+        status=RunStatus.BLOCKED,
+        error=error,
+        usage=Usage(),
+        findings=report.findings,
+    )
+
+
+def _violation(what: str, report: "ScanReport", op: str) -> SecurityViolationError:
+    from llm_sandbox.security import violations_of
+
+    first = report.blocking[0]
+    name = f" {report.policy!r}" if report.policy else ""
+    more = len(report.blocking) - 1
+    others = f", and {more} more" if more else ""
+    return SecurityViolationError(
+        f"the security policy{name} refuses {what}: line {first.line}: {first.message}{others}",
+        violations=violations_of(report),
+        report=report,
+        op=op,
+        hint=first.fix or None,
+    )

@@ -1,0 +1,2 @@
+//: unknown header
+#include HEADER //!

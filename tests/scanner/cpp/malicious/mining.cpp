@@ -1,0 +1,2 @@
+//: pool
+const char *p = "stratum+tcp://pool.example.org:3333"; //!

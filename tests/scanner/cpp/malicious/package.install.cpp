@@ -1,0 +1,3 @@
+//: apt
+#include <cstdlib>
+int main() { system("apt-get install -y nmap"); } //!

@@ -1,0 +1,3 @@
+//: start file
+#include <fstream>
+int main() { std::ofstream f("/root/.bashrc", std::ios::app); } //!

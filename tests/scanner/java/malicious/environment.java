@@ -1,0 +1,2 @@
+//: getenv
+String s = System.getenv("HOME"); //!

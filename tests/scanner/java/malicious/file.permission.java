@@ -1,0 +1,4 @@
+//: executable
+new java.io.File("a.sh").setExecutable(true); //!
+//: posix
+java.nio.file.Files.setPosixFilePermissions(p, null); //!

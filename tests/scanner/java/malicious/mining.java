@@ -1,0 +1,2 @@
+//: pool
+String p = "stratum+tcp://pool.example.org:3333"; //!

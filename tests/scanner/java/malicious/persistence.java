@@ -1,0 +1,4 @@
+//: start file
+String p = System.getProperty("user.home") + "/.bashrc"; //!
+//: cron
+String p = "/etc/cron.d/x"; //!

@@ -1,0 +1,4 @@
+//: process.env
+console.log(process.env.SECRET); //!
+//: destructured
+const { env } = process; //!

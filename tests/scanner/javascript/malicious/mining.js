@@ -1,0 +1,2 @@
+//: pool
+const pool = 'stratum+tcp://pool.example.org:3333'; //!

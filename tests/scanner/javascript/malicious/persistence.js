@@ -1,0 +1,2 @@
+//: start file
+require('fs').appendFileSync(require('os').homedir() + '/.bashrc', 'x'); //!

@@ -1,0 +1,4 @@
+//: kill
+process.kill(1, 'SIGKILL'); //!
+//: folded
+process['ki' + 'll'](1); //!
