@@ -4,24 +4,26 @@ PYTHON ?= python3
 VENV ?= .venv
 # Passed on to pytest: make test ARGS="tests/redteam -q"
 ARGS ?=
+# Processes that run tests; 0 runs them in pytest's own.
+JOBS ?= 2
 
 BIN := $(VENV)/bin
 SAY := @printf '==> %s\n'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench clean system-tools
+.PHONY: help demo test lint bench scan-report clean system-tools
 # A recipe that fails leaves no half-made stamp that a later call would believe.
 .DELETE_ON_ERROR:
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.stamp-demo ## Run an analysis in the sandbox, and save its figures in ./demo-output
 	@$(BIN)/python examples/demo.py
 
 test: system-tools $(VENV)/.stamp-dev ## Install what the tests need, and run them (ARGS="..." goes to pytest)
 	$(SAY) "running the tests"
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python tests/engines.py --install --tests $(ARGS) -- $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
 lint: $(VENV)/.stamp-dev ## Check format, style, types and layers
 	$(SAY) "format"
@@ -34,7 +36,10 @@ lint: $(VENV)/.stamp-dev ## Check format, style, types and layers
 	@$(BIN)/lint-imports
 
 bench: $(VENV)/.stamp-dev ## Measure against stock alternatives
-	@$(BIN)/python -m benchmarks
+	@$(BIN)/python tests/engines.py -- $(BIN)/python -m benchmarks
+
+scan-report: $(VENV)/.stamp-dev ## Measure what the scanner catches and flags (ARGS="--write --techniques")
+	@$(BIN)/python -m benchmarks.scanner $(ARGS)
 
 clean: ## Remove the environment and everything built
 	rm -rf $(VENV) build dist demo-output .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -31,11 +31,15 @@ def main() -> int:
     order = random.Random(arguments.seed)
     started = time.monotonic()
     lines: list[Line] = []
+    skipped: list[str] = []
     try:
         with console.status("loading the science stack") as status:
             ours.compile_package()
             ours.warm()
             for race in wanted:
+                if (reason := race.missing()) is not None:
+                    skipped.append(f"skipped: {race.name}: {reason}")
+                    continue
                 lines += _measure(race, order, quick=arguments.quick, say=status.update)
     except CorrectnessError as error:
         console.print(f"wrong: {error}", style="red", markup=False)
@@ -43,6 +47,8 @@ def main() -> int:
     finally:
         ours.end_everything()
     print_table(lines, console)
+    for words in skipped:
+        console.print(words, markup=False)
     load = os.getloadavg()[0]
     console.print(
         f"{machine()}; load {load:.1f}; {time.monotonic() - started:.0f} s; seed {arguments.seed}"

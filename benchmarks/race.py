@@ -56,6 +56,8 @@ class Race:
     """Called before every lane, outside of what is timed."""
     finish: Callable[[], object] = lambda: None
     """Called after the race."""
+    missing: Callable[[], str | None] = lambda: None
+    """Says why it cannot be run on this machine, if so."""
 
 
 @dataclass

@@ -8,6 +8,8 @@ are first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from llm_sandbox.const import VERSION
+
 if TYPE_CHECKING:
     from llm_sandbox.artifact_session import ArtifactSandboxSession
     from llm_sandbox.artifacts import Artifact, ArtifactType
@@ -129,7 +131,7 @@ __all__ = [
     "get_security_policy",
 ]
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 
 def __getattr__(name: str) -> Any:

@@ -8,12 +8,7 @@ from llm_sandbox.backends.selection import resolve
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import Limits
-from llm_sandbox.session.config import (
-    SessionConfig,
-    Start,
-    apply_runtime_configs,
-    refuse_container_options,
-)
+from llm_sandbox.session.config import SessionConfig, Start, settle
 from llm_sandbox.session.session import BaseSession
 
 if TYPE_CHECKING:
@@ -51,6 +46,10 @@ class ArtifactSandboxSession(BaseSession):
         session_timeout: float | None = None,
         container_id: str | None = None,
         client: object = None,
+        commit_image_tag: str | None = None,
+        mounts: Sequence[Any] = (),
+        allow_unsafe: Sequence[str] = (),
+        environment: str | None = None,
         libraries: Sequence[str] = (),
         env: Mapping[str, str] | None = None,
         secrets: Mapping[str, str] | None = None,
@@ -61,18 +60,7 @@ class ArtifactSandboxSession(BaseSession):
     ) -> None:
         del stream  # results stream to callbacks and are collected, always
         handler = LanguageHandlerFactory.create_handler(lang)
-        chosen, reason = resolve(backend)
-        refuse_container_options(
-            chosen.name,
-            {
-                "image": image,
-                "dockerfile": dockerfile,
-                "keep_template": keep_template,
-                "commit_container": commit_container,
-                "container_id": container_id,
-                "client": client,
-            },
-        )
+        chosen, reason = resolve(backend, lang)
         config = SessionConfig(
             lang=SupportedLanguage(lang),
             workdir=workdir or "/sandbox",
@@ -90,4 +78,16 @@ class ArtifactSandboxSession(BaseSession):
             session_timeout=session_timeout,
             verbose=verbose,
         )
-        super().__init__(apply_runtime_configs(config, runtime_configs), chosen, reason, handler)
+        asked = {
+            "image": image,
+            "dockerfile": dockerfile,
+            "container_id": container_id,
+            "keep_template": keep_template,
+            "commit_container": commit_container,
+            "commit_image_tag": commit_image_tag,
+            "mounts": mounts or (),
+            "allow_unsafe": allow_unsafe,
+            "environment": environment,
+        }
+        chosen, config = settle(chosen, config, asked, runtime_configs, client)
+        super().__init__(config, chosen, reason, handler)

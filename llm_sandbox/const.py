@@ -6,7 +6,10 @@ Every member is a string equal to its value, prints as its value, and is found i
 from enum import StrEnum
 from typing import Self
 
-__all__ = ["RunStatus", "SandboxBackend", "StateOutcome", "SupportedLanguage"]
+__all__ = ["VERSION", "RunStatus", "SandboxBackend", "StateOutcome", "SupportedLanguage"]
+
+VERSION = "0.1.0"
+"""Of this library."""
 
 
 class _CaseInsensitive(StrEnum):

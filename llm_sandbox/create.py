@@ -38,6 +38,10 @@ def create_session(
     session_timeout: float | None = None,
     container_id: str | None = None,
     client: object = None,
+    commit_image_tag: str | None = None,
+    mounts: Sequence[Any] = (),
+    allow_unsafe: Sequence[str] = (),
+    environment: str | None = None,
     libraries: Sequence[str] = (),
     env: Mapping[str, str] | None = None,
     secrets: Mapping[str, str] | None = None,
@@ -50,15 +54,19 @@ def create_session(
 
     Args:
         backend: Where the sandbox is made; None picks the strongest that works here and says which.
-        image: Image of a container backend.
-        dockerfile: Path of a Dockerfile, for a container backend.
+        image: For a container backend: the image; None for the language's own.
+        dockerfile: For a container backend: path of a Dockerfile, or of a folder that has one, to
+            build the image from.
         lang: Language of the code.
-        keep_template: For a container backend: keep the image.
-        commit_container: For a container backend: save the container as an image.
+        keep_template: For a container backend: keep an image that was built from `dockerfile`.
+            Pulled images are always kept.
+        commit_container: For a container backend: save the container as an image when the session
+            is closed; its name is then the session's `committed_image`.
         verbose: Log what happens to stderr.
         stream: Accepted for compatibility: output always streams to the callbacks of `run`.
-        runtime_configs: Engine options by docker-py's names; one that the backend cannot honour is
-            refused.
+        runtime_configs: Engine options by docker-py's names for ``containers.create``; one that the
+            backend cannot honour is refused. ``environment`` and ``timeout`` are taken as `env` and
+            `execution_timeout`, and limits as fields of `limits`; they win over those.
         workdir: Working directory in the sandbox.
         enable_plotting: Whether `ExecutionResult.plots` is filled.
         security_policy: What code `run` refuses.
@@ -66,15 +74,25 @@ def create_session(
             limit.
         execution_timeout: Seconds for runs.
         session_timeout: Seconds until the sandbox ends.
-        container_id: For a container backend: an existing container.
-        client: For a container backend: its client object.
+        container_id: For a container backend: id or name of a running container to work in. It is
+            left running.
+        client: For a container backend: its engine's client, such as a `docker.DockerClient`; None
+            for the engine that Docker's own tools would use.
+        commit_image_tag: Name for the image of `commit_container`; None for one of its own.
+        mounts: For a container backend: `docker.types.Mount` objects, or
+            ``/folder:/place/inside[:ro]``.
+        allow_unsafe: Names of runtime configs, or ``mounts``, whose dangerous values are wanted all
+            the same.
+        environment: For the micromamba backend: the environment that programs run in. Variables are
+            given with `env`.
         libraries: Libraries to install at open.
         env: Environment variables of everything in the sandbox.
         secrets: More of them, which are never shown.
         limits: Memory, processes, disk and output; see `Limits`.
         network: ``blocked``, or ``open`` to share the host's.
         persistent: Whether variables are kept from run to run; False gives every run a fresh
-            interpreter.
+            interpreter, which in an image whose Python has no ipykernel is a program of its own:
+            figures come back only if the code saves them.
         start: ``warm`` forks a preloaded interpreter; ``cold`` starts one that shares nothing.
 
     Raises:
@@ -82,6 +100,8 @@ def create_session(
         LanguageNotSupportedError: There is no such language in this version.
         BackendUnavailableError: `backend` is None and nothing on this machine isolates.
         UnsupportedError: An option that the backend cannot honour.
+        SecurityError: An option would open a container's walls and is not in `allow_unsafe`.
+        MissingDependencyError: The backend's client is not installed.
         ValidationError: A value that is not acceptable.
     """
     given = locals()

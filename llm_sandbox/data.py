@@ -14,6 +14,7 @@ from llm_sandbox.bundles import Bundle
 from llm_sandbox.console import SCHEMA, ConsoleOutput, ProcessResult, dump_fields, load_fields
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.exceptions import ArtifactNotFoundError, ValidationError
+from llm_sandbox.findings import Finding, Observation
 from llm_sandbox.outputs import DisplayOutput, ExecutionError, Output, ResultOutput, UpdateOutput
 from llm_sandbox.plain import as_mapping, to_plain
 from llm_sandbox.plots import FileType, PlotOutput
@@ -114,19 +115,26 @@ class ExecutionResult(ConsoleOutput):
     """The signal that ended the process; None when none did."""
     notes: tuple[str, ...] = ()
     """What the sandbox has to say about the run, a sentence each, by the host."""
+    findings: tuple[Finding, ...] = ()
+    """What the session's security policy found in the code; empty without a policy."""
+    observations: tuple[Observation, ...] = ()
+    """What the interpreter saw the code do that a policy would judge, at most 200: processes,
+    connections, native code, files outside of the working directory. A signal and no proof: code
+    can hide from it and forge it, and what native code and child processes do is not seen. Only
+    Python's interpreters tell; where each run is a program of its own without one, it is empty."""
 
     @property
     def trust(self) -> dict[str, tuple[str, ...]]:
         """Which fields were `measured` outside and which are `claimed` by code inside."""
         measured = ["usage.wall_s", "usage.phases", "state", "timed_out", "oom_killed", "signal"]
         claimed = ["stdout", "stderr", "plots", "outputs", "artifacts", "deleted"]
-        claimed += ["error", "value", "execution_count"]
+        claimed += ["error", "value", "execution_count", "observations"]
         # Counted where the output is produced, which user code can reach.
         claimed += ["stdout_truncated", "stderr_truncated", "dropped_bytes", "dropped_outputs"]
         claimed += ["usage.cpu_s", "usage.peak_memory_bytes"]
         # An interpreter reports its own good or bad end; only the host sees these other endings.
         (measured if self.status in _OUTSIDE else claimed).extend(("status", "exit_code"))
-        return {"measured": (*measured, "notes"), "claimed": tuple(claimed)}
+        return {"measured": (*measured, "notes", "findings"), "claimed": tuple(claimed)}
 
     @property
     def charts(self) -> "tuple[Chart, ...]":
@@ -264,6 +272,8 @@ class ExecutionResult(ConsoleOutput):
         ]
         data["error"] = None if self.error is None else self.error.to_dict()
         data["usage"] = self.usage.to_dict()
+        data["findings"] = [finding.to_dict() for finding in self.findings]
+        data["observations"] = [item.to_dict() for item in self.observations]
         return data
 
     @classmethod
@@ -280,6 +290,8 @@ class ExecutionResult(ConsoleOutput):
             "artifacts": lambda items: tuple(Artifact.from_dict(item) for item in items),
             "error": lambda item: None if item is None else ExecutionError.from_dict(item),
             "usage": Usage.from_dict,
+            "findings": lambda items: tuple(Finding.from_dict(item) for item in items),
+            "observations": lambda items: tuple(Observation.from_dict(item) for item in items),
             "status": RunStatus,
             "state": StateOutcome,
             "notes": tuple,

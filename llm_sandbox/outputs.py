@@ -138,8 +138,9 @@ class ExecutionError:
     """The traceback, outermost frame first; empty by default."""
     line: int | None = None
     """Line in the user's code, from 1; None when unknown."""
-    kind: Literal["exception", "syntax", "exit", "compile", "input"] = "exception"
-    """An exception, code that does not parse, an exit, a compiler's error, or input not given."""
+    kind: Literal["exception", "syntax", "exit", "compile", "input", "blocked"] = "exception"
+    """An exception, code that does not parse, an exit, a compiler's error, input not given, or
+    code that the security policy refuses."""
 
     def to_dict(self) -> dict[str, object]:
         """Return the error as JSON-able data."""

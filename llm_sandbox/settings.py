@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from llm_sandbox.const import SandboxBackend
 from llm_sandbox.exceptions import ValidationError
 
-__all__ = ["Preload", "Settings", "get_settings"]
+__all__ = ["MissingImages", "Preload", "Settings", "get_settings"]
 
+MissingImages = Literal["fetch", "refuse"]
 Preload = Literal["science", "lean"]
 
 _PREFIX = "LLM_SANDBOX_"
@@ -37,6 +38,9 @@ class Settings:
     """Kernels kept forked ahead, 0 to 16; 2."""
     preload: Preload = "science"
     """What a kernel has imported before the first cell: the science stack (default) or nothing."""
+    missing_images: MissingImages = "fetch"
+    """What is done about an image that an engine does not have: it is built or pulled (default), or
+    the session is refused, with the command to type."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "Settings":
@@ -57,7 +61,10 @@ class Settings:
             backend=_one_of(SandboxBackend, backend) if backend else None,
             bwrap=Path(bwrap) if bwrap else None,
             prefork=_count(given.get("prefork", "2")),
-            preload=_preload(given.get("preload", "science")),
+            preload=_word("PRELOAD", Preload, given.get("preload", "science")),
+            missing_images=_word(
+                "MISSING_IMAGES", MissingImages, given.get("missing_images", "fetch")
+            ),
         )
 
 
@@ -84,12 +91,11 @@ def _count(value: str) -> int:
     raise _invalid("PREFORK", f"expected a number from 0 to {_MAX_PREFORK}")
 
 
-def _preload(value: str) -> Preload:
-    for name in get_args(Preload):
-        if value.lower() == name:
-            chosen: Preload = name
-            return chosen
-    raise _invalid("PRELOAD", "expected science or lean")
+def _word(name: str, words: Any, value: str) -> Any:
+    known = get_args(words)
+    if value.lower() in known:
+        return value.lower()
+    raise _invalid(name, f"expected {' or '.join(known)}")
 
 
 def _invalid(name: str, problem: str) -> ValidationError:

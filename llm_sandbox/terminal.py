@@ -1,8 +1,9 @@
-"""Text from inside, made safe to print on a terminal or to log."""
+"""What people read on a terminal: text from inside, made safe; and what a long wait is for."""
 
 import re
+import sys
 
-__all__ = ["strip_controls"]
+__all__ = ["announce", "strip_controls"]
 
 # Every repetition is possessive and stops at the next introducer, so that hostile text of many
 # unfinished sequences costs linear time.
@@ -24,3 +25,9 @@ def strip_controls(text: str) -> str:
     # trust: text comes from inside; a terminal would obey what is removed here.
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", lines))
+
+
+def announce(words: str) -> None:
+    """Say on stderr what is being waited for, if a person is watching there."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        sys.stderr.write(f"llm-sandbox: {words}\n")

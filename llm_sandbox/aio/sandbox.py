@@ -10,7 +10,7 @@ from anyio.lowlevel import checkpoint
 from llm_sandbox.aio.files import AsyncFiles
 from llm_sandbox.aio.process import AsyncProcess
 from llm_sandbox.aio.threads import Call, in_thread, in_thread_quickly, to_the_end
-from llm_sandbox.backends.base import Backend, Isolation, Machine, Network
+from llm_sandbox.backends.base import Backend, Isolation, Machine, Network, Snapshot
 from llm_sandbox.data import ProcessResult
 from llm_sandbox.limits import Limits
 from llm_sandbox.sandbox.process import Pipe, Process
@@ -67,6 +67,7 @@ class AsyncSandbox:
         cls,
         *,
         backend: str | Backend | None = None,
+        image: str | Snapshot | None = None,
         workdir: str = "/sandbox",
         env: Mapping[str, str] | None = None,
         secrets: Mapping[str, str] | None = None,
@@ -78,6 +79,7 @@ class AsyncSandbox:
         made = await in_thread(
             lambda _: Sandbox.create(
                 backend=backend,
+                image=image,
                 workdir=workdir,
                 env=env,
                 secrets=secrets,
@@ -185,6 +187,10 @@ class AsyncSandbox:
     async def set_timeout(self, seconds: float | None) -> None:
         """Have it end `seconds` from now, whatever was said before; None for never."""
         await in_thread_quickly(self._sandbox.set_timeout, seconds)
+
+    async def snapshot(self, name: str | None = None) -> Snapshot:
+        """Save the sandbox's files; see `Sandbox.snapshot`."""
+        return await in_thread(lambda _: self._sandbox.snapshot(name))
 
     async def destroy(self) -> None:
         """End it with everything in it, even if the call is cancelled; may be called twice."""

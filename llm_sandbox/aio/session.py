@@ -21,7 +21,7 @@ from llm_sandbox.session.session import BaseSession
 
 if TYPE_CHECKING:
     from llm_sandbox.artifacts.artifact import Artifact
-    from llm_sandbox.security import SecurityPattern
+    from llm_sandbox.security import ScanReport, Violation
     from llm_sandbox.session.variables import Variable
     from llm_sandbox.tables import Table
 
@@ -107,6 +107,11 @@ class AsyncSession:
         return self._session.backend
 
     @property
+    def committed_image(self) -> str | None:
+        """Name of the image that the container was saved as; see `BaseSession.committed_image`."""
+        return self._session.committed_image
+
+    @property
     def isolation(self) -> Isolation:
         """What holds the sandbox, resource by resource."""
         return self._session.isolation
@@ -164,7 +169,11 @@ class AsyncSession:
         self._session.interrupt()
         await checkpoint()
 
-    async def is_safe(self, code: str) -> "tuple[bool, list[SecurityPattern]]":
+    async def scan(self, code: str) -> "ScanReport":
+        """Judge code by the session's policy without running it; see `BaseSession.scan`."""
+        return await in_thread_quickly(self._session.scan, code)
+
+    async def is_safe(self, code: str) -> "tuple[bool, list[Violation]]":
         """Judge code by the session's policy without running it; see `BaseSession.is_safe`."""
         return await in_thread_quickly(self._session.is_safe, code)
 

@@ -8,12 +8,16 @@ and the file service are what our own supervisor adds wherever it runs.
 import abc
 import socket
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.exceptions import UnsupportedError, ValidationError
 from llm_sandbox.limits import Limits
+
+if TYPE_CHECKING:
+    from llm_sandbox.backends.layers import LayerPlace
 
 __all__ = [
     "Backend",
@@ -28,6 +32,7 @@ __all__ = [
     "ProcessSpec",
     "RawKernel",
     "RawProcess",
+    "Snapshot",
     "validate_workdir",
 ]
 
@@ -71,6 +76,10 @@ class MachineSpec:
     """``blocked``: no interface but loopback. ``open``: the host's network."""
     timeout_s: float | None = None
     """Seconds until it ends by itself; None for no deadline."""
+    for_kernel: bool = False
+    """Whether a kernel will be asked for, so that a backend may start at once what that takes."""
+    ahead: bool = False
+    """Whether it is made ahead of need, so that there is time to load what sessions often use."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "workdir", validate_workdir(self.workdir))
@@ -166,6 +175,36 @@ class RawKernel:
     stderr: int
     ending: Ending
     cold: bool = False
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A saved sandbox, from which others can be made where it was saved."""
+
+    backend: str
+    """Name of the backend."""
+    engine: str
+    """Identity of the engine: others do not have it."""
+    image: str
+    """Id of the image that it is."""
+    name: str
+    """Name of that image."""
+
+    def to_dict(self) -> dict[str, str]:
+        """Return it as JSON-able data."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, object]) -> "Snapshot":
+        """Read what `to_dict` returned.
+
+        Raises:
+            ValidationError: It is something else.
+        """
+        values = {field.name: data.get(field.name) for field in fields(cls)}
+        if set(data) != set(values) or not all(isinstance(v, str) for v in values.values()):
+            raise ValidationError("not the data of a snapshot", parameter="image")
+        return cls(**{name: str(value) for name, value in values.items()})
 
 
 @dataclass(frozen=True)
@@ -269,6 +308,37 @@ class Machine(abc.ABC):
     def python(self) -> str:
         """Path of the machine's Python interpreter."""
 
+    @property
+    def has_packages(self) -> bool:
+        """Whether libraries are packages of its own (`install_packages`), and no layers."""
+        return False
+
+    def install_packages(self, specs: Sequence[str]) -> None:
+        """Install packages in the machine, where it `has_packages`.
+
+        Raises:
+            LibraryInstallationError: One could not be installed.
+        """
+        raise UnsupportedError("install_packages()", self.isolation.backend, "it has layers")
+
+    @property
+    def library_path(self) -> str | None:
+        """Folder with libraries that it was made with, for Python's path; None without any."""
+        return None
+
+    def snapshot(self, workdir: bytes, name: str | None, site: Path | None = None) -> Snapshot:
+        """Save the machine.
+
+        Args:
+            workdir: Its working directory as a tar archive.
+            name: Name for it; None makes one up.
+            site: Folder of this computer with libraries that it uses besides.
+
+        Raises:
+            UnsupportedError: The backend cannot.
+        """
+        raise UnsupportedError("snapshot()", self.isolation.backend, "it has no images")
+
     @abc.abstractmethod
     def destroy(self) -> None:
         """End the machine and everything in it; returns at once, and is sure. May be called
@@ -280,6 +350,10 @@ class Backend(abc.ABC):
     """An engine that machines are made by."""
 
     name: ClassVar[str]
+    has_containers: ClassVar[bool] = False
+    """Whether its machines are containers made from images; then it is a `ContainerBackend`."""
+    pooled: bool = True
+    """Whether machines may be made ahead of need: any of them serves any session."""
 
     @abc.abstractmethod
     def check(self) -> Isolation:
@@ -300,6 +374,14 @@ class Backend(abc.ABC):
             BackendUnavailableError: The engine does not work here.
             UnsupportedError: The engine cannot honour the specification.
         """
+
+    def layers(self, machine: Machine) -> "LayerPlace":
+        """Say where a machine that was made here finds installed libraries.
+
+        Raises:
+            UnsupportedError: It finds none anywhere.
+        """
+        raise UnsupportedError("installing libraries as layers", self.name)
 
     def prepare(self, network: Network = "blocked") -> None:  # noqa: B027 - optional, not abstract
         """Start in the background what the first kernel needs, and report nothing."""

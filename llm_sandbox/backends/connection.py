@@ -8,35 +8,92 @@ import socket
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
-from typing import Any
+from typing import Any, BinaryIO, Protocol
 
 from llm_sandbox.backends.base import Ending, Exit
-from llm_sandbox.exceptions import BackendError, BackendUnavailableError, ContainerGoneError
+from llm_sandbox.exceptions import (
+    BackendError,
+    BackendUnavailableError,
+    ContainerGoneError,
+    SandboxError,
+)
 from llm_sandbox.guest.control import ControlChannel, Message
 
-__all__ = ["Command", "SupervisorConnection"]
+__all__ = ["Command", "Launch", "RunningSupervisor", "SupervisorConnection", "launch_process"]
 
 Command = Callable[[int], tuple[list[str], list[int]]]
+"""Makes a command line from the number of the inherited control descriptor, and names further
+descriptors that are inherited, and closed here afterwards."""
+
+
+class RunningSupervisor(Protocol):
+    """A supervisor that was started."""
+
+    def wait(self) -> str:
+        """Wait until it has ended; returns how, in words."""
+
+
+Launch = Callable[[socket.socket, BinaryIO], RunningSupervisor]
+"""Starts a supervisor on the far end of its control connection; what it writes for people goes to
+the file."""
 
 _ANSWER_S = 60.0
+_LOOK_S = 1.5
 _START_S = 30.0
+_INTERRUPTED_S = 3.0
+_NEXT = "make a new one: nothing in this one is left"
+
+
+def launch_process(command: Command) -> Launch:
+    """Return what starts a supervisor as a process of this machine."""
+
+    def launch(far: socket.socket, log: BinaryIO) -> RunningSupervisor:
+        inherited: list[int] = []
+        try:
+            words, inherited = command(far.fileno())
+            return _Process(
+                subprocess.Popen(
+                    words,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    pass_fds=(far.fileno(), *inherited),
+                    start_new_session=True,
+                    close_fds=True,
+                    env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+                )
+            )
+        finally:
+            for fd in inherited:
+                os.close(fd)
+
+    return launch
+
+
+class _Process:
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+
+    def wait(self) -> str:
+        return f"exit status {self._process.wait()}"
 
 
 class SupervisorConnection:
     """Starts a supervisor and talks to it.
 
-    One thread starts the process and then listens to it for as long as it lives: the kernel's
-        parent-death signal is
-    bound to the thread that started a process, so it must not be a passing one.
+    One thread starts it and then listens to it for as long as it lives: the kernel's parent-death
+    signal is bound to the thread that started a process, so it must not be a passing one.
 
     Args:
-        command: Makes the command line from the number of the inherited control descriptor, and
-            names further descriptors that it inherits, which are closed here afterwards.
+        launch: Starts it.
         backend: Name for error messages.
         on_event: Called in the listening thread with every event but exits.
+        look: Called, in a thread of its own, when an answer is slow to come; returns why none can
+            come, or None when nothing is known to be in its way.
 
     Raises:
         BackendUnavailableError: The supervisor did not come up; the message has what it wrote.
@@ -44,12 +101,15 @@ class SupervisorConnection:
 
     def __init__(
         self,
-        command: Command,
+        launch: Launch,
         *,
         backend: str,
         on_event: Callable[[Message], None] = lambda message: None,
+        look: Callable[[], SandboxError | None] = lambda: None,
     ) -> None:
         self._backend = backend
+        self._look = look
+        self._looking = False
         self._on_event = on_event
         self._ids = itertools.count(1)
         self._lock = threading.Lock()
@@ -64,7 +124,7 @@ class SupervisorConnection:
         self._channel = ControlChannel(near)
         self._thread = threading.Thread(
             target=self._live,
-            args=(command, far),
+            args=(launch, far),
             name=f"llm-sandbox-{backend}",
             daemon=True,
         )
@@ -76,21 +136,14 @@ class SupervisorConnection:
             raise BackendUnavailableError(
                 f"the {backend} supervisor did not answer in {_START_S:.0f} s", backend=backend
             ) from None
+        except KeyboardInterrupt:
+            # What is being started ends as soon as it has, and had better before this process.
+            self.close(wait_s=_INTERRUPTED_S)
+            raise
 
-    def _live(self, command: Command, far: socket.socket) -> None:
-        inherited: list[int] = []
+    def _live(self, launch: Launch, far: socket.socket) -> None:
         try:
-            words, inherited = command(far.fileno())
-            self.process = subprocess.Popen(
-                words,
-                stdin=subprocess.DEVNULL,
-                stdout=self._log,
-                stderr=self._log,
-                pass_fds=(far.fileno(), *inherited),
-                start_new_session=True,
-                close_fds=True,
-                env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
-            )
+            supervisor = launch(far, self._log)
         except Exception as error:  # noqa: BLE001 - raised where the connection was asked for
             self._ready.set_exception(error)
             self._closed = True
@@ -98,16 +151,15 @@ class SupervisorConnection:
             return
         finally:
             far.close()
-            for fd in inherited:
-                os.close(fd)
         try:
             while (record := self._channel.receive()) is not None:
                 self._hear(record[0])
-        except OSError:
-            pass
+        except (OSError, KeyError, TypeError, ValueError):
+            # trust: a supervisor that talks nonsense has been taken over, and is hung up on.
+            with contextlib.suppress(OSError):
+                self._channel.socket.shutdown(socket.SHUT_RDWR)
         self._closed = True
-        self.process.wait()
-        self._fail_everything()
+        self._fail_everything(supervisor.wait())
         self._let_go()
 
     def _let_go(self) -> None:
@@ -136,10 +188,10 @@ class SupervisorConnection:
         if ending is not None:
             ending.set(_read_exit(message, oom))
 
-    def _fail_everything(self) -> None:
-        error = ContainerGoneError("the sandbox has ended", backend=self._backend)
+    def _fail_everything(self, how: str) -> None:
+        error = self._gone()
         if not self._ready.done():
-            words = self.log_tail() or f"exit status {self.process.returncode}"
+            words = self.log_tail() or how
             self._ready.set_exception(
                 BackendUnavailableError(
                     f"the {self._backend} sandbox did not start: {words}", backend=self._backend
@@ -154,15 +206,23 @@ class SupervisorConnection:
             ending.set(Exit(137, signal=int(signal.SIGKILL)))
         self._on_event({"event": "gone"})
 
-    def request(self, op: str, fds: Sequence[int] = (), **fields: Any) -> Message:
+    def request(
+        self, op: str, fds: Sequence[int] = (), *, answer_s: float = _ANSWER_S, **fields: Any
+    ) -> Message:
         """Ask for something and wait for the answer.
+
+        Args:
+            op: What.
+            fds: Descriptors that go with it.
+            answer_s: Seconds until no answer is an error, which is then `retryable`.
+            fields: What else the supervisor has to know.
 
         Raises:
             ContainerGoneError: The supervisor has ended.
             BackendError: It could not do it; the message has its reason.
         """
         if self._closed or self.owner != os.getpid():
-            raise ContainerGoneError("the sandbox has ended", backend=self._backend)
+            raise self._gone()
         answer: Future[Message] = Future()
         with self._lock:
             number = next(self._ids)
@@ -171,18 +231,54 @@ class SupervisorConnection:
                 self._channel.send({"op": op, "id": number, **fields}, fds)
             except OSError:
                 del self._answers[number]
-                raise ContainerGoneError("the sandbox has ended", backend=self._backend) from None
+                raise self._gone() from None
         try:
-            reply = answer.result(_ANSWER_S)
+            reply = self._await(answer, answer_s)
         except FutureTimeoutError:
+            with self._lock:
+                self._answers.pop(number, None)
             raise BackendError(
-                f"the sandbox did not answer {op!r} in {_ANSWER_S:.0f} s", backend=self._backend
+                f"the sandbox did not answer {op!r} in {answer_s:.0f} s",
+                op=op,
+                backend=self._backend,
+                retryable=True,
             ) from None
         if "gone" in reply:
-            raise ContainerGoneError("the sandbox has ended", op=op, backend=self._backend)
+            raise self._gone(op)
         if "error" in reply:
             raise BackendError(f"{op} failed: {reply['error']}", op=op, backend=self._backend)
         return reply
+
+    def _await(self, answer: Future[Message], answer_s: float) -> Message:
+        deadline = time.monotonic() + answer_s
+        while True:
+            left = deadline - time.monotonic()
+            try:
+                return answer.result(min(left, _LOOK_S))
+            except FutureTimeoutError:
+                if left <= _LOOK_S:
+                    raise
+            with self._lock:
+                busy, self._looking = self._looking, True
+            if not busy:
+                name = f"llm-sandbox-look-{self._backend}"
+                threading.Thread(target=self._look_why, name=name, daemon=True).start()
+
+    def _look_why(self) -> None:
+        obstacle = None
+        try:
+            obstacle = self._look()
+        finally:
+            with self._lock:
+                self._looking = False
+                answers = self._answers if obstacle is not None else {}
+                if obstacle is not None:
+                    self._answers = {}
+        for answer in answers.values():
+            answer.set_exception(obstacle)
+
+    def _gone(self, op: str | None = None) -> ContainerGoneError:
+        return ContainerGoneError("the sandbox has ended", op=op, backend=self._backend, hint=_NEXT)
 
     def watch(self, process_id: str, oom: Callable[[], bool]) -> Ending:
         """Return what will be set when the process ends; call before starting it.

@@ -1,29 +1,40 @@
 """Which backend is used when the caller names none."""
 
 import contextlib
+import copy
+from importlib.util import find_spec
 
 from llm_sandbox.backends.base import Backend, Network
 from llm_sandbox.backends.registry import get_backend
-from llm_sandbox.const import SandboxBackend
+from llm_sandbox.const import SandboxBackend, SupportedLanguage
 from llm_sandbox.exceptions import BackendUnavailableError, SandboxError
 from llm_sandbox.settings import get_settings
 
 __all__ = ["AUTOMATIC", "choose", "prepare", "resolve"]
 
-# Docker and Podman come before it, once they are here. `local` isolates nothing and never stands
-# here.
-AUTOMATIC = (SandboxBackend.BUBBLEWRAP,)
+# Bubblewrap opens a session many times sooner than a container starts, and both share the host's
+# kernel (ADR 0010). `local` isolates nothing and never stands here.
+AUTOMATIC = (SandboxBackend.BUBBLEWRAP, SandboxBackend.DOCKER, SandboxBackend.PODMAN)
 """What is tried, in this order."""
 
+_ENGINES = (SandboxBackend.DOCKER, SandboxBackend.PODMAN)
 
-def choose() -> tuple[Backend, str]:
+
+def choose(lang: str = SupportedLanguage.PYTHON) -> tuple[Backend, str]:
     """Choose the backend: what LLM_SANDBOX_BACKEND names, else the first that works here.
+
+    An engine works here when it answers at once and has the language's image already: nothing is
+    pulled or built for a choice that nobody made.
+
+    Args:
+        lang: Language of the code.
 
     Returns:
         The backend, and why it is this one, in a sentence.
 
     Raises:
-        BackendUnavailableError: None works here; the error is that of the last one tried.
+        BackendUnavailableError: None works here; the error is that of the first one tried, and its
+            hint says what is wrong with the others.
         UnsupportedBackendError: LLM_SANDBOX_BACKEND names one that this version lacks.
     """
     named = get_settings().backend
@@ -31,26 +42,73 @@ def choose() -> tuple[Backend, str]:
         return get_backend(str(named)), f"LLM_SANDBOX_BACKEND names {named}"
     failures: list[BackendUnavailableError] = []
     for name in AUTOMATIC:
-        backend = get_backend(str(name))
         try:
+            advantage = _check_engine(name, lang) if name in _ENGINES else ""
+            backend = get_backend(str(name))
             backend.check()
         except BackendUnavailableError as error:
             failures.append(error)
             continue
         passed_over = "".join(f"; {failure.backend} does not work here" for failure in failures)
-        return backend, f"{name} is the first that works here{passed_over}"
-    raise failures[-1]
+        return backend, f"{name} is the first that works here{advantage}{passed_over}"
+    raise _none_works(failures)
 
 
-def resolve(backend: SandboxBackend | str | Backend | None) -> tuple[Backend, str]:
+def _check_engine(name: str, lang: str) -> str:
+    """Refuse an engine that would make the caller wait; returns what speaks for it.
+
+    Raises:
+        BackendUnavailableError: It does not answer at once, or lacks the image or its client.
+    """
+    from llm_sandbox.backends.containers.images.recipes import image_name
+    from llm_sandbox.backends.containers.probe import look_at
+
+    image = image_name(str(lang))
+    finding = look_at(name, image)
+    if not finding.answers:
+        where = f" at {finding.address}" if finding.address else ""
+        raise BackendUnavailableError(
+            f"no {name} engine answers{where}: {finding.problem}",
+            backend=name,
+            hint=f"start it, and build its image: llm-sandbox images build {lang} --engine {name}",
+        )
+    if not finding.has_image:
+        raise BackendUnavailableError(
+            f"{name} has no image {image}",
+            backend=name,
+            hint=f"llm-sandbox images build {lang} --engine {name}",
+        )
+    if find_spec("docker") is None:
+        raise BackendUnavailableError(
+            f"the client of {name} is not installed",
+            backend=name,
+            hint=f"pip install 'llm-sandbox[{name}]'",
+        )
+    return f", and has the image {image}"
+
+
+def _none_works(failures: list[BackendUnavailableError]) -> BackendUnavailableError:
+    error = copy.copy(failures[0])
+    others = [f"{other.backend}: {other.message}; {other.hint}" for other in failures[1:]]
+    error.hint = "\n".join(filter(None, (error.hint, *(f"or {words}" for words in others))))
+    return error
+
+
+def resolve(
+    backend: SandboxBackend | str | Backend | None, lang: str = SupportedLanguage.PYTHON
+) -> tuple[Backend, str]:
     """Return the backend that a caller means, and why it is this one.
+
+    Args:
+        backend: The backend, its name, or None for the first that works here.
+        lang: Language of the code.
 
     Raises:
         BackendUnavailableError: None was named and none works here.
         UnsupportedBackendError: There is no backend of that name in this version.
     """
     if backend is None:
-        return choose()
+        return choose(lang)
     if isinstance(backend, Backend):
         return backend, "it was given"
     return get_backend(str(backend)), "it was named"

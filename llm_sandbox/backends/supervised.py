@@ -6,7 +6,7 @@ import os
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from llm_sandbox.backends.base import (
     Isolation,
@@ -29,6 +29,9 @@ from llm_sandbox.limits import Limits
 
 __all__ = ["GuestPaths", "SupervisedMachine", "guest_command", "resource_limits"]
 
+_SIGNAL_S = 5.0
+_KILL_S = 20.0
+
 _LAUNCH_WORDS = {
     "not_found": "there is no such program in the sandbox",
     "not_executable": "it cannot be executed",
@@ -46,16 +49,23 @@ class GuestPaths:
     """The folder that holds the packages `guest` and `shim`."""
 
 
-def guest_command(paths: GuestPaths, call: str, *, isolated_site: bool) -> list[str]:
+def guest_command(
+    paths: GuestPaths, call: str, *arguments: object, isolated_site: bool
+) -> list[str]:
     """The command line that runs a function of the guest package.
 
     Args:
         paths: Where the interpreter and the package are.
         call: Module and function, such as ``zygote.main``.
+        arguments: What it is called with: numbers, text, and lists and dictionaries of them.
         isolated_site: Whether site packages stay unknown, for a start in half the time.
     """
     module = call.partition(".")[0]
-    code = f"import sys; sys.path.insert(0, {paths.guest!r}); from guest import {module}; {call}()"
+    given = ", ".join(map(repr, arguments))
+    code = (
+        f"import sys; sys.path.insert(0, {paths.guest!r}); "
+        f"from guest import {module}; {call}({given})"
+    )
     return [paths.python, "-I", *(["-S"] if isolated_site else []), "-c", code]
 
 
@@ -96,10 +106,14 @@ class SupervisedMachine(Machine):
         watch_memory: Whether the supervisor watches the memory of all processes together, where no
             control group holds it.
         on_destroyed: Called once when it has ended.
+        restore: Folder in it whose files are copied into the working directory first.
 
     Raises:
         BackendError: The supervisor could not make it.
     """
+
+    kernel_hint: ClassVar[str] = "install ipykernel in the environment that runs this program"
+    """What to do when its Python cannot run a kernel."""
 
     def __init__(
         self,
@@ -115,6 +129,7 @@ class SupervisedMachine(Machine):
         machine_id: str,
         on_destroyed: Callable[["SupervisedMachine"], None],
         watch_memory: bool = True,
+        restore: str | None = None,
     ) -> None:
         self.id = machine_id
         self.spec = spec
@@ -134,7 +149,7 @@ class SupervisedMachine(Machine):
         fds = cgroup.open_procs() if cgroup is not None else []
         watched = spec.limits.memory_bytes if watch_memory and cgroup is None else None
         try:
-            connection.request(
+            made = connection.request(
                 "machine",
                 fds,
                 spec={
@@ -146,11 +161,14 @@ class SupervisedMachine(Machine):
                     "tmpfs": tmpfs,
                 },
                 watch_memory=watched,
+                restore=restore,
                 deadline_s=spec.timeout_s,
             )
         finally:
             for fd in fds:
                 os.close(fd)
+        if made["user"] is not None:
+            self._confinement["user"] = made["user"]
 
     # --- processes
 
@@ -175,7 +193,7 @@ class SupervisedMachine(Machine):
                 timeout_s=spec.timeout_s,
             )
             if "launch_error" in reply:
-                raise _launch_error(spec, reply["launch_error"])
+                raise _launch_error(spec, self.spec.workdir, reply["launch_error"])
         except BaseException:
             self._connection.forget(key)
             for fd in (near_in, out_read, err_read):
@@ -230,7 +248,7 @@ class SupervisedMachine(Machine):
             if isinstance(error, BackendError) and "zygote" in error.message:
                 raise KernelNotReadyError(
                     f"the sandbox's Python could not load a kernel: {self._connection.log_tail()}",
-                    hint="install ipykernel in the environment that runs this program",
+                    hint=self.kernel_hint,
                 ) from None
             raise
         finally:
@@ -260,11 +278,13 @@ class SupervisedMachine(Machine):
         return near
 
     def signal(self, process_id: str, number: int) -> bool:
-        reply = self._request("signal", process=process_id, signal=number)
+        reply = self._request("signal", answer_s=_SIGNAL_S, process=process_id, signal=number)
         return bool(reply["delivered"])
 
     def kill(self, process_id: str, *, children_only: bool = False) -> bool:
-        reply = self._request("kill", process=process_id, children_only=children_only)
+        reply = self._request(
+            "kill", answer_s=_KILL_S, process=process_id, children_only=children_only
+        )
         return bool(reply["killed"])
 
     def sweep(self) -> None:
@@ -273,7 +293,9 @@ class SupervisedMachine(Machine):
     def _request(self, op: str, fds: tuple[int, ...] = (), **fields: Any) -> dict[str, Any]:
         if self._end_reason is not None:
             raise ContainerGoneError(
-                f"the sandbox has ended ({self._end_reason})", backend=self.isolation.backend
+                f"the sandbox has ended ({self._end_reason})",
+                backend=self.isolation.backend,
+                hint="make a new one: nothing in this one is left",
             )
         return self._connection.request(op, fds, **fields)
 
@@ -309,7 +331,7 @@ class SupervisedMachine(Machine):
             return
         self._end_reason = "closed"
         with contextlib.suppress(ContainerGoneError, BackendError):
-            self._connection.request("destroy", machine=self.id)
+            self._connection.request("destroy", answer_s=_KILL_S, machine=self.id)
         self._clean_up()
 
     def _clean_up(self) -> None:
@@ -329,8 +351,8 @@ def _stdin_pair(*, wanted: bool) -> tuple[int | None, int]:
     return write, read
 
 
-def _launch_error(spec: ProcessSpec, report: Mapping[str, Any]) -> LaunchError:
+def _launch_error(spec: ProcessSpec, workdir: str, report: Mapping[str, Any]) -> LaunchError:
     kind = report["kind"]
     words = _LAUNCH_WORDS.get(kind, report["message"])
-    subject = spec.cwd if kind == "bad_cwd" else spec.argv[0]
+    subject = (spec.cwd or workdir) if kind == "bad_cwd" else spec.argv[0]
     return LaunchError(f"{subject!r} did not start: {words}", kind=kind, op="exec")

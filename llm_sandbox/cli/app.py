@@ -12,6 +12,8 @@ import typer
 from typer.core import TyperCommand
 
 from llm_sandbox import __version__
+from llm_sandbox.cli import sandboxes, scan
+from llm_sandbox.cli.images import images
 
 __all__ = [
     "DEFAULT_OUT",
@@ -21,6 +23,7 @@ __all__ = [
     "Memory",
     "Network",
     "NetworkOption",
+    "Policy",
     "app",
     "doctor",
     "main",
@@ -43,6 +46,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(images)
 
 
 class Network(StrEnum):
@@ -89,6 +93,15 @@ NetworkOption = Annotated[
 Memory = Annotated[
     str | None,
     typer.Option("--memory", help="Memory of the sandbox, such as 512m or 2g.", metavar="SIZE"),
+]
+Policy = Annotated[
+    str | None,
+    typer.Option(
+        "--policy",
+        help="Refuse code that this policy does not allow: minimal, development, educational, "
+        "data_science, web_scraping, production, strict, or a TOML or JSON file.",
+        metavar="PRESET|FILE",
+    ),
 ]
 
 
@@ -153,15 +166,7 @@ def run(
     ] = None,
     network: NetworkOption = Network.BLOCKED,
     memory: Memory = None,
-    policy: Annotated[
-        str | None,
-        typer.Option(
-            "--policy",
-            help="Refuse code that this policy does not allow: minimal, development, educational, "
-            "data_science, web_scraping, production, strict.",
-            metavar="PRESET",
-        ),
-    ] = None,
+    policy: Policy = None,
     env: Annotated[
         list[str] | None,
         typer.Option(
@@ -199,6 +204,7 @@ def shell(
     lib: Libraries = None,
     network: NetworkOption = Network.BLOCKED,
     memory: Memory = None,
+    policy: Policy = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -217,7 +223,7 @@ def shell(
     from llm_sandbox.cli.options import MachineOptions
     from llm_sandbox.cli.shell import main
 
-    machine = MachineOptions(lang, backend, lib or [], network.value, memory)
+    machine = MachineOptions(lang, backend, lib or [], network.value, memory, policy)
     raise typer.Exit(main(machine, out))
 
 
@@ -229,6 +235,10 @@ def doctor(
     from llm_sandbox.cli.doctor import main
 
     raise typer.Exit(main(as_json=json))
+
+
+scan.add_to(app)
+sandboxes.add_to(app)
 
 
 def main() -> NoReturn:

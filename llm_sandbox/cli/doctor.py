@@ -12,15 +12,24 @@ from typing import Any
 
 from llm_sandbox import __version__
 from llm_sandbox.backends.base import Isolation
+from llm_sandbox.backends.containers.probe import look_at
 from llm_sandbox.backends.registry import available_names, get_backend
+from llm_sandbox.cli.engines import look_at_engine
 from llm_sandbox.cli.render import Progress, in_option_words
 from llm_sandbox.const import SandboxBackend
-from llm_sandbox.exceptions import SandboxError, UnsupportedBackendError
+from llm_sandbox.exceptions import (
+    BackendUnavailableError,
+    SandboxError,
+    UnsupportedBackendError,
+)
 from llm_sandbox.terminal import strip_controls
 
 __all__ = ["BackendFinding", "Findings", "examine", "main"]
 
 _LIBRARIES = ("ipykernel", "matplotlib", "matplotlib-inline", "numpy", "pandas", "seaborn", "pip")
+
+_ON_DOCKER = (SandboxBackend.DOCKER, SandboxBackend.MICROMAMBA)
+_PATIENCE_S = 3.0
 
 
 @dataclass(frozen=True)
@@ -35,7 +44,13 @@ class BackendFinding:
     """By resource: its state, and by what it is held."""
     problem: str | None = None
     hint: str | None = None
-    """What to do about the problem."""
+    """What to do about the problem, or about a missing image."""
+    engine: str | None = None
+    """The engine below it with its version and place; None when it needs none, or none answers."""
+    image: str | None = None
+    """The image that its sessions are made of; None when it has no images."""
+    has_image: bool | None = None
+    """Whether the engine has that image; None when it has no images."""
 
     @property
     def isolates(self) -> bool:
@@ -59,8 +74,9 @@ class Findings:
 
     @property
     def healthy(self) -> bool:
-        """Whether something here isolates."""
-        return any(finding.isolates for finding in self.backends)
+        """Whether code can be run here, isolated, by someone who names no backend."""
+        chosen = [found for found in self.backends if found.name == self.default_backend]
+        return any(finding.isolates for finding in chosen)
 
 
 def main(*, as_json: bool) -> int:
@@ -95,10 +111,16 @@ def examine() -> Findings:
 
 
 def _try_backend(name: str) -> BackendFinding:
+    facts: dict[str, Any] = {}
     try:
+        if name in _ON_DOCKER:
+            # Its client waits a minute for an engine that does not answer.
+            _require_docker(name)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # `local` warns of itself; the table says the same
-            isolation: Isolation = get_backend(name).check()
+            backend = get_backend(name)
+            isolation: Isolation = backend.check()
+            facts = look_at_engine(backend)
     except UnsupportedBackendError:
         problem = "not in this version of llm-sandbox"
         return BackendFinding(name, works=False, problem=problem, hint="use --backend bubblewrap")
@@ -106,8 +128,18 @@ def _try_backend(name: str) -> BackendFinding:
         return BackendFinding(name, works=False, problem=error.message, hint=error.hint)
     except Exception as error:  # noqa: BLE001 - a backend from another package may do anything
         return BackendFinding(name, works=False, problem=f"{type(error).__name__}: {error}")
-    report = isolation.to_dict()
-    return BackendFinding(name, works=True, level=isolation.level, controls=report["controls"])
+    controls = isolation.to_dict()["controls"]
+    return BackendFinding(name, works=True, level=isolation.level, controls=controls, **facts)
+
+
+def _require_docker(name: str) -> None:
+    finding = look_at(SandboxBackend.DOCKER, "none", _PATIENCE_S)
+    if not finding.answers:
+        raise BackendUnavailableError(
+            f"no docker engine answers at {finding.address}: {finding.problem}",
+            backend=name,
+            hint="start it (systemctl start docker), or name one by DOCKER_HOST",
+        )
 
 
 def _default_backend() -> tuple[str | None, str]:
@@ -161,6 +193,8 @@ def _print_tables(findings: Findings) -> None:
         if finding.isolates:
             console.print()
             console.print(_control_table(finding))
+            for line in _engine_lines(finding):
+                console.print(_clean(line))
     console.print()
     chosen = findings.default_backend or "nothing"
     reason = _clean(findings.default_reason)
@@ -201,9 +235,19 @@ def _strength(finding: BackendFinding) -> str:
     return f"{finding.level}: {', '.join(counts)}"
 
 
+def _engine_lines(finding: BackendFinding) -> list[str]:
+    lines = [] if finding.engine is None else [f"engine: {finding.engine}"]
+    if finding.image is not None:
+        words = "is there" if finding.has_image else f"is not there yet: {finding.hint}"
+        lines.append(f"image: {finding.image} {words}")
+    return lines
+
+
 def _advice(finding: BackendFinding) -> str:
+    if finding.works and finding.isolates:
+        return "" if finding.has_image is not False else _clean(f"{finding.hint}")
     if finding.works:
-        return "" if finding.isolates else "only for code that you would run yourself"
+        return "only for code that you would run yourself"
     parts = [finding.problem or "", in_option_words(finding.hint or "")]
     return _clean("\n".join(part for part in parts if part))
 

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from llm_sandbox.backends.base import Network
 from llm_sandbox.cli.endings import usage_error
@@ -41,17 +41,17 @@ class MachineOptions:
         return Limits(memory_bytes=Limits.parse_size(self.memory, "--memory"))
 
     def security_policy(self) -> "SecurityPolicy | None":
-        """Return the policy of `--policy`; None without one.
+        """Return the policy of `--policy`, a preset or a file; None without one.
 
         Raises:
-            ValidationError: There is no such preset.
+            ValidationError: There is no such preset, or the file describes no policy.
         """
         if self.policy is None:
             return None
         # Loads pydantic, which nothing else here needs.
-        from llm_sandbox.security import get_security_policy
+        from llm_sandbox.security.policy_file import find_policy
 
-        return get_security_policy(cast(Any, self.policy))
+        return find_policy(self.policy)
 
     def variables(self) -> dict[str, str]:
         """Return what `--env` sets."""

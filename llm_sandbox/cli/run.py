@@ -11,7 +11,6 @@ from pathlib import Path, PurePosixPath
 from llm_sandbox import outputs
 from llm_sandbox.cli.displays import show_display
 from llm_sandbox.cli.endings import (
-    REFUSED,
     exit_codes,
     explain_end,
     leave_unwritable,
@@ -22,12 +21,12 @@ from llm_sandbox.cli.interruption import Interruption
 from llm_sandbox.cli.options import MachineOptions, opened_session
 from llm_sandbox.cli.render import StreamWriter, error_text, say
 from llm_sandbox.cli.source import read_code, read_input, split_file_option
-from llm_sandbox.const import RunStatus
 from llm_sandbox.data import ExecutionResult
-from llm_sandbox.exceptions import SandboxTimeoutError, SecurityViolationError
+from llm_sandbox.exceptions import SandboxTimeoutError
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import validate_timeout
-from llm_sandbox.outputs import DisplayOutput, ErrorOutput, ExecutionError, Output, StreamOutput
+from llm_sandbox.outputs import DisplayOutput, ErrorOutput, Output, StreamOutput
+from llm_sandbox.session.guard import Guard, refused_result
 from llm_sandbox.session.session import BaseSession
 
 __all__ = ["Arguments", "main", "prepare_environment"]
@@ -103,16 +102,14 @@ class _Run:
         policy = machine.security_policy()
         if policy is None:
             return None
-        from llm_sandbox.security import is_safe
-
-        handler = LanguageHandlerFactory.create_handler(machine.lang)
-        safe, violations = is_safe(self._code, policy, handler)
-        if safe:
+        guard = Guard(policy, LanguageHandlerFactory.create_handler(machine.lang))
+        report = guard.scan(self._code)
+        if not guard.refuses(report):
             return None
-        words = "; ".join(dict.fromkeys(violation.description for violation in violations))
-        message = f"the policy {machine.policy!r} refuses this code: {words}"
-        error = ExecutionError(SecurityViolationError.__name__, message)
-        return ExecutionResult(exit_code=REFUSED, status=RunStatus.BLOCKED, error=error)
+        say(f"the policy {machine.policy!r} refuses this code; nothing was run")
+        for finding in report.blocking:
+            say(f"line {finding.line}: {finding.message}", finding.fix)
+        return refused_result(report)
 
     def _copy_files(self, session: BaseSession) -> None:
         for path, dest in self._files:
@@ -159,8 +156,6 @@ class _Run:
                 self._err.write(error_text(self._error))
             self._out.end_line()
             self._err.end_line()
-        if result.status is RunStatus.BLOCKED and result.error is not None:
-            say(result.error.value)
         for sentence in explain_end(
             result, self._memory_bytes, timeout=self._timeout, is_last=True
         ):

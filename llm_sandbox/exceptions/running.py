@@ -39,25 +39,31 @@ class SecurityViolationError(SecurityError):
     """The security policy refused the code; nothing ran."""
 
     default_code = ErrorCode.SECURITY_VIOLATION
-    details = ("violations",)
+    details = ("violations", "report")
 
     violations: tuple[Any, ...]
-    """The `SecurityPattern` objects that matched, in the policy's order; plain mappings once the
-    error has been through JSON."""
+    """What was found as `SecurityPattern` objects, in the order of the code; plain mappings once
+    the error has been through JSON."""
+    report: Any
+    """The `ScanReport`; a plain mapping once the error has been through JSON, None without one."""
 
     def __init__(
         self,
         message: str = "the security policy refused the code",
         *,
         violations: Sequence[Any] = (),
+        report: Any = None,
         **facts: Unpack[ErrorFacts],
     ) -> None:
         super().__init__(message, **facts)
         self.violations = tuple(violations)
+        self.report = report
 
     def _dump(self, name: str) -> object:
+        if name == "report":
+            return self.report.to_dict() if hasattr(self.report, "to_dict") else self.report
         return [
-            to_plain(item.model_dump() if hasattr(item, "model_dump") else item)
+            to_plain(item.model_dump(mode="json") if hasattr(item, "model_dump") else item)
             for item in self.violations
         ]
 

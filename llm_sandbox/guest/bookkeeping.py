@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 
 from .machine import PlainMachine
@@ -15,6 +17,7 @@ class Running:
     Attributes:
         key: The host's name for it.
         machine: Where it is.
+        pidfd: What it is signalled by; None where the kernel has no such thing: then its pid.
         deadline: When it is killed, on the monotonic clock.
         timed_out: Whether it was.
         forked: Whether it was forked from the zygote, and so carries no marker in its environment.
@@ -26,7 +29,7 @@ class Running:
         key: str,
         pid: int,
         machine: str,
-        pidfd: int,
+        pidfd: int | None,
         deadline: float | None = None,
         *,
         forked: bool = False,
@@ -36,6 +39,22 @@ class Running:
         self.forked = forked
         self.timed_out = False
         self.over_memory = False
+
+    def send(self, number: int) -> None:
+        """Send it a signal.
+
+        Raises:
+            ProcessLookupError: It has ended.
+        """
+        if self.pidfd is not None:
+            signal.pidfd_send_signal(self.pidfd, number)
+        else:
+            os.kill(self.pid, number)
+
+    def close(self) -> None:
+        """Let go of it, when it has ended."""
+        if self.pidfd is not None:
+            os.close(self.pidfd)
 
 
 class Housed:

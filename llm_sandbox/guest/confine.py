@@ -26,6 +26,9 @@ class Confinement:
         read_only: Paths that Landlock lets be read and executed; empty together with `writable` for
             no Landlock.
         writable: Paths below which Landlock lets files be changed.
+        user: User and group id that the process changes to; None to stay.
+        oom_score: How readily the kernel kills it when memory runs out, up to 1000; None for as it
+            is.
         privileges: Whether capabilities are kept and privileges may be gained: only where there is
             no isolation at all.
     """
@@ -35,17 +38,29 @@ class Confinement:
         self.seccomp = binascii.a2b_base64(data.get("seccomp", ""))
         self.read_only: list[str] = data.get("read_only", [])
         self.writable: list[str] = data.get("writable", [])
+        user = data.get("user")
+        self.user: tuple[int, int] | None = None if user is None else (user[0], user[1])
+        self.oom_score: int | None = data.get("oom_score")
         self.privileges: bool = data.get("privileges", False)
 
     def apply(self) -> None:
         """Confine the calling process for good. Must run after it has joined its namespaces."""
         for name, value in self.rlimits.items():
             set_limit(getattr(resource, f"RLIMIT_{name}"), value)
+        if self.oom_score is not None:
+            with open("/proc/self/oom_score_adj", "w") as file:
+                file.write(str(self.oom_score))
+        if not self.privileges:
+            linux.set_no_new_privileges()
+            if self.read_only or self.writable:
+                linux.restrict_paths(self.read_only, self.writable)
+            linux.drop_bounding_set()
+        if self.user is not None:
+            linux.set_user(*self.user)
+            # Until now it was another's, so the kernel would keep it from reading itself.
+            linux.set_dumpable()
         if self.privileges:
             return
-        linux.set_no_new_privileges()
-        if self.read_only or self.writable:
-            linux.restrict_paths(self.read_only, self.writable)
         linux.drop_all_capabilities()
         if self.seccomp:
             linux.install_seccomp(self.seccomp)

@@ -10,6 +10,8 @@ import os
 import signal
 from collections.abc import Callable, Collection, Mapping
 
+from . import linux
+
 MARKER = "LLM_SANDBOX_PROCESS"
 """Environment variable whose value names the started process; all its descendants carry it."""
 
@@ -54,9 +56,15 @@ def process_table(pid_namespace: str | None) -> list[ProcessRow]:
 
 def environment_marker(pid: int) -> str | None:
     """The marker that `pid` was started with, None without one."""
+    path = f"/proc/{pid}/environ"
     try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            text = file.read()
+        try:
+            with open(path, "rb") as file:
+                text = file.read()
+        except PermissionError:
+            # A supervisor with few capabilities reads another user's files only as that user.
+            with linux.file_user(os.stat(path).st_uid), open(path, "rb") as file:
+                text = file.read()
     except OSError:
         return None
     prefix = MARKER.encode() + b"="
@@ -124,15 +132,17 @@ def kill_family(
     return _kill_all(find)
 
 
-def kill_descendants(root: int) -> bool:
-    """Kill what descends from `root`, which must adopt the orphans among it; see `kill_family`."""
+def kill_descendants(root: int, *, spared: Collection[int] = ()) -> bool:
+    """Kill what descends from `root`, which must adopt the orphans among it, but for the `spared`;
+    see `kill_family`.
+    """
 
     def find() -> list[ProcessRow]:
         rows = process_table(None)
         members = {root}
         while found := {r.pid for r in rows if r.parent in members} - members:
             members |= found
-        return [row for row in rows if row.pid in members and row.pid != root]
+        return [row for row in rows if row.pid in members and row.pid not in (root, *spared)]
 
     return _kill_all(find)
 

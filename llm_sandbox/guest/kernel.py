@@ -32,6 +32,7 @@ from jupyter_client.session import extract_header
 # isort: on
 from . import frames
 from .cell_input import InputStream
+from .observer import Observer
 from .shell import CellCompiler, SessionShell, quiet
 from .tracebacks import safe_text
 from .wire import (
@@ -74,6 +75,7 @@ class WireKernel(IPythonKernel):
         self.session.pid = os.getpid()
         sys.stdout, sys.stderr = self.text_streams
         sys.stdin = InputStream(self)
+        self.observer = Observer(self.session)
         os.register_at_fork(after_in_child=self._forked_by_user)
         self.flusher = PeriodicFlush(
             wire, dict(zip(self.raw_streams.values(), self.text_streams, strict=True))
@@ -91,6 +93,7 @@ class WireKernel(IPythonKernel):
 
     def _forked_by_user(self) -> None:
         self.is_copy = True
+        self.observer.stop()
         self.session.wire = None
         for index, descriptor in enumerate((1, 2)):
             list(self.raw_streams.values())[index].wire = None
@@ -137,9 +140,11 @@ class WireKernel(IPythonKernel):
             # Tasks that an earlier cell started go on between cells.
             readable = self.loop.create_future()
             self.loop.add_reader(self.wire.fileno(), _settle, readable)
+            self.observer.watching = True
             try:
                 self.loop.run_until_complete(readable)
             finally:
+                self.observer.watching = False
                 self.loop.remove_reader(self.wire.fileno())
         return self.wire.receive()
 
@@ -158,6 +163,7 @@ class WireKernel(IPythonKernel):
         self.wire.cork()
         self.set_parent([], message, channel="shell")
         self._begin_streams(message)
+        self.observer.parent = extract_header(message)
         self._publish_status("busy", "shell")
         with self.flusher.during():
             self._run_handler(handler, channel, message)
@@ -209,6 +215,7 @@ class WireKernel(IPythonKernel):
         shell = self.shell
         cpu_before = time.process_time()
         error: BaseException | None = None
+        self.observer.watching = self.observer.live = True
         try:
             result = await self._run_cell(code, silent, store_history)
             error = result.error_before_exec or result.error_in_exec
@@ -216,6 +223,7 @@ class WireKernel(IPythonKernel):
             error = interrupt
             shell.showtraceback()
         finally:
+            self.observer.watching = self.observer.live = False
             self._restore_input()
         reply: dict[str, Any] = {
             "status": "ok" if error is None else "error",
@@ -236,6 +244,7 @@ class WireKernel(IPythonKernel):
             "exit": _exit_code(error) if isinstance(error, SystemExit) else None,
             "cpu_s": time.process_time() - cpu_before + children_cpu - self._children_cpu,
             "peak_rss": max(own.ru_maxrss, children.ru_maxrss) * 1024,
+            "observed": self.observer.drain(),
         }
         self._children_cpu = children_cpu
         return reply
@@ -319,6 +328,7 @@ class WireKernel(IPythonKernel):
         for path in settings.get("library_paths", ()):
             if path not in sys.path:
                 sys.path.insert(1, path)
+        self.observer.add_libraries(*settings.get("library_paths", ()))
         if "output_bytes" in settings:
             for raw in self.raw_streams.values():
                 raw.limit = settings["output_bytes"]

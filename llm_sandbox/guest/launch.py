@@ -67,16 +67,17 @@ def _become(
     for name in _RESET:
         signal.signal(getattr(signal, f"SIG{name}"), signal.SIG_DFL)
     machine.join()
-    try:
-        os.chdir(request["cwd"] or machine.spec.workdir)
-    except OSError as error:
-        return {"kind": "bad_cwd", "message": error.strerror}
     os.setsid()
     for target, fd in enumerate(fds):
         os.dup2(fd, target)
     os.set_inheritable(report, False)
     close_all_but([report])
     machine.spec.confinement.apply()
+    try:
+        # By the rights that the program will have.
+        os.chdir(request["cwd"] or machine.spec.workdir)
+    except OSError as error:
+        return {"kind": "bad_cwd", "message": error.strerror}
     return _execute(request["argv"], environment)
 
 
@@ -135,6 +136,7 @@ def launch_files(machine: PlainMachine, connection: int) -> int:
         os.dup2(os.open(os.devnull, os.O_RDWR), 0)
         os.setsid()
         machine.spec.confinement.apply()
+        os.chdir(machine.spec.workdir)
         linux.set_undumpable()
         linux.set_process_name("files")
         close_all_but([connection])

@@ -4,12 +4,15 @@ Python 3.12 has `os.unshare` and `os.setns`; 3.11 has neither, and mounts, capab
 and seccomp are in no version.
 """
 
+import contextlib
 import ctypes
+import errno
 import fcntl
 import os
 import socket
 import stat
 import struct
+from collections.abc import Iterator
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUTS = 0x04000000
@@ -111,6 +114,40 @@ def set_undumpable() -> None:
     _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
+def set_dumpable() -> None:
+    """Undo `set_undumpable`, and what changing the user id does of that kind."""
+    _libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
+
+
+def open_pidfd(pid: int) -> int | None:
+    """Open what stands for a process, whatever becomes of its pid; None where the kernel has no
+    such thing, as gVisor's.
+    """
+    try:
+        return os.pidfd_open(pid)
+    except OSError as error:
+        if error.errno != errno.ENOSYS:
+            raise
+        return None
+
+
+def set_user(user: int, group: int) -> None:
+    """Become another user for good, in no other group."""
+    os.setgroups([])
+    os.setresgid(group, group, group)
+    os.setresuid(user, user, user)
+
+
+@contextlib.contextmanager
+def file_user(user: int) -> Iterator[None]:
+    """Reach files as another user would, inside the block, in a process with one thread."""
+    before = _libc.setfsuid(user)
+    try:
+        yield
+    finally:
+        _libc.setfsuid(before)
+
+
 def set_parent_death_signal(signal_number: int) -> None:
     """Have the kernel send `signal_number` to this process when its parent thread ends."""
     _check(_libc.prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0), "PR_SET_PDEATHSIG")
@@ -126,11 +163,15 @@ def set_no_new_privileges() -> None:
     _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "PR_SET_NO_NEW_PRIVS")
 
 
-def drop_all_capabilities() -> None:
-    """Empty every capability set, the bounding set included."""
+def drop_bounding_set() -> None:
+    """Forbid every capability for good, where that is allowed."""
     for capability in range(_HIGHEST_CAPABILITY + 1):
         if _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
             break  # past the last capability this kernel knows
+
+
+def drop_all_capabilities() -> None:
+    """Empty every capability set but the bounding set."""
     _libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
     header = struct.pack("<Ii", _CAPABILITY_VERSION_3, 0)
     _check(_libc.capset(header, struct.pack("<6I", *(0,) * 6)), "capset")

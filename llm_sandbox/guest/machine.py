@@ -2,7 +2,8 @@
 
 `NamespaceMachine` has process, mount, network, IPC and host name spaces of its own, a user
 namespace that is only there to hold limits and lose capabilities, and an init that reaps.
-`PlainMachine` has none of it: the local backend.
+`ContainedMachine` is the container that the supervisor is process 1 of: its processes are those of
+another user. `PlainMachine` has none of it: the local backend.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import signal
 import socket
 from collections.abc import Callable
 
-from . import linux
+from . import linux, memory
 from .confine import Confinement, close_all_but, join_cgroups
+from .users import find_user
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
@@ -31,13 +33,19 @@ class MachineSpec:
 
     Attributes:
         tmpfs: File systems in memory: ``{"path", "size", "inodes", "mode"}``.
+        modes: Permissions of folders that a container's engine did not set: ``{path: mode}``.
     """
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.id: str = data["id"]
         self.workdir: str = data["workdir"]
         self.hostname: str = data.get("hostname", "sandbox")
-        self.confinement = Confinement(data["confinement"])
+        confinement = dict(data["confinement"])
+        if isinstance(confinement.get("user"), str):
+            confinement["user"] = find_user(confinement["user"])
+        self.modes: dict[str, int] = confinement.get("modes", {})
+        self.confinement = Confinement(confinement)
+        self.user = self.confinement.user
         self.own_network: bool = data.get("own_network", True)
         self.tmpfs: list[dict[str, Any]] = data.get("tmpfs", [])
 
@@ -49,7 +57,10 @@ class PlainMachine:
         self.spec = spec
         self.cgroups = cgroups
         self.pid_namespace: str | None = None
-        os.makedirs(spec.workdir, exist_ok=True)
+        if not os.path.isdir(spec.workdir):
+            os.makedirs(spec.workdir)
+            if spec.user is not None:
+                os.chown(spec.workdir, *spec.user)
 
     def fork(self, child: Callable[[], NoReturn]) -> int:
         """Start a process that runs `child` in the machine, not yet confined; returns its pid as
@@ -61,9 +72,10 @@ class PlainMachine:
         return pid
 
     def join(self) -> None:
-        """Called in a forked child: become a process of this machine, unconfined still."""
+        """Called in a forked child: become a process of this machine, unconfined still, and
+        wherever it was.
+        """
         join_cgroups(self.cgroups)
-        os.chdir(self.spec.workdir)
 
     def pidfd(self) -> int | None:
         """A descriptor by which another process can join, or None where there is nothing to
@@ -75,11 +87,46 @@ class PlainMachine:
         """Kill every process but init at once, where the machine can; returns whether it could."""
         return False
 
+    def killed_for_memory(self) -> bool:
+        """Whether the kernel has killed for want of memory since this was last asked."""
+        return False
+
     def destroy(self) -> None:
         """End the machine and everything in it."""
         for fd in self.cgroups:
             os.close(fd)
         self.cgroups = []
+
+
+class ContainedMachine(PlainMachine):
+    """All processes of a container that belong to its user; the supervisor is another one."""
+
+    def __init__(self, spec: MachineSpec, cgroups: list[int]) -> None:
+        super().__init__(spec, cgroups)
+        for path, mode in spec.modes.items():
+            os.chmod(path, mode)
+        self._oom_kills = memory.oom_kills()
+
+    def kill_all(self) -> bool:
+        if self.spec.user is None or self.spec.user[0] == os.geteuid():
+            return False  # the supervisor would be among them
+        pid = os.fork()
+        if pid == 0:
+            try:
+                linux.set_user(*self.spec.user)
+                os.kill(-1, signal.SIGKILL)
+            finally:
+                os._exit(0)
+        os.waitpid(pid, 0)
+        return True
+
+    def killed_for_memory(self) -> bool:
+        before, self._oom_kills = self._oom_kills, memory.oom_kills()
+        return self._oom_kills > before
+
+    def destroy(self) -> None:
+        self.kill_all()
+        super().destroy()
 
 
 class NamespaceMachine(PlainMachine):
@@ -124,7 +171,6 @@ class NamespaceMachine(PlainMachine):
     def join(self) -> None:
         join_cgroups(self.cgroups)
         join_namespaces(self._pidfd, own_network=self.spec.own_network)
-        os.chdir(self.spec.workdir)
 
     def pidfd(self) -> int | None:
         return self._pidfd
@@ -151,6 +197,7 @@ class NamespaceMachine(PlainMachine):
             os._exit(1)
         close_all_but([control.fileno()])
         linux.set_process_name("init")
+        linux.drop_bounding_set()
         linux.drop_all_capabilities()
         linux.set_no_new_privileges()
         # User code runs under the same user id: it must not be able to read or steer this process.

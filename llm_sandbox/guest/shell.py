@@ -5,8 +5,10 @@ history on disk.
 import contextlib
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Any
 
+from ipykernel import zmqshell
 from ipykernel.displayhook import ZMQShellDisplayHook
 from ipykernel.zmqshell import ZMQInteractiveShell
 from IPython.core.compilerop import CachingCompiler
@@ -16,6 +18,19 @@ from .tracebacks import Report, cell_name, safe_text
 
 # The history lives in a database in the home directory, with a thread that writes it.
 HistoryManager.enabled = False
+
+
+def _telling(run: Callable[[str], Any]) -> Callable[[str], Any]:
+    def system(command: str) -> Any:
+        sys.audit("os.system", command)
+        return run(command)
+
+    return system
+
+
+# It forks in a library of its own, and no event of the interpreter's says what for.
+if hasattr(zmqshell, "system"):
+    zmqshell.system = _telling(zmqshell.system)
 
 
 class CellCompiler(CachingCompiler):

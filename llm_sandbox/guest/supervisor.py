@@ -8,28 +8,35 @@ are answered by a record with the same ``id``; what happens by itself is reporte
     exit      a process ended: ``process, status (raw wait status), timed_out, over_memory, cpu_s,
     peak_rss`` ended     a machine ended by itself: ``machine, reason`` ("deadline" or "memory")
     zygote    the zygote reached a ``stage``, or ended
-
-Started as ``python -I -S -c 'from guest import supervisor; supervisor.main()' FD MODE`` where FD is
-the control socket and MODE is ``namespaces`` or ``plain``.
 """
+
+from __future__ import annotations
 
 import json
 import os
-import resource
 import select
 import selectors
 import signal
 import socket
-import sys
 import time
 
 from . import family, launch, linux
 from .bookkeeping import Housed, Running, Starting
 from .control import ControlChannel, Message
-from .machine import MachineSpec, NamespaceMachine, PlainMachine
+from .machine import ContainedMachine, MachineSpec, NamespaceMachine, PlainMachine
 from .memory import over_limit
+from .restore import restore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+    from collections.abc import Sequence
+    from typing import Literal
+
+    Mode = Literal["namespaces", "container", "plain"]
 
 _MEMORY_WATCH_S = 0.25
+_KILLED = (signal.SIGKILL, (128 + signal.SIGKILL) << 8)
+"""Statuses of what was killed itself, and of a shell whose last command was."""
 _HOST_ENDED = signal.SIGUSR1
 """The host's end, as the kernel tells it: a fork of the host may keep the connection open."""
 
@@ -41,9 +48,11 @@ class MachineGoneError(Exception):
 class Supervisor:
     """The loop of process 1."""
 
-    def __init__(self, control: ControlChannel, *, namespaces: bool) -> None:
+    def __init__(self, control: ControlChannel, mode: Mode, companions: Sequence[int] = ()) -> None:
         self._control = control
-        self._namespaces = namespaces
+        self._mode = mode
+        self._namespaces = namespaces = mode == "namespaces"
+        self._companions = companions
         self._own_pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY) if namespaces else -1
         self._machines: dict[str, Housed] = {}
         self._running: dict[int, Running] = {}
@@ -64,7 +73,7 @@ class Supervisor:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
-        if not self._namespaces:
+        if self._mode == "plain" and not self._companions:
             signal.signal(_HOST_ENDED, lambda *_: None)
             linux.set_parent_death_signal(_HOST_ENDED)
         self._selector.register(wake_read, selectors.EVENT_READ)
@@ -111,14 +120,18 @@ class Supervisor:
         """Make a machine. Descriptors: the ``cgroup.procs`` files its processes join."""
         spec = MachineSpec(request["spec"])
         kept = [os.dup(fd) for fd in fds]
-        machine = (
-            NamespaceMachine(spec, kept, self._own_pid_namespace)
-            if self._namespaces
-            else PlainMachine(spec, kept)
-        )
+        machine: PlainMachine
+        if self._mode == "namespaces":
+            machine = NamespaceMachine(spec, kept, self._own_pid_namespace)
+        elif self._mode == "container":
+            machine = ContainedMachine(spec, kept)
+        else:
+            machine = PlainMachine(spec, kept)
+        if request.get("restore") is not None:
+            restore(request["restore"], spec.workdir, spec.user)
         self._machines[spec.id] = Housed(machine, memory_limit=request.get("watch_memory"))
         self._set_deadline(spec.id, request.get("deadline_s"))
-        return {}
+        return {"user": spec.user}
 
     def _op_deadline(self, request: Message, fds: list[int]) -> Message:
         self._set_deadline(request["machine"], request["deadline_s"])
@@ -143,7 +156,7 @@ class Supervisor:
             request["process"],
             pid,
             request["machine"],
-            os.pidfd_open(pid),
+            linux.open_pidfd(pid),
             None if timeout is None else time.monotonic() + timeout,
         )
         self._remember(running)
@@ -167,7 +180,7 @@ class Supervisor:
         if self._running.pop(running.pid, None) is not None:
             del self._by_key[running.key]
             os.kill(running.pid, signal.SIGKILL)
-            os.close(running.pidfd)
+            running.close()
         self._control.send({"id": starting.request, "launch_error": failure})
 
     def _op_kernel(self, request: Message, fds: list[int]) -> Message | None:
@@ -188,9 +201,13 @@ class Supervisor:
         near, far = socket.socketpair()
         pid = launch.launch_zygote(request, far.fileno(), with_parent=not self._namespaces)
         far.close()
-        self._zygote, self._zygote_pid = ControlChannel(near), pid
-        self._selector.register(self._zygote, selectors.EVENT_READ)
+        self.adopt_zygote(ControlChannel(near), pid)
         return {}
+
+    def adopt_zygote(self, channel: ControlChannel, pid: int) -> None:
+        """Fork kernels from an interpreter that has been started."""
+        self._zygote, self._zygote_pid = channel, pid
+        self._selector.register(channel, selectors.EVENT_READ)
 
     def _op_files(self, request: Message, fds: list[int]) -> Message:
         """Start the process that reads and writes the machine's files. Descriptor: its
@@ -206,7 +223,7 @@ class Supervisor:
         if running is None:
             return {"delivered": False}
         try:
-            signal.pidfd_send_signal(running.pidfd, request["signal"])
+            running.send(request["signal"])
         except ProcessLookupError:
             return {"delivered": False}
         return {"delivered": True}
@@ -220,7 +237,7 @@ class Supervisor:
         """Kill what processes that have ended left behind in a machine."""
         house = self._house(request["machine"])
         machine = house.machine
-        alone = {getattr(machine, "init", 0), self._zygote_pid, os.getpid(), *house.agents}
+        alone = {getattr(machine, "init", 0), *self._apart(), *house.agents}
         running = {r.pid: r.key for r in self._running.values() if r.machine == request["machine"]}
         below = None if self._namespaces else os.getpid()
         if not family.kill_strays(running, alone, machine.pid_namespace, below):
@@ -252,7 +269,7 @@ class Supervisor:
         init: int | None = getattr(house.machine, "init", None)
         others = {r.pid for r in self._running.values() if r.machine == running.machine}
         agents = {pid for housed in self._machines.values() for pid in housed.agents}
-        spared = others | agents | {init or 0, self._zygote_pid, os.getpid()}
+        spared = others | agents | {init or 0, *self._apart()}
         spared -= {running.pid}
         orphanage = (init or os.getpid()) if running.forked else None
         if family.kill_family(
@@ -266,14 +283,18 @@ class Supervisor:
             return True
         return house.machine.kill_all()
 
+    def _apart(self) -> set[int]:
+        """Processes that belong to no machine."""
+        return {self._zygote_pid, os.getpid(), *self._companions}
+
     def _destroy(self, machine: str) -> None:
         house = self._machines.pop(machine, None)
         if house is None:
             return
-        if not self._namespaces:
+        if self._mode == "plain":
             # A supervisor without namespaces keeps one machine, so all that descends from it is
             # that machine's.
-            family.kill_descendants(os.getpid())
+            family.kill_descendants(os.getpid(), spared=self._companions)
         house.machine.destroy()
 
     def _reap(self) -> None:
@@ -289,11 +310,14 @@ class Supervisor:
     def _ended(self, pid: int, status: int, cpu_s: float, peak_rss: int) -> None:
         running = self._running.pop(pid, None)
         if running is None:
-            for house in self._machines.values():
-                house.agents.discard(pid)
+            for other in self._machines.values():
+                other.agents.discard(pid)
             return
         del self._by_key[running.key]
-        os.close(running.pidfd)
+        running.close()
+        house = self._machines.get(running.machine)
+        if house is not None and status in _KILLED:
+            running.over_memory |= house.machine.killed_for_memory()
         self._control.send(
             {
                 "event": "exit",
@@ -323,7 +347,8 @@ class Supervisor:
             if "forked" in message:
                 key, pid = message["process"], message["forked"]
                 self._asked.discard(message["id"])
-                self._remember(Running(key, pid, message["machine"], fds[0], forked=True))
+                pidfd = fds[0] if fds else None
+                self._remember(Running(key, pid, message["machine"], pidfd, forked=True))
                 self._control.send({"id": message["id"], "pid": pid})
             elif "exited" in message:
                 self._ended(
@@ -360,7 +385,9 @@ class Supervisor:
             self._next_memory_watch = now + _MEMORY_WATCH_S
             for name, house in list(self._machines.items()):
                 limit = house.memory_limit
-                if limit is not None and over_limit(house.machine.pid_namespace, limit):
+                if limit is not None and over_limit(
+                    house.machine.pid_namespace, limit, self._apart()
+                ):
                     for running in self._running.values():
                         running.over_memory |= running.machine == name
                     house.machine.kill_all()
@@ -369,32 +396,3 @@ class Supervisor:
     def _end_machine(self, name: str, reason: str) -> None:
         self._destroy(name)
         self._control.send({"event": "ended", "machine": name, "reason": reason})
-
-
-def main() -> None:
-    """Entry point: ``FD MODE`` as arguments."""
-    control = ControlChannel(socket.socket(fileno=int(sys.argv[1])))
-    os.set_inheritable(control.fileno(), False)
-    namespaces = sys.argv[2] == "namespaces"
-    linux.set_process_name("supervisor")
-    os.umask(0o022)
-    # Whoever started the host may have signals ignored or blocked: programs must not inherit that.
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    for number in signal.valid_signals():
-        if signal.getsignal(number) is signal.SIG_IGN:
-            signal.signal(number, signal.SIG_DFL)
-    # The kernel counts descriptors on their way between processes per user, against the limit of
-    # whoever sends: a machine that fills its own, lower limit must not stop the supervisor.
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    if not namespaces:
-        linux.set_child_subreaper()
-    supervisor = Supervisor(control, namespaces=namespaces)
-    control.send({"event": "ready", "landlock": linux.landlock_abi(), "pid": os.getpid()})
-    try:
-        supervisor.run()
-    finally:
-        if not namespaces:
-            family.kill_descendants(os.getpid())
-            launch.remove_folders(sys.argv[3:])
-    os._exit(0)

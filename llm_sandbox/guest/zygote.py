@@ -5,7 +5,8 @@ It is ready to fork as soon as a bare kernel is built; the science libraries are
 one by one, and a request that arrives in between is served at once by what is there. It has one
 thread, holds no secrets, and serves one host process.
 
-Started as ``python -I -c 'from guest import zygote; zygote.main()' PRELOAD FD``.
+Started as ``python -I -c 'from guest import zygote; zygote.main()' PRELOAD PATIENCE FD``, where
+PATIENCE is how many seconds a fork has the processors for itself before loading goes on.
 """
 
 import contextlib
@@ -17,6 +18,7 @@ import signal
 import socket
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -99,9 +101,11 @@ def _warm(kernel: Any, *cells: str) -> None:
 class Zygote:
     """Forks a kernel per request. One request is answered by one ``forked`` record with a pidfd."""
 
-    def __init__(self, control: ControlChannel, kernel: Any) -> None:
+    def __init__(self, control: ControlChannel, kernel: Any, patience_s: float) -> None:
         self._control = control
         self._kernel = kernel
+        self._patience_s = patience_s
+        self._resume_at = 0.0
         self._children = 0
         # Where there are namespaces, forking into one changes which one the next fork goes to; this
         # leads back.
@@ -115,16 +119,19 @@ class Zygote:
         with selectors.DefaultSelector() as selector:
             selector.register(self._control, selectors.EVENT_READ)
             selector.register(wake_read, selectors.EVENT_READ)
+            # A fork's own collections would otherwise write to every object there is so far.
+            gc.freeze()
             self._report("bare")
             while True:
-                for key, _ in selector.select(0 if steps else None):
+                left = max(0.0, self._resume_at - time.monotonic())
+                for key, _ in selector.select(left if steps else None):
                     if key.fileobj is self._control:
                         if not self._serve():
                             return
                     else:
                         os.read(wake_read, 4096)
                 self._reap()
-                if steps:
+                if steps and time.monotonic() >= self._resume_at:
                     with contextlib.suppress(ImportError):
                         steps.pop(0)()
                     gc.collect()
@@ -142,10 +149,12 @@ class Zygote:
                 return False
             request, fds = record
             pid = self._fork(request, fds)
-            pidfd = os.pidfd_open(pid)
+            self._resume_at = time.monotonic() + self._patience_s
+            pidfd = linux.open_pidfd(pid)
+            handles = [] if pidfd is None else [pidfd]
             reply = {key: request[key] for key in ("id", "process", "machine")}
-            self._control.send({**reply, "forked": pid}, [pidfd])
-            for fd in (*fds, pidfd):
+            self._control.send({**reply, "forked": pid}, handles)
+            for fd in (*fds, *handles):
                 os.close(fd)
             if not self._control.pending():
                 return True
@@ -171,7 +180,6 @@ class Zygote:
             join_cgroups(fds[3:] if pidfd is None else fds[4:])
             if pidfd is not None:
                 join_namespaces(pidfd, own_network=request["own_network"])
-            os.chdir(request["workdir"])
             stream = fds[0]
             os.dup2(os.open(os.devnull, os.O_RDWR), 0)
             os.dup2(fds[1], 1)
@@ -184,6 +192,7 @@ class Zygote:
             if "DATA" in confinement.rlimits:
                 confinement.rlimits["DATA"] += data_bytes()
             confinement.apply()
+            os.chdir(request["workdir"])
             serve(self._kernel, stream, warm=request.get("warm", False))
         except BaseException as error:  # noqa: BLE001 - nothing may unwind into the zygote's loop
             os.write(2, f"the kernel could not start: {type(error).__name__}: {error}\n".encode())
@@ -219,6 +228,7 @@ def serve(kernel: Any, stream: int, *, warm: bool) -> None:
     kernel.attach(Wire(socket.socket(fileno=stream)))
     if warm:
         kernel.rehearse("print(1)", "1")
+    kernel.observer.install()
     kernel.serve()
 
 
@@ -232,17 +242,17 @@ def _reseed() -> None:
 
 
 def main() -> None:
-    """Entry point: ``PRELOAD FD`` as arguments."""
+    """Entry point: ``PRELOAD PATIENCE FD`` as arguments."""
     # What is loaded here stays for good: looking for garbage in it is a tenth of the start.
     gc.disable()
     # A fork is interrupted only once it has its own handler.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    preload, fd = sys.argv[1], int(sys.argv[2])
+    preload, patience_s, fd = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
     os.set_inheritable(fd, False)
     linux.set_process_name("zygote")
     kernel = build_bare()
     steps = preload_steps(kernel, preload)
-    Zygote(ControlChannel(socket.socket(fileno=fd)), kernel).run(steps)
+    Zygote(ControlChannel(socket.socket(fileno=fd)), kernel, patience_s).run(steps)
     os._exit(0)
 
 

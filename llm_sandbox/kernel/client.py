@@ -31,7 +31,8 @@ from llm_sandbox.limits import Deadline, Limits
 
 __all__ = ["INTERRUPT_GRACE_S", "KernelClient", "KernelRun", "RunEnd"]
 
-RunEnd = Literal["replied", "interrupted", "unresponsive", "died", "broken"]
+RunEnd = Literal["replied", "interrupted", "unresponsive", "died", "broken", "ended"]
+"""The states above that are ends; ``ended`` is that of a run that was a whole program."""
 
 INTERRUPT_GRACE_S = 0.8
 """How long a kernel may take to answer an interrupt."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from llm_sandbox.bundles import Bundle
+from llm_sandbox.kernel.observations import Observed
 from llm_sandbox.limits import Limits
 from llm_sandbox.outputs import (
     ClearOutput,
@@ -61,6 +62,9 @@ class Collector:
     Args:
         limits: How much of each stream, and how many displays of which size, are kept.
         on_output: Called with each output as it arrives, a stream's text in pieces.
+
+    Attributes:
+        observed: What the run was seen doing.
     """
 
     def __init__(self, limits: Limits, on_output: OutputCallback | None = None) -> None:
@@ -75,6 +79,7 @@ class Collector:
         self._open: StreamName | None = None
         self._counts = {"display": 0, "error": 0}
         self._kept_bytes = 0
+        self.observed = Observed()
         self.dropped_outputs = 0
         self.error: ExecutionError | None = None
         self.value: str | None = None

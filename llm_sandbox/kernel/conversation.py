@@ -62,12 +62,16 @@ class Conversation:
     def _dispatch(self, frame: frames.Frame, kind: str, content: dict[str, Any]) -> str | None:
         if kind == self._reply_kind and frame.channel == frames.SHELL:
             self.reply = content
-            counts = (content.get("llm_sandbox") or {}).get("dropped", {})
+            detail = content.get("llm_sandbox") or {}
+            self.collector.observed.add(detail.get("observed"))
+            counts = detail.get("dropped", {})
             self.collector.add_dropped({_stream_name(n): int(c) for n, c in counts.items()})
         elif kind == "status":
             self._idle = self._idle or content["execution_state"] == "idle"
         elif kind == "stream":
             self.collector.add_bytes(_stream_name(content["name"]), content["text"].encode())
+        elif kind == "llm_sandbox_observed":
+            self.collector.observed.add(content.get("observed"))
         elif kind == "input_request":
             # As in a script, what asks is part of what was written.
             prompt = str(content.get("prompt", "")).encode("utf-8", "backslashreplace")

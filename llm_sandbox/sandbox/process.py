@@ -12,7 +12,7 @@ from llm_sandbox.limits import validate_timeout
 from llm_sandbox.sandbox.excerpt import Keep, make_excerpt
 from llm_sandbox.sandbox.streams import InputStream, OutputStream, open_input, open_output
 
-__all__ = ["PIPE", "Pipe", "Process", "redacted"]
+__all__ = ["PIPE", "Pipe", "Process", "exit_of", "redacted"]
 
 _RUNNING = 124
 
@@ -183,6 +183,11 @@ class Process:
         # Its streams end with a program, so the moment is known even if nobody waited for it.
         known = [at for at in (self._out.ended_at, self._err.ended_at) if at is not None]
         return max(known, default=time.monotonic())
+
+
+def exit_of(process: Process) -> Exit | None:
+    """How a program ended, as its parent saw it; None while it runs."""
+    return process._ending.get()
 
 
 def redacted(result: ProcessResult, secrets: tuple[str, ...]) -> ProcessResult:

@@ -13,6 +13,7 @@ from llm_sandbox.backends.base import (
     MachineSpec,
     Network,
     ProcessSpec,
+    Snapshot,
 )
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.selection import choose
@@ -68,6 +69,7 @@ class Sandbox:
         cls,
         *,
         backend: str | Backend | None = None,
+        image: str | Snapshot | None = None,
         workdir: str = "/sandbox",
         env: Mapping[str, str] | None = None,
         secrets: Mapping[str, str] | None = None,
@@ -78,7 +80,10 @@ class Sandbox:
         """Make a sandbox.
 
         Args:
-            backend: Where it lives, by name or as an object; None picks one that isolates.
+            backend: Where it lives, by name or as an object; None picks one that isolates, or the
+                one that a snapshot was made by.
+            image: Image of a container backend, or what `snapshot` returned; None for the image of
+                Python sessions.
             workdir: Its working directory, absolute.
             env: Environment variables of every program.
             secrets: More of them, whose values appear in no message of ours.
@@ -96,6 +101,8 @@ class Sandbox:
             raise ValidationError("network is 'blocked' or 'open'", parameter="network")
         env, secrets = _check_env("env", env), _check_env("secrets", secrets)
         spec = MachineSpec(workdir, limits or Limits(), network, validate_timeout(timeout))
+        if backend is None and isinstance(image, Snapshot):
+            backend = image.backend
         if isinstance(backend, Backend):
             chosen = backend
         elif backend is not None:
@@ -104,6 +111,10 @@ class Sandbox:
         else:
             chosen, reason = choose()
             logger.debug("backend %s: %s", chosen.name, reason)
+        if image is not None:
+            from llm_sandbox.backends.containers.bound import bind_image
+
+            chosen = bind_image(chosen, image)
         if network == "open":
             logger.warning("network='open': programs in this sandbox reach the host's network")
         return cls(chosen.create(spec), env, secrets)
@@ -248,6 +259,23 @@ class Sandbox:
         """Have it end `seconds` from now, whatever was said before; None for never."""
         self._check_open()
         self._machine.set_deadline(validate_timeout(seconds, "seconds"))
+
+    def snapshot(self, name: str | None = None) -> Snapshot:
+        """Save the sandbox's files, from which others can be made: ``Sandbox.create(image=...)``.
+
+        Processes, variables of sessions and secrets are not part of it. It stays until its image is
+        removed.
+
+        Args:
+            name: Name of the image; None makes one up.
+
+        Raises:
+            UnsupportedError: The backend has no images.
+            OutputLimitError: The working directory holds more than 256 MiB.
+            ContainerGoneError: The sandbox has ended.
+        """
+        self._check_open()
+        return self._machine.snapshot(self._files.archive(), name)
 
     def destroy(self) -> None:
         """End it with everything in it; returns at once, and may be called twice."""

@@ -10,7 +10,14 @@ from llm_sandbox.limits import validate_timeout
 from llm_sandbox.sandbox.pump import Feed, get_pump
 from llm_sandbox.sandbox.spool import Spool
 
-__all__ = ["InputStream", "OutputStream", "decode", "open_input", "open_output"]
+__all__ = [
+    "InputStream",
+    "OutputStream",
+    "decode",
+    "iterate_bytes",
+    "open_input",
+    "open_output",
+]
 
 
 def decode(data: bytes) -> str:
@@ -73,6 +80,14 @@ class OutputStream:
     def truncated(self) -> bool:
         """Whether any were dropped."""
         return self.dropped_bytes > 0
+
+
+def iterate_bytes(stream: OutputStream) -> Iterator[bytes]:
+    """Yield what was kept of a stream, undecoded, as it comes."""
+    offset = 0
+    while data := stream._spool.read(offset):
+        offset += len(data)
+        yield data
 
 
 class InputStream:

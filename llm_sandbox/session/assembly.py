@@ -96,6 +96,7 @@ def assemble(
         oom_killed=status is RunStatus.OOM,
         signal=_signal(run),
         notes=tuple(result_notes),
+        observations=collector.observed.finish(),
     )
 
 
@@ -113,6 +114,9 @@ def _judge(run: KernelRun, collector: Collector) -> tuple[RunStatus, int, Execut
             return RunStatus.OOM, run.exit.exit_code, error
         if run.exit.signal is not None:
             return RunStatus.KILLED, run.exit.exit_code, error
+        if run.end == "ended":
+            ended = run.exit.exit_code
+            return (RunStatus.ERROR if ended else RunStatus.OK), ended, error
         return RunStatus.EXITED, run.exit.exit_code, error
     # trust: from here on it is the interpreter's own word.
     code = (run.reply.get("llm_sandbox") or {}).get("exit")

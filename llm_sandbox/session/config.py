@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from llm_sandbox.backends.base import Network, validate_workdir
+from llm_sandbox.backends.base import Backend, Network, validate_workdir
 from llm_sandbox.const import SupportedLanguage
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
 from llm_sandbox.limits import Limits, validate_timeout
@@ -12,7 +12,7 @@ from llm_sandbox.limits import Limits, validate_timeout
 if TYPE_CHECKING:
     from llm_sandbox.security import SecurityPolicy
 
-__all__ = ["SessionConfig", "Start", "apply_runtime_configs", "refuse_container_options"]
+__all__ = ["SessionConfig", "Start", "apply_runtime_configs", "settle"]
 
 Start = Literal["warm", "cold"]
 
@@ -61,6 +61,7 @@ class SessionConfig:
         for name in ("default_timeout", "execution_timeout", "session_timeout"):
             object.__setattr__(self, name, validate_timeout(getattr(self, name), name))
         object.__setattr__(self, "workdir", validate_workdir(self.workdir))
+        _check_policy(self.security_policy)
         if self.network not in ("blocked", "open"):
             raise ValidationError(
                 f"network is 'blocked' or 'open', not {self.network!r}", parameter="network"
@@ -82,13 +83,27 @@ class SessionConfig:
         return {**self.env, **self.secrets}
 
 
+def _check_policy(policy: object) -> None:
+    if policy is None:
+        return
+    from llm_sandbox.security import SecurityPolicy
+
+    if not isinstance(policy, SecurityPolicy):
+        name = policy if isinstance(policy, str) else "production"
+        raise ValidationError(
+            f"security_policy must be a SecurityPolicy, not {type(policy).__name__}",
+            parameter="security_policy",
+            hint=f"security_policy=get_security_policy({name!r})",
+        )
+
+
 def apply_runtime_configs(config: SessionConfig, given: Mapping[str, Any] | None) -> SessionConfig:
     """Take over the engine options that a sandbox without an engine can honour.
 
     Args:
         config: The settings so far.
-        given: Options by docker-py's names: ``mem_limit, pids_limit, cpu_count, nano_cpus,
-            environment, network_mode="none", timeout``.
+        given: Options by docker-py's names: ``mem_limit, pids_limit, shm_size, cpus, cpu_count,
+            nano_cpus, environment, network_mode="none", timeout``.
 
     Raises:
         UnsupportedError: Another option was given.
@@ -101,6 +116,8 @@ def apply_runtime_configs(config: SessionConfig, given: Mapping[str, Any] | None
             limits = replace(limits, memory_bytes=Limits.parse_size(value, name))
         elif name == "pids_limit":
             limits = replace(limits, processes=value)
+        elif name == "shm_size":
+            limits = replace(limits, shm_bytes=Limits.parse_size(value, name))
         elif name in ("cpu_count", "cpus"):
             limits = replace(limits, cpus=float(value))
         elif name == "nano_cpus":
@@ -126,14 +143,44 @@ def _environment(value: object) -> dict[str, str]:
     raise ValidationError("environment must be a mapping or a list", parameter="runtime_configs")
 
 
-def refuse_container_options(backend: str, options: Mapping[str, object]) -> None:
+def settle(
+    backend: Backend,
+    config: SessionConfig,
+    asked: Mapping[str, Any],
+    runtime_configs: Mapping[str, Any] | None = None,
+    client: object = None,
+) -> tuple[Backend, SessionConfig]:
+    """Return the backend and the settings that a session has after all that was asked for.
+
+    Args:
+        backend: The one that was chosen.
+        config: The settings so far.
+        asked: Options of containers, by the names of a session's arguments.
+        runtime_configs: Engine options by docker-py's names.
+        client: An engine's client.
+
+    Raises:
+        UnsupportedError: The backend cannot honour an option.
+        ValidationError: A value is not acceptable.
+        SecurityError: An option would open a container's walls and is not in ``allow_unsafe``.
+    """
+    if not backend.has_containers:
+        _refuse_container_options(backend.name, {**asked, "client": client})
+        return backend, apply_runtime_configs(config, runtime_configs)
+    from llm_sandbox.backends.containers.backend import ContainerBackend
+    from llm_sandbox.session.containers import bind_container
+
+    return bind_container(cast(ContainerBackend, backend), config, asked, runtime_configs, client)
+
+
+def _refuse_container_options(backend: str, options: Mapping[str, object]) -> None:
     """Refuse what only a container engine has, rather than ignore it.
 
     Raises:
         UnsupportedError: An option has a value that asks for something.
     """
     for name, value in options.items():
-        if value not in (None, False):
+        if value is not None and value is not False and value not in ((), []):
             raise UnsupportedError(
                 f"{name}=",
                 backend,

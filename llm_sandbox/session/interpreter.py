@@ -6,22 +6,27 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.backends.base import Backend, KernelSpec, Machine, MachineSpec
-from llm_sandbox.const import StateOutcome
+from llm_sandbox.const import StateOutcome, SupportedLanguage
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import (
     ContainerGoneError,
     KernelDiedError,
+    KernelNotReadyError,
     SandboxError,
     SandboxTimeoutError,
+    UnsupportedError,
 )
 from llm_sandbox.kernel.client import KernelClient, KernelRun
 from llm_sandbox.kernel.collector import Collector, OutputCallback
 from llm_sandbox.kernel.stop import Stop
+from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import Deadline
+from llm_sandbox.sandbox.sandbox import Sandbox
 from llm_sandbox.session.assembly import assemble
 from llm_sandbox.session.collection import Collected, Collection
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.pool import shared_pool, start_kernel
+from llm_sandbox.session.program import Programs
 from llm_sandbox.settings import get_settings
 
 if TYPE_CHECKING:
@@ -35,6 +40,8 @@ KERNEL_ENVIRONMENT = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
 
+_OTHERWISE = "persistent=False runs each piece of code as a program of its own, without a kernel"
+
 
 class Interpreter:
     """Keeps one machine with one kernel in it.
@@ -43,12 +50,22 @@ class Interpreter:
         backend: Where.
         spec: What kind of machine.
         config: The session's settings.
+        handler: The language.
     """
 
-    def __init__(self, backend: Backend, spec: MachineSpec, config: SessionConfig) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        spec: MachineSpec,
+        config: SessionConfig,
+        handler: AbstractLanguageHandler,
+    ) -> None:
         self._backend = backend
         self._spec = spec
         self._config = config
+        self._handler = handler
+        self._has_kernel = handler.name == SupportedLanguage.PYTHON
+        self._programs: Programs | None = None
         self._cold = config.start == "cold"
         self._library_paths: list[str] = []
         self._machine: Machine | None = None
@@ -56,14 +73,22 @@ class Interpreter:
         self._collection: Collection | None = None
         self._fresh = True
 
-    def collect_with(self, collection: Collection) -> None:
-        """Have what later runs do to the working directory collected."""
-        self._collection = collection
+    def settle(self, sandbox: Sandbox) -> None:
+        """Called once, before anything has run: from here on, what runs do to the working directory
+        is collected.
+        """
+        self._collection = Collection(sandbox, self._config.limits)
+        if not self._has_kernel:
+            self._programs = Programs(sandbox, self.machine, self._handler)
 
     def open(self) -> Machine:
-        """Claim a ready kernel or start one, and return its machine."""
+        """Claim a ready kernel or start one, and return its machine.
+
+        Raises:
+            KernelNotReadyError: Its Python cannot run one, and runs are not each a program.
+        """
         ready = None
-        if not self._cold:
+        if self._has_kernel and not self._cold and self._backend.pooled:
             self._backend.warm_up(self._spec.network)
             ready = shared_pool().claim(self._backend, self._spec, get_settings().prefork)
         if ready is not None:
@@ -71,12 +96,36 @@ class Interpreter:
         else:
             self._machine = self._backend.create(self._spec)
             try:
-                self._client = self._start()
+                self._client = self._start_first()
             except BaseException:
                 self._machine.destroy()
                 raise
-        self._configure()
+        if self._machine.library_path is not None:
+            self._library_paths.append(self._machine.library_path)
+        if self._client is not None:
+            self._configure()
         return self._machine
+
+    @property
+    def python_path(self) -> str:
+        """Where programs find the libraries: those installed last, which hold all before, and those
+        that the machine was made with.
+        """
+        made_with = self._library_paths[:1] if self.machine.library_path is not None else []
+        return ":".join(dict.fromkeys([self._library_paths[-1], *made_with]))
+
+    def _start_first(self) -> KernelClient | None:
+        """Start a kernel; None if there is none, and every run is a program of its own."""
+        if not self._has_kernel:
+            return None
+        try:
+            return self._start()
+        except KernelNotReadyError as error:
+            if self._config.persistent:
+                error.hint = "; ".join(filter(None, (error.hint, _OTHERWISE)))
+                raise
+        self._has_kernel = False
+        return None
 
     @property
     def machine(self) -> Machine:
@@ -93,7 +142,7 @@ class Interpreter:
         variables = {**self.machine.base_env(), **KERNEL_ENVIRONMENT}
         variables.update(self._config.program_environment())
         if self._library_paths:
-            variables["PYTHONPATH"] = self._library_paths[-1]
+            variables["PYTHONPATH"] = self.python_path
         return variables
 
     def _start(self) -> KernelClient:
@@ -132,18 +181,12 @@ class Interpreter:
         self._check_alive()
         if self._client is None or (not self._config.persistent and not self._fresh):
             self.restart()
-        assert self._client is not None
         if self._collection is not None:
             self._collection.before()
         prepared = time.perf_counter()
         collector = Collector(self._config.limits, on_output)
         self._fresh = False
-        try:
-            run = self._client.execute(code, collector, deadline=deadline, stdin=stdin, stop=stop)
-        except BaseException:
-            if self._client.is_lost:
-                self._end_client(kill=True)
-            raise
+        run = self._execute(code, collector, deadline, stdin, stop)
         executed = time.perf_counter()
         state, notes = self._recover(run)
         recovered = time.perf_counter()
@@ -153,7 +196,7 @@ class Interpreter:
             run,
             collector,
             state=state,
-            spec=self._spec,
+            spec=self.machine.spec,
             isolation=self.machine.isolation,
             phases={
                 "prepare": prepared - started,
@@ -173,6 +216,32 @@ class Interpreter:
             raise error
         return result
 
+    def _execute(
+        self,
+        code: str,
+        collector: Collector,
+        deadline: Deadline,
+        stdin: Iterator[str] | None,
+        stop: Stop | None,
+    ) -> KernelRun:
+        if self._programs is not None:
+            return self._programs.run(
+                code,
+                collector,
+                deadline=deadline,
+                env=self._config.program_environment(),
+                library_paths=self._library_paths[-1:],
+                stdin=stdin,
+                stop=stop,
+            )
+        assert self._client is not None
+        try:
+            return self._client.execute(code, collector, deadline=deadline, stdin=stdin, stop=stop)
+        except BaseException:
+            if self._client.is_lost:
+                self._end_client(kill=True)
+            raise
+
     def call(
         self,
         service: str,
@@ -191,8 +260,17 @@ class Interpreter:
             SandboxTimeoutError: The time was up.
             KernelDiedError: The interpreter ended, or was stopped, instead of answering.
             ContainerGoneError: The machine had ended before.
+            UnsupportedError: There is no interpreter, because every run is a program of its own.
         """
         self._check_alive()
+        if not self._has_kernel:
+            raise UnsupportedError(
+                "keeping variables",
+                self._backend.name,
+                "every run of this session is a program of its own",
+                hint="sessions that keep variables need Python 3.11 or newer with ipykernel in the "
+                "sandbox, and persistent=True",
+            )
         if self._client is None:
             self.restart()
         assert self._client is not None
@@ -223,15 +301,17 @@ class Interpreter:
         if run.end in ("replied", "interrupted"):
             kept = StateOutcome.KEPT if self._config.persistent else StateOutcome.RESET
             return kept, ()
+        if run.end == "ended" and self.machine.end_reason is None:
+            return StateOutcome.RESET, ()
+        trouble = self._end_client(kill=run.end != "died")
         try:
-            self._end_client(kill=run.end != "died")
             if self.machine.end_reason is not None:
                 raise ContainerGoneError("the sandbox has ended")
             self.machine.sweep()
             self._client = self._start()
             self._configure()
         except SandboxError:
-            why = "its time was up" if self.expired else "it could not be kept"
+            why = "its time was up" if self.expired else trouble or "it could not be kept"
             return StateOutcome.LOST, (f"The sandbox has ended: {why}.",)
         return StateOutcome.RESET, (
             "The interpreter was restarted: variables are gone, files are still there.",
@@ -250,6 +330,8 @@ class Interpreter:
     def restart(self) -> None:
         """Replace the kernel by a fresh one in the same machine."""
         self._check_alive()
+        if not self._has_kernel:
+            return
         self._end_client(kill=True)
         self._client = self._start()
         self._configure()
@@ -259,6 +341,8 @@ class Interpreter:
         itself.
         """
         self._library_paths.append(layer.guest_path)
+        if not self._has_kernel:
+            return
         if layer.shadows:
             self._cold = True
             self.restart()
@@ -269,15 +353,20 @@ class Interpreter:
         assert self._client is not None
         self._client.configure(environment=self._environment(), library_paths=self._library_paths)
 
-    def _end_client(self, *, kill: bool) -> None:
+    def _end_client(self, *, kill: bool) -> str | None:
+        """Let go of the kernel; returns why it could not be killed alone."""
         client, self._client = self._client, None
         if client is None:
-            return
-        if kill:
+            return None
+        trouble = None
+        if kill and self.machine.end_reason is None:
             # If the machine has ended, the kernel has with it.
-            with contextlib.suppress(SandboxError):
+            try:
                 self.machine.kill(client.id)
+            except SandboxError as error:
+                trouble = error.message
         client.close()
+        return trouble
 
     def close(self) -> None:
         """End the kernel and the machine."""

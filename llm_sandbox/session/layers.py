@@ -16,16 +16,11 @@ import contextlib
 import errno
 import fcntl
 import hashlib
-import importlib.util
 import json
 import os
 import re
 import secrets
 import shutil
-import site
-import stat
-import sys
-import sysconfig
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,20 +28,23 @@ from pathlib import Path
 from typing import Any
 
 from llm_sandbox.backends.base import Backend
+from llm_sandbox.backends.layers import LayerPlace
 from llm_sandbox.backends.python_environment import LAYERS_ROOT
-from llm_sandbox.exceptions import LibraryInstallationError, SandboxTimeoutError, ValidationError
+from llm_sandbox.exceptions import SandboxTimeoutError, ValidationError
 from llm_sandbox.language_handlers.python.handler import PythonHandler
 from llm_sandbox.limits import Deadline
-from llm_sandbox.session.layer_builder import Builder, Progress, builder_for, canonical_name
+from llm_sandbox.session.environments import Environment, find_distributions
+from llm_sandbox.session.installation import Progress
+from llm_sandbox.session.layer_builder import Builder, builder_for
+from llm_sandbox.session.layer_seal import LAYER_FORMAT, seal
+from llm_sandbox.session.target_python import canonical_name
+from llm_sandbox.terminal import announce
 
 __all__ = ["Layer", "LayerStore", "open_store"]
 
-_FORMAT = "llm-sandbox layer 1"
 _WAIT_S = 600.0
 _POLL_S = 0.05
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_METADATA = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(?:-py[\d.]+)?\.(?:dist|egg)-info")
-_CACHES = "__pycache__"
 
 
 @dataclass(frozen=True)
@@ -71,11 +69,19 @@ class LayerStore:
     Args:
         root: Their folder.
         guest_root: Where sandboxes see it.
+        environment: What the layers are added to; default: that of this process.
     """
 
-    def __init__(self, root: Path, *, guest_root: str = LAYERS_ROOT) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        guest_root: str = LAYERS_ROOT,
+        environment: Environment | None = None,
+    ) -> None:
         self._root = root
         self._guest_root = guest_root
+        self._environment = environment or Environment()
         index = root.with_name(f"{root.name}-index")
         self._requests = index / "requests"
         self._locks = index / "locks"
@@ -89,7 +95,7 @@ class LayerStore:
         Raises:
             ValidationError: One is not a plain requirement.
         """
-        return self._recall(_request_key(_normalise(specs)))
+        return self._recall(self._key(_normalise(specs)))
 
     def install(
         self,
@@ -114,7 +120,7 @@ class LayerStore:
             SandboxTimeoutError: It took longer than `timeout_s`.
         """
         wanted = _normalise(specs)
-        key = _request_key(wanted)
+        key = self._key(wanted)
         deadline = Deadline.after(timeout_s)
         say = _announce(progress)
         self._make_folders()
@@ -135,6 +141,10 @@ class LayerStore:
                 shutil.rmtree(staging, ignore_errors=True)
 
     # --- what is remembered
+
+    def _key(self, specs: Sequence[str]) -> str:
+        facts = [LAYER_FORMAT, list(specs), *self._environment.facts()]
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
     def _recall(self, key: str) -> Layer | None:
         try:
@@ -209,9 +219,9 @@ class LayerStore:
     def _keep(self, key: str, specs: Sequence[str], staging: Path) -> Layer:
         built = staging / "site"
         built.mkdir(exist_ok=True)
-        digest = _seal(built)
-        found = _distributions([built])
-        base = _distributions(_environment_folders())
+        digest = seal(built, self._environment.stamp())
+        found = find_distributions([built])
+        base = self._environment.distributions()
         shadows = sorted(name for name in found if base.get(name, found[name]) != found[name])
         try:
             built.rename(self._root / digest)
@@ -224,19 +234,29 @@ class LayerStore:
         return layer
 
 
-def open_store(backend: Backend) -> tuple[LayerStore, Builder]:
-    """Return the store whose layers the sandboxes of `backend` see, and what builds them.
+def open_store(backend: Backend, place: LayerPlace | None = None) -> tuple[LayerStore, Builder]:
+    """Return the store whose layers a machine can have, and what builds them.
+
+    Args:
+        backend: The machine's.
+        place: Where the machine finds layers; None for this machine's own folder of them.
 
     Raises:
         UnsupportedError: Its sandboxes do not use layers.
     """
     from llm_sandbox.settings import get_settings
 
-    builder = builder_for(backend)
     root = get_settings().cache_dir / "layers"
-    if backend.name == "local":
-        return LayerStore(root, guest_root=str(root)), builder
-    return LayerStore(root), builder
+    if place is None or place.image is None:
+        builder = builder_for(backend)
+        guest_root = LAYERS_ROOT if place is None else place.guest_root
+        return LayerStore(root, guest_root=guest_root), builder
+    from llm_sandbox.session.image_python import ImageBuilder, ImagePython
+
+    target = ImagePython(place.image, root.with_name(f"{root.name}-index") / "images").target()
+    environment = Environment(target, place.image.image)
+    builder = ImageBuilder(place.image, target)
+    return LayerStore(root, guest_root=place.guest_root, environment=environment), builder
 
 
 def _normalise(specs: Sequence[str]) -> list[str]:
@@ -256,95 +276,6 @@ def _normalise(specs: Sequence[str]) -> list[str]:
     return sorted(wanted)
 
 
-def _request_key(specs: Sequence[str]) -> str:
-    facts = [
-        _FORMAT,
-        list(specs),
-        sys.implementation.cache_tag,
-        sysconfig.get_config_var("SOABI"),
-        sysconfig.get_platform(),
-        _libc_version(),
-        sorted(_distributions(_environment_folders()).items()),
-    ]
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
-
-
-def _libc_version() -> str:
-    try:
-        return os.confstr("CS_GNU_LIBC_VERSION") or ""
-    except (ValueError, OSError):
-        return ""
-
-
-def _environment_folders() -> list[Path]:
-    folders = site.getsitepackages()
-    if site.ENABLE_USER_SITE:
-        folders = [site.getusersitepackages(), *folders]
-    return [Path(folder) for folder in folders]
-
-
-def _distributions(folders: Iterable[Path]) -> dict[str, str]:
-    """Version by name, from the metadata folders' names: importlib.metadata would open each one."""
-    found: dict[str, str] = {}
-    for folder in folders:
-        with contextlib.suppress(OSError):
-            for path in sorted(folder.iterdir()):
-                match = _METADATA.fullmatch(path.name)
-                if match is not None:
-                    found.setdefault(canonical_name(match["name"]), match["version"])
-    return found
-
-
-def _seal(folder: Path) -> str:
-    """Make every file world-readable and ours, refuse links and devices; return the digest."""
-    if not stat.S_ISDIR(folder.lstat().st_mode):
-        raise _hostile(folder.name)
-    lines = []
-    # trust: the tree was written inside; it is walked by descriptors, and no link is followed.
-    for path, folders, names, fd in os.fwalk(folder):
-        relative = os.path.relpath(path, folder)
-        for name in folders:
-            if not stat.S_ISDIR(os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode):
-                raise _hostile(name)
-        _own(fd, 0o755)
-        # Compiled by us from the sources, which are counted.
-        counted = _CACHES not in Path(relative).parts
-        for name in names:
-            executable, content = _seal_file(name, fd)
-            if counted:
-                lines.append(f"{relative}/{name}\0{executable}\0{content}\0")
-    header = f"{_FORMAT}\0{importlib.util.MAGIC_NUMBER.hex()}\0"
-    text = header + "".join(sorted(lines))
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def _seal_file(name: str, folder: int) -> tuple[bool, str]:
-    try:
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        fd = os.open(name, flags, dir_fd=folder)
-    except OSError as error:
-        raise _hostile(name) from error
-    with os.fdopen(fd, "rb") as file:
-        mode = os.fstat(fd).st_mode
-        if not stat.S_ISREG(mode):
-            raise _hostile(name)
-        executable = bool(mode & 0o100)
-        _own(fd, 0o755 if executable else 0o644)
-        return executable, hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _own(fd: int, mode: int) -> None:
-    if os.geteuid() == 0:
-        os.fchown(fd, 0, 0)
-    os.fchmod(fd, mode)  # after the owner: a change of owner drops bits, and this sets them all
-
-
-def _hostile(name: str) -> LibraryInstallationError:
-    return LibraryInstallationError(
-        f"the installed files hold {name!r}, which is neither a file nor a folder", op="install"
-    )
-
-
 def _try_lock(fd: int) -> bool:
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -361,7 +292,6 @@ def _announce(progress: Progress | None) -> Progress:
     def say(words: str) -> None:
         if progress is not None:
             progress(words)
-        if sys.stderr is not None and sys.stderr.isatty():
-            sys.stderr.write(f"llm-sandbox: {words}\n")
+        announce(words)
 
     return say

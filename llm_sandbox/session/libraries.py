@@ -1,12 +1,18 @@
 """A session's installed libraries: read-only layers that sessions share."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from llm_sandbox.backends.base import Backend
+from llm_sandbox.backends.base import Backend, Machine
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
+from llm_sandbox.limits import Deadline
+from llm_sandbox.sandbox.files import SandboxFiles
 from llm_sandbox.session.layers import Layer, open_store
+from llm_sandbox.terminal import announce
 
 __all__ = ["Libraries"]
+
+_DELIVER_S = 600.0
 
 
 class Libraries:
@@ -15,11 +21,21 @@ class Libraries:
     Args:
         backend: Where its sandbox is, and where layers are built.
         handler: Its language; it knows which names are acceptable.
+        machine: Its machine.
+        files: The machine's files.
     """
 
-    def __init__(self, backend: Backend, handler: AbstractLanguageHandler) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        handler: AbstractLanguageHandler,
+        machine: Machine,
+        files: SandboxFiles,
+    ) -> None:
         self._backend = backend
         self._handler = handler
+        self._machine = machine
+        self._files = files
         self._specs: list[str] = []
         self._layer: Layer | None = None
 
@@ -27,6 +43,11 @@ class Libraries:
     def guest_path(self) -> str | None:
         """Where they are in the sandbox; None while there are none."""
         return self._layer.guest_path if self._layer is not None else None
+
+    @property
+    def folder(self) -> Path | None:
+        """Where they are on this computer; None while there are none."""
+        return self._layer.path if self._layer is not None else None
 
     def add(self, specs: Sequence[str]) -> Layer | None:
         """Install what is not installed in this session yet.
@@ -40,13 +61,23 @@ class Libraries:
         Raises:
             ValidationError: A name is not a plain requirement.
             LibraryInstallationError: One could not be installed.
+            UnsupportedError: This machine, or its Python, is not one that they can be added to.
         """
+        if self._machine.has_packages:
+            self._machine.install_packages(specs)
+            return None
         valid = [self._handler.validate_library(spec) for spec in specs]
         wanted = list(dict.fromkeys([*self._specs, *valid]))
         if wanted == self._specs:
             return None
-        store, builder = open_store(self._backend)
+        place = self._backend.layers(self._machine)
+        store, builder = open_store(self._backend, place)
         # All of the session's libraries are resolved together, so that their versions agree.
-        self._layer = store.find(wanted) or store.install(wanted, builder=builder)
+        layer = store.find(wanted) or store.install(wanted, builder=builder)
+        # trust: a sandbox that says it has a layer, and has not, fools nobody but itself.
+        if place.image is not None and not self._files.exists(place.image.marker(layer.digest)):
+            announce(f"bringing {', '.join(wanted)} to {self._backend.name}")
+            place.image.deliver(layer.digest, layer.path, Deadline.after(_DELIVER_S))
+        self._layer = layer
         self._specs = wanted
-        return self._layer
+        return layer

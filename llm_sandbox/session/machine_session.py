@@ -14,14 +14,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from llm_sandbox.backends.base import Backend, Isolation, MachineSpec
+from llm_sandbox.const import SupportedLanguage
 from llm_sandbox.data import ProcessResult, StreamCallback
 from llm_sandbox.exceptions import CommandEmptyError, NotOpenSessionError, SessionClosedError
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import validate_timeout
 from llm_sandbox.sandbox import Sandbox
-from llm_sandbox.session.collection import Collection
 from llm_sandbox.session.commands import run_command
 from llm_sandbox.session.config import SessionConfig
+from llm_sandbox.session.guard import Guard
 from llm_sandbox.session.history import History
 from llm_sandbox.session.interpreter import Interpreter
 from llm_sandbox.session.turn import Turn
@@ -59,7 +60,9 @@ class MachineSession:
         self._sandbox: Sandbox | None = None
         self._interpreter: Interpreter | None = None
         self._libraries: Libraries | None = None
+        self._committed: str | None = None
         self._history = History()
+        self._guard = Guard(config.security_policy, handler)
         self._closed = False
         if config.verbose and not logging.getLogger().handlers and not logger.handlers:
             logger.addHandler(logging.StreamHandler(sys.stderr))
@@ -73,22 +76,29 @@ class MachineSession:
         Raises:
             SessionClosedError: It was closed; make a new one.
             BackendUnavailableError: The backend does not work on this machine.
+            SecurityViolationError: The security policy refuses one of its libraries.
         """
         if self._closed:
             raise SessionClosedError(op="open")
         if self._sandbox is not None:
             return
+        self._guard.admit_libraries(self.config.libraries)
         self._log("opening a %s sandbox: %s", self._backend.name, self.backend_reason)
         config = self.config
-        spec = MachineSpec(workdir=config.workdir, limits=config.limits, network=config.network)
-        interpreter = Interpreter(self._backend, spec, config)
+        spec = MachineSpec(
+            workdir=config.workdir,
+            limits=config.limits,
+            network=config.network,
+            for_kernel=config.start == "warm" and config.lang == SupportedLanguage.PYTHON,
+        )
+        interpreter = Interpreter(self._backend, spec, config, self.language_handler)
         machine = interpreter.open()
         try:
             if config.session_timeout is not None:
                 machine.set_deadline(config.session_timeout)
             self._sandbox = Sandbox(machine, config.env, config.secrets)
             self._interpreter = interpreter
-            interpreter.collect_with(Collection(self._sandbox, config.limits))
+            interpreter.settle(self._sandbox)
             if config.libraries:
                 self.install(list(config.libraries))
         except BaseException:
@@ -109,11 +119,27 @@ class MachineSession:
             self._busy.release()
         interpreter, self._interpreter = self._interpreter, None
         sandbox, self._sandbox = self._sandbox, None
-        if interpreter is not None:
-            interpreter.close()
-        if sandbox is not None:
-            sandbox.destroy()
-            self._log("closed")
+        try:
+            if interpreter is not None and sandbox is not None:
+                self._committed = self._commit(interpreter, sandbox)
+        finally:
+            if interpreter is not None:
+                interpreter.close()
+            if sandbox is not None:
+                sandbox.destroy()
+                self._log("closed")
+
+    def _commit(self, interpreter: Interpreter, sandbox: Sandbox) -> str | None:
+        """Save the container as an image if that was asked for; returns its name."""
+        options = getattr(self._backend, "options", None)
+        if options is None or not options.commit_container:
+            return None
+        if sandbox.end_reason is not None:
+            logger.warning("the sandbox has ended before it could be saved: %s", sandbox.end_reason)
+            return None
+        name = options.commit_image_tag or f"llm-sandbox/committed:{sandbox.id}"
+        site = self._libraries.folder if self._libraries is not None else None
+        return interpreter.machine.snapshot(sandbox.files.archive(), name, site).name
 
     def __enter__(self) -> Self:
         self.open()
@@ -136,6 +162,13 @@ class MachineSession:
     def backend(self) -> str:
         """Name of the backend."""
         return self._backend.name
+
+    @property
+    def committed_image(self) -> str | None:
+        """Name of the image that the container was saved as when the session was closed; None
+        before that, and without ``commit_container=True``.
+        """
+        return self._committed
 
     @property
     def isolation(self) -> Isolation:
@@ -164,6 +197,7 @@ class MachineSession:
         Raises:
             LibraryInstallationError: One could not be installed; it has the installer's words.
             ValidationError: A name is not a plain requirement.
+            SecurityViolationError: The security policy refuses one; none was fetched.
         """
         if libraries:
             with Turn(self._busy):
@@ -172,14 +206,17 @@ class MachineSession:
 
     def _install(self, libraries: Sequence[str]) -> None:
         assert self._interpreter is not None
+        self._guard.admit_libraries(libraries)
         if self._libraries is None:
             from llm_sandbox.session.libraries import Libraries
 
-            self._libraries = Libraries(self._backend, self.language_handler)
+            self._libraries = Libraries(
+                self._backend, self.language_handler, self._interpreter.machine, self.sandbox.files
+            )
         added = self._libraries.add(libraries)
         if added:
             self._interpreter.add_libraries(added)
-            self.sandbox.update_env({"PYTHONPATH": added.guest_path})
+            self.sandbox.update_env({"PYTHONPATH": self._interpreter.python_path})
 
     def _open_interpreter(self) -> Interpreter:
         _ = self.sandbox
@@ -213,7 +250,9 @@ class MachineSession:
             CommandEmptyError: There is no command.
             LaunchError: The program or directory does not exist.
             SandboxTimeoutError: The time was up; its `result` holds the output until then.
+            SecurityViolationError: The security policy refuses it; it was not started.
         """
+        self._guard.admit_command(command)
         timeout = validate_timeout(timeout, "timeout")
         limit = timeout if timeout is not None else self.config.default_timeout
         return run_command(self.sandbox, command, workdir, limit, on_stdout, on_stderr)
@@ -238,6 +277,9 @@ class MachineSession:
         """
         if not commands:
             raise CommandEmptyError()
+        # All of them first: nothing of what is refused in part is run.
+        for entry in commands:
+            self._guard.admit_command(entry if isinstance(entry, str) else entry[0])
         for entry in commands:
             line, folder = (entry, workdir) if isinstance(entry, str) else entry
             result = self.execute_command(line, folder or workdir, on_stdout, on_stderr)

@@ -5,15 +5,19 @@ import contextlib
 import os
 import threading
 import time
+import weakref
+from dataclasses import replace
 
 from llm_sandbox.backends.base import Backend, KernelSpec, Machine, MachineSpec
-from llm_sandbox.exceptions import BackendError, SandboxError
+from llm_sandbox.exceptions import BackendError, KernelNotReadyError, SandboxError
 from llm_sandbox.kernel.client import KernelClient
 
 __all__ = ["Ready", "WarmPool", "shared_pool", "start_kernel"]
 
 _WARM_UP_S = 60.0
 _REFILL_DELAY_S = 0.05
+
+_Key = tuple[Backend, MachineSpec]
 
 Ready = tuple[Machine, KernelClient]
 """A machine with a kernel in it that has run nothing of a user's."""
@@ -27,7 +31,13 @@ def start_kernel(machine: Machine, spec: KernelSpec) -> KernelClient:
         ContainerGoneError: The machine has ended.
     """
     raw = machine.start_kernel(spec)
-    return KernelClient(raw, lambda number: machine.signal(raw.id, number))
+
+    def interrupt(number: int) -> None:
+        # Whether it helps is seen by what the kernel does.
+        with contextlib.suppress(SandboxError):
+            machine.signal(raw.id, number)
+
+    return KernelClient(raw, interrupt)
 
 
 class WarmPool:
@@ -39,13 +49,14 @@ class WarmPool:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._ready: dict[tuple[str, MachineSpec], collections.deque[Ready]] = {}
-        self._filling: set[tuple[str, MachineSpec]] = set()
+        self._ready: dict[_Key, collections.deque[Ready]] = {}
+        self._filling: set[_Key] = set()
+        self._without_kernel: weakref.WeakSet[Backend] = weakref.WeakSet()
         os.register_at_fork(after_in_child=self._forget)
 
     def _forget(self) -> None:
         self._lock = threading.Lock()
-        self._ready, self._filling = {}, set()
+        self._ready, self._filling, self._without_kernel = {}, set(), weakref.WeakSet()
 
     def claim(self, backend: Backend, spec: MachineSpec, size: int) -> Ready | None:
         """Take a ready kernel, and have the pool filled again in the background.
@@ -58,9 +69,9 @@ class WarmPool:
         Returns:
             A ready kernel, or None when none is ready yet.
         """
-        if size == 0:
+        if size == 0 or not backend.pooled or backend in self._without_kernel:
             return None
-        key = (backend.name, spec)
+        key = (backend, spec)
         with self._lock:
             ready = self._ready.setdefault(key, collections.deque())
             claimed = None
@@ -87,7 +98,7 @@ class WarmPool:
 
     def _fill(
         self,
-        key: tuple[str, MachineSpec],
+        key: _Key,
         backend: Backend,
         spec: MachineSpec,
         size: int,
@@ -104,12 +115,14 @@ class WarmPool:
                 pair = _make(backend, spec)
                 if not self._keep(key, pair):
                     _end(pair)
-        except SandboxError:
+        except SandboxError as error:
+            if isinstance(error, KernelNotReadyError):
+                self._without_kernel.add(backend)
             # A session that finds nothing ready makes its own, and reports what is wrong.
             with self._lock:
                 self._filling.discard(key)
 
-    def _lacks(self, key: tuple[str, MachineSpec], size: int) -> bool:
+    def _lacks(self, key: _Key, size: int) -> bool:
         """Whether one more is wanted; if not, the filling is over, in the same moment."""
         with self._lock:
             lacks = key in self._ready and len(self._ready[key]) < size
@@ -117,7 +130,7 @@ class WarmPool:
                 self._filling.discard(key)
             return lacks
 
-    def _keep(self, key: tuple[str, MachineSpec], pair: Ready) -> bool:
+    def _keep(self, key: _Key, pair: Ready) -> bool:
         with self._lock:
             if key not in self._ready:
                 return False
@@ -139,8 +152,12 @@ class WarmPool:
 
 
 def _make(backend: Backend, spec: MachineSpec) -> Ready:
-    machine = backend.create(spec)
-    client = start_kernel(machine, KernelSpec(machine.base_env(), warm=True))
+    machine = backend.create(replace(spec, ahead=True))
+    try:
+        client = start_kernel(machine, KernelSpec(machine.base_env(), warm=True))
+    except BaseException:
+        machine.destroy()
+        raise
     # Every run asks it what became of the files. If it does not start, whoever asks hears why.
     with contextlib.suppress(SandboxError):
         machine.prepare_files()

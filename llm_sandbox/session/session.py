@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +13,6 @@ from llm_sandbox.data import ExecutionResult, StreamCallback
 from llm_sandbox.exceptions import (
     ArtifactNotFoundError,
     SandboxTimeoutError,
-    SecurityViolationError,
     ValidationError,
 )
 from llm_sandbox.kernel.collector import OutputCallback
@@ -20,14 +20,15 @@ from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import Deadline, validate_timeout
 from llm_sandbox.session.callbacks import listener, stdin_lines
-from llm_sandbox.session.config import SessionConfig
+from llm_sandbox.session.config import SessionConfig, settle
+from llm_sandbox.session.guard import refused_result
 from llm_sandbox.session.history import HistoryEntry
 from llm_sandbox.session.machine_session import MachineSession
 from llm_sandbox.session.turn import Turn
 
 if TYPE_CHECKING:
     from llm_sandbox.artifacts.artifact import Artifact
-    from llm_sandbox.security import SecurityPattern
+    from llm_sandbox.security import ScanReport, Violation
     from llm_sandbox.session.variables import Variable, Variables
     from llm_sandbox.tables import Table
 
@@ -68,8 +69,9 @@ class BaseSession(MachineSession):
             UnsupportedBackendError: There is no backend of that name in this version.
         """
         config = config or SessionConfig()
-        chosen, reason = resolve(backend)
+        chosen, reason = resolve(backend, config.lang)
         handler = LanguageHandlerFactory.create_handler(config.lang)
+        chosen, config = settle(chosen, config, {})
         return BaseSession(config, chosen, reason, handler)
 
     def run(
@@ -99,11 +101,12 @@ class BaseSession(MachineSession):
             on_output: Called with every output as it arrives: streams, displays, errors.
 
         Returns:
-            The result.
+            The result; what the security policy found in the code is in its `findings`.
 
         Raises:
             SandboxTimeoutError: The time was up; its `result` holds everything until then.
-            SecurityViolationError: The security policy refuses the code; nothing was run.
+            SecurityViolationError: The security policy refuses the code or a library; nothing was
+                run. A policy with ``refusal="result"`` returns a result of status ``blocked``.
             LibraryInstallationError: A library could not be installed; nothing was run.
             ValidationError: An argument is not acceptable.
             NotOpenSessionError: The session is not open.
@@ -116,10 +119,14 @@ class BaseSession(MachineSession):
         heard = listener(on_stdout, on_stderr, on_output)
         with Turn(self._busy), Stop() as self._stop:
             interpreter = self._open_interpreter()
-            self._refuse_unsafe(code)
+            report = self._guard.admit(code)
+            if report is not None and self._guard.refuses(report):
+                return refused_result(report)
             if libraries:
                 self._install(libraries)
             result = interpreter.run(code, Deadline.after(effective), lines, heard, self._stop)
+        if report is not None and report.findings:
+            result = replace(result, findings=report.findings)
         self._history.add(code, result)
         self._log("ran %d characters: %r", len(code), result)
         if result.timed_out:
@@ -142,32 +149,34 @@ class BaseSession(MachineSession):
         if stop is not None:
             stop.ask()
 
-    def is_safe(self, code: str) -> "tuple[bool, list[SecurityPattern]]":
+    def scan(self, code: str) -> "ScanReport":
         """Judge code by the session's policy without running it; works before `open`, too.
 
         Returns:
-            Whether it would be run, and everything the policy found.
+            What was found; without a policy every capability at its ordinary grade.
         """
+        _check_code(code)
+        return self._guard.scan(code)
+
+    def is_safe(self, code: str) -> "tuple[bool, list[Violation]]":
+        """Judge code by the session's policy without running it; works before `open`, too.
+
+        Returns:
+            Whether no finding is at or above the policy's threshold, and everything that it found.
+            Without a policy all code is safe.
+        """
+        _check_code(code)
         if self.config.security_policy is None:
             return True, []
-        # Policies are pydantic models, which most sessions never need loaded.
-        from llm_sandbox.security import is_safe
+        from llm_sandbox.security import violations_of
 
-        return is_safe(code, self.config.security_policy, self.language_handler)
+        report = self._guard.scan(code)
+        return report.is_safe, violations_of(report)
 
     def restart(self) -> None:
         """Give the session a fresh interpreter; files and installed libraries stay."""
         with Turn(self._busy):
             self._open_interpreter().restart()
-
-    def _refuse_unsafe(self, code: str) -> None:
-        safe, violations = self.is_safe(code)
-        if not safe:
-            raise SecurityViolationError(
-                f"the security policy refuses this code: {violations[0].description}",
-                violations=violations,
-                op="run",
-            )
 
     # --- variables
 

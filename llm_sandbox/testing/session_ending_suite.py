@@ -40,12 +40,14 @@ class SessionEndingSuite(SessionFixtures):
         ids=["c-loop", "signal-ignored", "stopped", "interrupt-swallowed"],
     )
     def test_a_timeout_ends_whatever_it_is(self, own: BaseSession, code: str) -> None:
-        """A run ends within its timeout and two seconds, and the session goes on."""
+        """A run ends soon after its timeout, within two seconds as a rule, and the session goes
+        on.
+        """
         started = time.monotonic()
         with pytest.raises(SandboxTimeoutError) as caught:
             own.run("print('kept', flush=True)\n" + code, timeout=0.5)
 
-        assert time.monotonic() - started < 2.5
+        assert time.monotonic() - started < 0.5 + self.stopped_within_s
         assert getattr(caught.value.result, "stdout", None) == "kept\n"
         assert own.run("print(2)").stdout == "2\n"
 

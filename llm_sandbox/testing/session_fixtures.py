@@ -7,6 +7,7 @@ import pytest
 
 from llm_sandbox.artifact_session import ArtifactSandboxSession
 from llm_sandbox.session.session import BaseSession
+from llm_sandbox.testing.suite import usable_backend
 
 __all__ = ["SessionFixtures"]
 
@@ -15,6 +16,13 @@ class SessionFixtures:
     """Gives tests sessions on the backend that a subclass names."""
 
     backend_name: ClassVar[str]
+    stopped_within_s: ClassVar[float] = 2.0
+    """How long after its timeout a run that resists may go on, a new interpreter included."""
+
+    @pytest.fixture(scope="class", autouse=True)
+    @classmethod
+    def _works(cls) -> None:
+        usable_backend(cls.backend_name)
 
     @pytest.fixture(scope="class")
     @classmethod

@@ -122,6 +122,16 @@ class SessionResultSuite(SessionFixtures):
         assert usage.cpu_s is not None
         assert {"prepare", "execute"} <= set(usage.phases)
 
+    def test_a_program_that_is_started_is_observed(self, shared: BaseSession) -> None:
+        """What a scanner would judge is seen when it happens, and ordinary code is not."""
+        code = (
+            "open('word', 'w').write('sys' + 'tem')\ngetattr(__import__('os'), open('word').read())"
+        )
+        observed = shared.run(f"{code}('true')").observations
+
+        assert [(item.capability, item.subject) for item in observed] == [("process.run", "true")]
+        assert shared.run("print(open('word').read())").observations == ()
+
     def test_outputs_are_in_order(self, shared: BaseSession) -> None:
         """Streams and displays stand in the order in which they were made."""
         result = shared.run("print(1); display('two'); print(3)")

@@ -7,6 +7,7 @@ from llm_sandbox.testing.session_artifact_suite import SessionArtifactSuite
 from llm_sandbox.testing.session_ending_suite import SessionEndingSuite
 from llm_sandbox.testing.session_files_suite import SessionFilesSuite
 from llm_sandbox.testing.session_place_suite import SessionPlaceSuite
+from llm_sandbox.testing.session_policy_suite import SessionPolicySuite
 from llm_sandbox.testing.session_result_suite import SessionResultSuite
 
 __all__ = ["SessionSuite"]
@@ -18,5 +19,6 @@ class SessionSuite(
     SessionFilesSuite,
     SessionEndingSuite,
     SessionPlaceSuite,
+    SessionPolicySuite,
 ):
     """Every behaviour of a session. One session serves all tests that do not end it."""

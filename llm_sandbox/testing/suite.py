@@ -9,10 +9,10 @@ import pytest
 
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.registry import get_backend
-from llm_sandbox.exceptions import BackendUnavailableError
+from llm_sandbox.exceptions import BackendUnavailableError, MissingDependencyError
 from llm_sandbox.sandbox import Sandbox
 
-__all__ = ["MakeSandbox", "Suite", "eventually", "open_descriptors"]
+__all__ = ["MakeSandbox", "Suite", "eventually", "open_descriptors", "usable_backend"]
 
 MakeSandbox = Callable[..., Sandbox]
 
@@ -27,6 +27,9 @@ class Suite:
 
     backend_name: ClassVar[str]
     known_deviations: ClassVar[dict[str, str]] = {}
+    process_allowance: ClassVar[int] = 0
+    """How many processes more than `Limits.processes` its code can have, where one count has to
+    serve for the sandbox's own as well."""
 
     @pytest.fixture(autouse=True)
     def _declared(self, request: pytest.FixtureRequest) -> None:
@@ -39,12 +42,7 @@ class Suite:
     @classmethod
     def backend(cls) -> Backend:
         """The backend under test."""
-        backend = get_backend(cls.backend_name)
-        try:
-            backend.check()
-        except BackendUnavailableError as error:
-            pytest.skip(f"{cls.backend_name}: {error.message}")
-        return backend
+        return usable_backend(cls.backend_name)
 
     @pytest.fixture(scope="class")
     @classmethod
@@ -78,6 +76,16 @@ class Suite:
             control = sandbox.isolation.controls[resource]
             if control.state == "absent" or sandbox.isolation.level == "none":
                 pytest.skip(f"{sandbox.backend} does not hold {resource}: {control.by}")
+
+
+def usable_backend(name: str) -> Backend:
+    """The backend of that name; skips the test where it does not work."""
+    backend = get_backend(name)
+    try:
+        backend.check()
+    except (BackendUnavailableError, MissingDependencyError) as error:
+        pytest.skip(f"{name}: {error.message}")
+    return backend
 
 
 def eventually(claim: Callable[[], bool], within_s: float = 5.0) -> bool:

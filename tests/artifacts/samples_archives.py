@@ -100,7 +100,9 @@ ODT, ODS, ODP = opened("text"), opened("spreadsheet"), opened("presentation")
 NPZ = arrays()
 TORCH = zipped(["archive/data.pkl", "archive/byteorder", "archive/data/0"], zipfile.ZIP_STORED)
 TAR = taped(tarfile.USTAR_FORMAT)
-GZIP = gzip.compress(b"hello " * 1000)
+# Without the time, or two processes would give tests different names.
+TGZ = gzip.compress(TAR, mtime=0)
+GZIP = gzip.compress(b"hello " * 1000, mtime=0)
 BZIP2 = bz2.compress(b"hello " * 1000)
 XZ = lzma.compress(b"hello " * 1000)
 ZSTD = corpus("sample.zst")
@@ -108,7 +110,7 @@ SEVEN = corpus("sample.7z")
 # One raw block of nothing, after a header that claims 2**62 bytes.
 ZSTD_CLAIM = b"\x28\xb5\x2f\xfd\xe0" + struct.pack("<Q", 2**62) + b"\x01\x00\x00"
 SEVEN_CLAIM = struct.pack("<QQI", 2**60, 9, 0)
-HUGE = gzip.compress(bytes(600 * MIB), 1)
+HUGE = gzip.compress(bytes(600 * MIB), 1, mtime=0)
 
 SAMPLES = {
     "zip": Samples(
@@ -161,7 +163,7 @@ SAMPLES = {
     "gzip": Samples(
         "a.gz", GZIP, Dimensions(), GZIP[:-9], "cut short: the packed data does not end",
         HUGE, Dimensions(), "would need 629.1 MB to unpack",
-        others={"b.tgz": gzip.compress(TAR), "c.gz": GZIP + GZIP, "d.gz": GZIP + bytes(512)},
+        others={"b.tgz": TGZ, "c.gz": GZIP + GZIP, "d.gz": GZIP + bytes(512)},
     ),
     "bzip2": Samples(
         "a.bz2", BZIP2, Dimensions(),

@@ -104,9 +104,18 @@ class Family:
         end = time.monotonic() + seconds
         left = self.pids
         while left and time.monotonic() < end:
-            left = {pid for pid in left if Path(f"/proc/{pid}").exists()}
+            left = {pid for pid in left if _lives(pid)}
             time.sleep(0.02)
         return left
+
+
+def _lives(pid: int) -> bool:
+    """Whether it runs: one that has ended may be kept by whoever adopted it."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] not in "ZX"
 
 
 def _descendants(pid: int) -> set[int]:

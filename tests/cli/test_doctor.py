@@ -9,6 +9,8 @@ import pytest
 
 from llm_sandbox import SandboxBackend, create_session
 
+NOWHERE = "unix:///nowhere/engine.sock"
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -31,7 +33,7 @@ def test_tables(cli: Callable[..., Done]) -> None:
 @pytest.mark.usefixtures("isolation")
 def test_json(cli: Callable[..., Done]) -> None:
     """The report is that of a session."""
-    done = cli("doctor", "--json")
+    done = cli("doctor", "--json", DOCKER_HOST=NOWHERE)
     report = json.loads(done.out)
     assert (0, True) == (done.code, report["healthy"])
     found = {backend["name"]: backend for backend in report["backends"]}
@@ -39,19 +41,42 @@ def test_json(cli: Callable[..., Done]) -> None:
         isolation = session.isolation.to_dict()
     assert isolation["level"] == found["bubblewrap"]["level"]
     assert isolation["controls"].keys() == found["bubblewrap"]["controls"].keys()
-    assert not found["docker"]["works"]
-    assert found["docker"]["hint"]
+    for name in ("docker", "micromamba"):
+        assert not found[name]["works"]
+        assert NOWHERE in found[name]["problem"]
+        assert "DOCKER_HOST" in found[name]["hint"]
+    assert found["bubblewrap"]["image"] is None
     assert "none" == found["local"]["level"]
     assert report["bwrap"]["path"].endswith("bwrap")
 
 
+@pytest.mark.engine("docker")
+def test_an_engine(cli: Callable[..., Done]) -> None:
+    """Its version, its place, and whether the image of sessions is there or how it is made."""
+    report = json.loads(cli("doctor", "--json").out)
+    docker = next(found for found in report["backends"] if found["name"] == "docker")
+    assert docker["works"]
+    assert docker["engine"].startswith("docker ")
+    assert docker["image"].startswith("llm-sandbox/python:")
+    if docker["has_image"]:
+        assert docker["hint"] is None
+    else:
+        assert "llm-sandbox images build python --engine docker" == docker["hint"]
+    assert docker["engine"] in cli("doctor").out
+
+
 def test_unhealthy(cli: Callable[..., Done]) -> None:
-    """Without anything that isolates it exits 1 and says what to do."""
-    done = cli("doctor", "--json", LLM_SANDBOX_BWRAP="/bin/false")
+    """Without anything that is used unnamed it exits 1 and says what to do."""
+    nothing = {
+        "LLM_SANDBOX_BWRAP": "/bin/false",
+        "DOCKER_HOST": NOWHERE,
+        "CONTAINER_HOST": NOWHERE,
+    }
+    done = cli("doctor", "--json", **nothing)
     report = json.loads(done.out)
     assert (1, False) == (done.code, report["healthy"])
     assert report["default_backend"] is None
     found = {backend["name"]: backend for backend in report["backends"]}
     assert not found["bubblewrap"]["works"]
     assert found["bubblewrap"]["hint"]
-    assert "bubblewrap" in cli("doctor", LLM_SANDBOX_BWRAP="/bin/false").out
+    assert "bubblewrap" in cli("doctor", **nothing).out

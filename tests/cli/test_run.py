@@ -34,7 +34,7 @@ FIGURE = "import matplotlib.pyplot as plt; plt.plot([1, 2]); plt.show()"
         (["-c", "def ("], 1, "", "SyntaxError: invalid syntax\n"),
         (["-c", "import os; os.kill(os.getpid(), 11)"], 139, "", "SIGSEGV\n"),
         (["--timeout", "0.5", "-c", "print(1); import time; time.sleep(60)"], 124, "1\n", "0.5 s"),
-        (["--policy", "strict", "-c", "import os; print(1)"], 126, "", "refuses this code"),
+        (["--policy", "strict", "-c", "import os; os.fork()"], 126, "", "refuses this code"),
         (["--policy", "strict", "-c", "print(1)"], 0, "1\n", ""),
         (["--memory", "100m", "-c", "bytearray(10**9)"], 1, "", "100 MiB of memory; --memory"),
         (["--env", "A=b=c", "-c", "import os; print(os.environ['A'])"], 0, "b=c\n", ""),
@@ -57,7 +57,8 @@ def test_exit_codes(
 
 def test_sandbox_failure(cli: Callable[..., Done]) -> None:
     """A sandbox that cannot be made is 125, told in a line with what to do."""
-    done = cli("run", "-c", "print(1)", LLM_SANDBOX_BWRAP="/bin/false")
+    words = ("run", "--backend", "bubblewrap", "-c", "print(1)")
+    done = cli(*words, LLM_SANDBOX_BWRAP="/bin/false")
     assert (125, "") == (done.code, done.out)
     assert done.err.startswith("llm-sandbox: ")
     assert "hint: " in done.err
@@ -73,9 +74,9 @@ def test_sandbox_failure(cli: Callable[..., Done]) -> None:
         (["some.py", "-c", "1"], "two programs"),
         (["-c", "1", "--lang", "java"], "'java' is not available in this version"),
         (["-c", "1", "--lang", "klingon"], "'klingon' is not supported"),
-        (["-c", "1", "--backend", "docker"], "backend 'docker'"),
+        (["-c", "1", "--backend", "kubernetes"], "backend 'kubernetes'"),
         (["-c", "1", "--backend", "nowhere"], "backend 'nowhere'"),
-        (["-c", "1", "--policy", "none"], "unknown policy preset"),
+        (["-c", "1", "--policy", "none"], "there is no security policy"),
         (["-c", "1", "--timeout", "-1"], "--timeout must be"),
         (["-c", "1", "--timeout", "nan"], "--timeout must be"),
         (["-c", "1", "--memory", "much"], "--memory must be a size"),
@@ -165,7 +166,7 @@ def test_json(cli: Callable[..., Done]) -> None:
     ("words", "code", "status"),
     [
         (["--timeout", "0.5", "-c", "print(1)\nwhile True: pass"], 124, RunStatus.TIMEOUT),
-        (["--policy", "strict", "-c", "import os"], 126, RunStatus.BLOCKED),
+        (["--policy", "strict", "-c", "import os; os.fork()"], 126, RunStatus.BLOCKED),
     ],
     ids=["timeout", "refused"],
 )
@@ -180,7 +181,7 @@ def test_json_of_bad_ends(
 
 def test_json_of_failure(cli: Callable[..., Done]) -> None:
     """Where there is no result, the one document is the error."""
-    done = cli("run", "--json", "--backend", "docker", "-c", "1")
+    done = cli("run", "--json", "--backend", "kubernetes", "-c", "1")
     data = json.loads(done.out)
     assert "error" == data["type"]
     assert "UnsupportedBackendError" == data["error"]["type"]

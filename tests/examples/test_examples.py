@@ -3,18 +3,34 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from docker.errors import APIError
+
+from llm_sandbox.backends.registry import get_backend
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+IN_CONTAINERS = sorted((ROOT / "examples" / "containers").glob("*.py"))
+SAYS = {
+    "1_basic": "'FOX'",
+    "2_timeout": "stopped: started | exit code 124\nstill asleep: False\nstill here",
+    "3_policy": "refused: ",
+    "4_artifacts": "saved squares-1.png\nmade: squares.csv",
+    "5_existing_container": "the container is running\nleft by the session",
+    "6_custom_image": "False",
+    "7_dockerfile": "hello from the image",
+    "8_mounts": "12\nOSError: [Errno 30] Read-only file system",
+    "9_commit": "as it was left",
+}
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
-def run_example(path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+def run_example(path: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, str(path)],
+        [sys.executable, str(path), *words],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -30,6 +46,36 @@ def test_example_runs(path: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.strip()
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "backend",
+    [
+        pytest.param(name, marks=pytest.mark.engine(name, image="python"))
+        for name in ("docker", "podman")
+    ],
+)
+@pytest.mark.parametrize("path", IN_CONTAINERS, ids=lambda path: path.stem)
+def test_container_example_runs(path: Path, backend: str, tmp_path: Path) -> None:
+    """It says what it is to show, and has nothing to complain about."""
+    done = run_example(path, tmp_path, "--backend", backend)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert SAYS[path.stem] in done.stdout
+    assert "Traceback" not in done.stderr
+    if path.stem == "9_commit":
+        remove_image(backend, done.stdout.split()[2])
+
+
+def remove_image(backend: str, image: str) -> None:
+    client = get_backend(backend).engine.client
+    for attempt in range(100):
+        try:
+            client.images.remove(image)
+            return
+        except APIError:  # a container that is being removed still uses it
+            if attempt == 99:
+                raise
+            time.sleep(0.2)
 
 
 def test_demo_saves_its_figures(tmp_path: Path) -> None:
@@ -56,7 +102,9 @@ def test_plots_example_saves_each_figure_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", [path for path in EXAMPLES if path.name[0].isdigit()], ids=lambda path: path.stem
+    "path",
+    [path for path in (*EXAMPLES, *IN_CONTAINERS) if path.name[0].isdigit()],
+    ids=lambda path: path.stem,
 )
 def test_example_is_short(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) < 40

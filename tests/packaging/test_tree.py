@@ -12,11 +12,11 @@ PACKAGE = ROOT / "llm_sandbox"
 MOST_LINES = 400
 
 # What runs inside the sandbox is started, not imported by users: it has no public names.
-INSIDE = ("guest", "shim")
+INSIDE = ("guest", "images", "shim")
 
 
 def our_files() -> list[Path]:
-    folders = ("llm_sandbox", "examples", "images", "benchmarks")
+    folders = ("llm_sandbox", "examples", "benchmarks")
     return sorted(path for name in folders for path in (ROOT / name).rglob("*.py"))
 
 
@@ -84,12 +84,13 @@ def test_top_level_name_is_a_folder(name: str) -> None:
     assert (ROOT / name).is_dir()
 
 
-def test_language_handlers_is_a_relative_link_to_the_package() -> None:
-    """The root's `language_handlers` shows the real folder wherever the tree is moved to."""
-    link = ROOT / "language_handlers"
+@pytest.mark.parametrize("name", ["images", "language_handlers"])
+def test_name_is_a_relative_link_into_the_package(name: str) -> None:
+    """The root's links show the real folders wherever the tree is moved to."""
+    link = ROOT / name
     if not link.is_symlink():
         pytest.skip("this copy of the tree was made without symbolic links")
-    assert Path("llm_sandbox/language_handlers") == link.readlink()
+    assert Path("llm_sandbox", name) == link.readlink()
 
 
 @pytest.mark.parametrize("path", our_files(), ids=identify)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
+ENGINES = ("/var/lib/docker", "/var/lib/containers", "/run/docker", "/run/containers", "/netns")
 OURS = ("supervisor", "zygote", "kernel", "init", "files", "llm-sandbox", "bwrap")
 
 
@@ -78,7 +79,9 @@ def cgroups_of(pid: int) -> list[str]:
 
 def own_facts() -> dict[str, Any]:
     """What this process has that a sandbox could leave behind."""
-    mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+    lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    # Container engines mount a container's root while it runs.
+    mounts = [line for line in lines if not any(place in line for place in ENGINES)]
     return {
         "processes": sorted(n for n in descendants(os.getpid()).values() if n in OURS),
         "cgroups": cgroups_of(os.getpid()),

@@ -36,6 +36,8 @@ def home(plain_user: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """A folder of the user's with a copy of the tree and an interpreter that the user may start."""
     if os.geteuid() != 0:
         pytest.skip("the whole suite runs as an ordinary user already")
+    if os.environ.get("LLM_SANDBOX_TEST_USER_STAGE"):
+        pytest.skip("all of it runs as an ordinary user right after this")
     program = shutil.which("python3", path="/usr/local/bin:/usr/bin:/bin")
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     if (

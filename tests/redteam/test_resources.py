@@ -38,7 +38,7 @@ def the_host_stays_healthy(session: Any) -> Iterator[None]:
     before, open_before = resident(), descriptors()
     yield
     assert resident() - before < HOST_GROWTH
-    assert abs(shutil.disk_usage("/").used - disk) < 200 << 20  # others use it, too
+    assert shutil.disk_usage("/").used - disk < 200 << 20  # others use it, too
     assert descriptors() - open_before < 40  # pooled sessions come and go
     with create_session("bubblewrap") as fresh:
         assert fresh.run("print(6 * 7)", timeout=20).stdout == "42\n"

@@ -43,7 +43,7 @@ def test_an_unknown_language_is_named(name: str) -> None:
         create_session(lang=name)
 
 
-@pytest.mark.parametrize("name", ["dokcer", "docker", "kubernetes"])
+@pytest.mark.parametrize("name", ["dokcer", "kubernetes"])
 def test_a_backend_that_is_not_here_is_a_typed_error(name: str) -> None:
     """An unknown backend, and one of a later version, say which there are."""
     with pytest.raises(UnsupportedBackendError, match="bubblewrap"):

@@ -26,6 +26,7 @@ from llm_sandbox.exceptions import (
     ArtifactNotFoundError,
     ValidationError,
 )
+from llm_sandbox.findings import Finding, Observation, Span
 from llm_sandbox.outputs import DisplayOutput, ExecutionError, StreamOutput, TracebackFrame
 
 PNG = base64.b64encode(b"\x89PNG fake").decode()
@@ -63,6 +64,22 @@ FULL = ExecutionResult(
     oom_killed=True,
     signal=9,
     notes=("the kernel was restarted; variables are gone",),
+    findings=(
+        Finding(
+            "python/process.run",
+            "process.run",
+            "high",
+            "medium",
+            Span(1, 2, 3, 4),
+            "\ud800",
+            "os.system",
+            "runs another program (os.system)",
+            cwe=78,
+            route=("eval", "chr"),
+            inner=Span(1, 1, 1, 9),
+        ),
+    ),
+    observations=(Observation("os.system", "process.run", "id \0", 2),),
 )
 
 

@@ -185,7 +185,9 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize(("key", "value"), HOSTILE, ids=lambda v: str(v)[:20])
+@pytest.mark.parametrize(
+    ("key", "value"), HOSTILE, ids=[f"{key}-{number}" for number, (key, _) in enumerate(HOSTILE)]
+)
 def test_a_hostile_record_is_cut_to_its_bounds(key, value):
     check(Table.from_record(record(**{key: value})))
 

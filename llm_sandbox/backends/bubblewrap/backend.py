@@ -20,9 +20,10 @@ from llm_sandbox.backends.bubblewrap.root import (
     describe_root,
 )
 from llm_sandbox.backends.bubblewrap.selftest import explain_failure, proof_file, verify
-from llm_sandbox.backends.connection import SupervisorConnection
+from llm_sandbox.backends.connection import SupervisorConnection, launch_process
 from llm_sandbox.backends.hardening.cgroups import Cgroup, find_tree
 from llm_sandbox.backends.hardening.seccomp import build_filter
+from llm_sandbox.backends.layers import LayerPlace
 from llm_sandbox.backends.supervised import (
     GuestPaths,
     SupervisedMachine,
@@ -66,7 +67,7 @@ class _House:
         self._backend = backend
         self._layout = layout
         self.connection = SupervisorConnection(
-            self._command, backend=backend.name, on_event=self._hear
+            launch_process(self._command), backend=backend.name, on_event=self._hear
         )
 
     def _command(self, control: int) -> tuple[list[str], list[int]]:
@@ -75,7 +76,7 @@ class _House:
         descriptors = {path: _text_fd(text) for path, text in layout.files.items()}
         guest = [
             "--",
-            *guest_command(self._backend.paths, "supervisor.main", isolated_site=True),
+            *guest_command(self._backend.paths, "start.main", isolated_site=True),
             str(control),
             "namespaces",
         ]
@@ -134,7 +135,7 @@ class _House:
         self.zygote_started = True
         variables = {**self._backend.base_env("/tmp"), **environment.FORKABLE}  # noqa: S108
         command = guest_command(self._backend.paths, "zygote.main", isolated_site=False)
-        self.connection.request("zygote", argv=[*command, preload], env=variables)
+        self.connection.request("zygote", argv=[*command, preload, "0"], env=variables)
 
 
 class BubblewrapBackend(Backend):
@@ -208,6 +209,9 @@ class BubblewrapBackend(Backend):
         with self._lock:
             house = self._house(spec.network)
         return self._create(house, spec, self._report(spec.network, spec))
+
+    def layers(self, machine: Machine) -> LayerPlace:
+        return LayerPlace(environment.LAYERS_ROOT)
 
     @contextlib.contextmanager
     def builder(self, staging: Path, *, binds: Mapping[str, str]) -> Iterator[Machine]:

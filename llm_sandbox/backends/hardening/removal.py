@@ -2,6 +2,7 @@
 loads only this.
 """
 
+import contextlib
 import os
 import time
 
@@ -14,14 +15,12 @@ def remove_group(path: str, wait_s: float) -> bool:
     """
     deadline = time.monotonic() + wait_s
     while True:
-        try:
-            for folder, _, _ in os.walk(path, topdown=False):
+        for folder, _, _ in os.walk(path, topdown=False):
+            # One below may be gone by now: others remove theirs at the same time.
+            with contextlib.suppress(OSError):
                 os.rmdir(folder)
-        except FileNotFoundError:
+        if not os.path.isdir(path):
             return True
-        except OSError:
-            if time.monotonic() >= deadline:
-                return False
-            time.sleep(0.01)
-        else:
-            return True
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.01)

@@ -29,7 +29,8 @@ from llm_sandbox.backends.base import (
     Network,
     RawKernel,
 )
-from llm_sandbox.backends.connection import SupervisorConnection
+from llm_sandbox.backends.connection import SupervisorConnection, launch_process
+from llm_sandbox.backends.layers import LayerPlace
 from llm_sandbox.backends.supervised import (
     GuestPaths,
     SupervisedMachine,
@@ -65,10 +66,12 @@ class _House:
         (guest / "guest").symlink_to(package / "guest")
         (guest / "shim").symlink_to(package / "language_handlers" / "python" / "shim")
         self.paths = GuestPaths(sys.executable, str(guest))
-        self.connection = SupervisorConnection(self._command, backend="local", on_event=self._hear)
+        self.connection = SupervisorConnection(
+            launch_process(self._command), backend="local", on_event=self._hear
+        )
 
     def _command(self, control: int) -> tuple[list[str], list[int]]:
-        words = guest_command(self.paths, "supervisor.main", isolated_site=True)
+        words = guest_command(self.paths, "start.main", isolated_site=True)
         return [*words, str(control), "plain", str(self.folder)], []
 
     def _hear(self, message: Message) -> None:
@@ -90,7 +93,7 @@ class _House:
             command = guest_command(self.paths, "zygote.main", isolated_site=False)
             variables = {**self.base_env(str(self.folder)), **python_environment.FORKABLE}
             self.connection.request(
-                "zygote", argv=[*command, get_settings().preload], env=variables
+                "zygote", argv=[*command, get_settings().preload, "0"], env=variables
             )
             self._zygote_started = True
 
@@ -127,6 +130,7 @@ class LocalBackend(Backend):
     """See `Backend`. Safe to use from several threads."""
 
     name = "local"
+    pooled = False  # each of its machines warns, and none is worth keeping ahead
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -161,6 +165,9 @@ class LocalBackend(Backend):
         except BaseException:
             house.connection.close()
             raise
+
+    def layers(self, machine: Machine) -> LayerPlace:
+        return LayerPlace(str(get_settings().cache_dir / "layers"))
 
     def _create(self, house: _House, spec: MachineSpec) -> Machine:
         machine = _LocalMachine(

@@ -1,0 +1,3 @@
+"""What the engines with Docker's interface share: one container for each machine."""
+
+__all__: list[str] = []

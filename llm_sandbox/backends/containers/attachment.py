@@ -1,0 +1,107 @@
+"""The standard streams of a container as one byte stream, with its standard error set aside."""
+
+import contextlib
+import os
+import socket
+import struct
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, BinaryIO
+
+__all__ = ["AttachTransport", "raw_socket"]
+
+_HEADER = struct.Struct(">BxxxI")
+_STDOUT = 1
+_CHUNK = 1 << 18
+
+
+class AttachTransport:
+    """What `guest.mux.Multiplexer` runs over: an attach or exec connection of the engine.
+
+    The engine marks what comes from the container with eight bytes: which stream, and how much.
+
+    Args:
+        connection: The connection, after the engine has switched it over.
+        log: Takes what the container writes to standard error.
+    """
+
+    def __init__(self, connection: socket.socket, log: BinaryIO) -> None:
+        connection.setblocking(False)
+        self._socket = connection
+        self._log = log
+        self.reads_from = self.writes_to = connection.fileno()
+        self._header = bytearray()
+        self._left = 0
+        self._is_output = False
+
+    def receive(self) -> bytes | None:
+        """See `guest.transport.Transport`."""
+        try:
+            data = self._socket.recv(_CHUNK)
+        except BlockingIOError:
+            return b""
+        except OSError:
+            return None
+        return self._strip(memoryview(data)) if data else None
+
+    def send(self, pieces: Sequence[bytes | memoryview]) -> int:
+        """See `guest.transport.Transport`."""
+        return self._socket.sendmsg(pieces)
+
+    def _strip(self, data: memoryview) -> bytes:
+        found: list[memoryview] = []
+        while data:
+            if not self._left:
+                missing = _HEADER.size - len(self._header)
+                self._header += data[:missing]
+                data = data[missing:]
+                if len(self._header) == _HEADER.size:
+                    stream, self._left = _HEADER.unpack(self._header)
+                    self._is_output = stream == _STDOUT
+                    self._header.clear()
+                continue
+            piece, data = data[: self._left], data[self._left :]
+            self._left -= len(piece)
+            if self._is_output:
+                found.append(piece)
+            else:
+                with contextlib.suppress(ValueError):  # closed: nobody will read it
+                    self._log.write(piece)
+                    self._log.flush()
+        return b"".join(found)
+
+
+def raw_socket(connection: Any) -> socket.socket:
+    """Return a plain socket for what docker-py calls the socket of a connection.
+
+    With a local engine, and without encryption, it is one. Otherwise two threads carry between
+    it and a pair of plain ones, as only those can be waited for together with others.
+    """
+    inner = getattr(connection, "_sock", connection)
+    if type(inner) is socket.socket:
+        own = inner.dup()
+        connection.close()
+        inner.close()
+        return own
+    near, far = socket.socketpair()
+    for source, target in ((inner, far), (far, inner)):
+        threading.Thread(
+            target=_carry, args=(_receiver(source), target), name="llm-sandbox-bridge", daemon=True
+        ).start()
+    return near
+
+
+def _receiver(source: Any) -> Callable[[int], bytes]:
+    receive: Callable[[int], bytes] = getattr(source, "recv", None) or source.read
+    return receive
+
+
+def _carry(receive: Callable[[int], bytes], target: Any) -> None:
+    with contextlib.suppress(OSError):
+        while data := receive(_CHUNK):
+            if hasattr(target, "sendall"):
+                target.sendall(data)
+            else:
+                os.write(target.fileno(), data)
+    with contextlib.suppress(OSError, AttributeError):
+        target.shutdown(socket.SHUT_WR)

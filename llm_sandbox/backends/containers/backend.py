@@ -1,0 +1,302 @@
+"""What the backends of container engines share: one container, with a supervisor in it, for each
+machine.
+"""
+
+import atexit
+import contextlib
+import os
+import threading
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from llm_sandbox.backends.base import Backend, Isolation, Machine, MachineSpec, Network
+from llm_sandbox.backends.connection import SupervisorConnection
+from llm_sandbox.backends.containers.attached import AttachedLaunch, ExistingContainer
+from llm_sandbox.backends.containers.creation.arguments import CreateArguments, create_arguments
+from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.images.find import Images
+from llm_sandbox.backends.containers.launch import ContainerLaunch, supervisor_command
+from llm_sandbox.backends.containers.machine import ContainerMachine, Origin
+from llm_sandbox.backends.containers.snapshots import SNAPSHOT
+from llm_sandbox.backends.containers.upkeep.labels import new_labels
+from llm_sandbox.backends.containers.upkeep.removal import wait_until_removed
+from llm_sandbox.backends.containers.volumes.engine_volume import READ_ONLY
+from llm_sandbox.backends.containers.volumes.guest import GuestVolume
+from llm_sandbox.backends.containers.volumes.layers import ContainerLayers, LayersVolume
+from llm_sandbox.backends.containers.volumes.runtime import describe_runtime
+from llm_sandbox.backends.hardening.seccomp import build_filter
+from llm_sandbox.backends.layers import LayerPlace
+from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
+from llm_sandbox.backends.supervised import SupervisedMachine, resource_limits
+from llm_sandbox.exceptions import BackendUnavailableError, SandboxError, UnsupportedError
+from llm_sandbox.guest.control import Message
+from llm_sandbox.terminal import announce
+
+__all__ = ["ContainerBackend"]
+
+_MOST_LIKELY_TO_DIE = 1000
+
+
+class _House:
+    """One container's supervisor with its one machine."""
+
+    def __init__(self, launch: ContainerLaunch | AttachedLaunch, backend: str) -> None:
+        self.machine: ContainerMachine | None = None
+        self.leave = launch.leave
+        self.zygote_loaded = threading.Event()
+        self.connection = SupervisorConnection(
+            launch, backend=backend, on_event=self._hear, look=launch.obstacle
+        )
+
+    def _hear(self, message: Message) -> None:
+        machine = self.machine
+        if message["event"] == "zygote" and message["stage"] in ("loaded", "ended"):
+            self.zygote_loaded.set()
+        elif message["event"] == "gone":
+            self.zygote_loaded.set()
+            if machine is not None:
+                machine.ended("gone")
+        elif message["event"] == "ended" and machine is not None:
+            machine.ended(message["reason"])
+
+
+class ContainerBackend(Backend):
+    """See `Backend`. Safe to use from several threads.
+
+    Args:
+        options: What is asked of its containers.
+    """
+
+    has_containers: ClassVar[bool] = True
+    machine_type: ClassVar[type[ContainerMachine]] = ContainerMachine
+    """What its machines are."""
+
+    def __init__(self, options: ContainerOptions | None = None) -> None:
+        self.options = asked = options or ContainerOptions()
+        self.pooled = not (asked.commit_container or asked.container_id or asked.dockerfile)
+        self._lock = threading.RLock()
+        self._engine: Engine | None = None
+        self._volume: GuestVolume | None = None
+        self._layers: LayersVolume | None = None
+        self._houses: weakref.WeakSet[_House] = weakref.WeakSet()
+        atexit.register(self.close)
+        os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        # Connections belong to the parent; a fork that used them would mix up answers.
+        self._lock = threading.RLock()
+        self._engine = None
+        self._volume = None
+        self._layers = None
+        self._houses = weakref.WeakSet()
+
+    def connect(self) -> Engine:
+        """Reach the engine.
+
+        Raises:
+            MissingDependencyError: Its client is not installed.
+            BackendUnavailableError: It does not answer.
+        """
+        raise NotImplementedError
+
+    @property
+    def engine(self) -> Engine:
+        """The engine, connected to when first used."""
+        with self._lock:
+            if self._engine is None:
+                self._engine = self.connect()
+            return self._engine
+
+    def with_libraries(self, specs: Sequence[str]) -> "ContainerBackend":
+        """Return a backend whose containers are made with these libraries, where they come with the
+        container; this one where they are added to it.
+
+        Raises:
+            ValidationError: One is not acceptable.
+            UnsupportedError: They cannot be added.
+        """
+        del specs
+        return self
+
+    def check(self) -> Isolation:
+        self.engine.check()
+        return self._isolation(self._arguments(MachineSpec()))
+
+    def create(self, spec: MachineSpec) -> Machine:
+        if self.options.container_id is not None:
+            return self._attach(spec, self.options.container_id)
+        engine = self.engine
+        image = Images(engine).resolve(self.options, announce)
+        arguments = self._arguments(spec)
+        spec = arguments.spec
+        runtime = describe_runtime(engine.architecture)
+        volume = self._guest_volume()
+        volume.ensure(image.id)
+        self._layers_volume().ensure(image.id)
+        command = supervisor_command(runtime.command, spec=spec)
+        launch = ContainerLaunch(
+            engine,
+            image.id,
+            command,
+            arguments.keywords,
+            goes_with=image.name if image.built and not self.options.keep_template else None,
+        )
+        try:
+            house = _House(launch, self.name)
+        except BackendUnavailableError:
+            if not volume.repair(image.id):
+                raise
+            house = _House(launch, self.name)
+        return self._furnish(
+            house,
+            spec,
+            self._isolation(arguments),
+            Origin(
+                engine,
+                launch.container,
+                image.id,
+                image.name,
+                saved=image.labels.get(SNAPSHOT, "").split(),
+                changed_root=not arguments.in_force.read_only_root,
+            ),
+            self._confinement(spec, arguments),
+        )
+
+    def _isolation(self, arguments: CreateArguments) -> Isolation:
+        return Isolation(self.name, "container", arguments.controls())
+
+    def _attach(self, spec: MachineSpec, container_id: str) -> Machine:
+        user = self.options.runtime_configs.get("user")
+        existing = ExistingContainer(self.engine, container_id, None if user is None else str(user))
+        runtime = describe_runtime(self.engine.architecture)
+        launch = AttachedLaunch(existing, runtime, spec)
+        return self._furnish(
+            _House(launch, self.name),
+            spec,
+            existing.isolation(),
+            Origin(
+                self.engine,
+                existing.id,
+                existing.image_id,
+                existing.image,
+                changed_root=True,
+                guest=launch.root,
+            ),
+            {
+                "privileges": True,
+                "rlimits": resource_limits(spec.limits, processes=False),
+                "user": existing.program_user,
+            },
+        )
+
+    def _furnish(
+        self,
+        house: _House,
+        spec: MachineSpec,
+        isolation: Isolation,
+        origin: Origin,
+        confinement: Mapping[str, Any],
+    ) -> ContainerMachine:
+        def gone(machine: SupervisedMachine) -> None:
+            house.connection.close()
+            house.leave()
+
+        try:
+            machine = self.machine_type(
+                house.connection,
+                spec,
+                isolation,
+                origin=origin,
+                confinement=confinement,
+                loaded=house.zygote_loaded,
+                on_destroyed=gone,
+            )
+        except BaseException:
+            house.connection.close()
+            raise
+        house.machine = machine
+        with self._lock:
+            self._houses.add(house)
+        return machine
+
+    def _confinement(self, spec: MachineSpec, arguments: CreateArguments) -> dict[str, Any]:
+        return {
+            "rlimits": {**resource_limits(spec.limits, processes=False), **arguments.rlimits},
+            "seccomp": build_filter(self.engine.architecture, memory_objects=True),
+            "read_only": ["/"],
+            "writable": [spec.workdir, "/tmp", "/dev", *arguments.writable],  # noqa: S108
+            "user": arguments.user,
+            "modes": dict(arguments.modes),
+            "oom_score": _MOST_LIKELY_TO_DIE,
+        }
+
+    def _arguments(self, spec: MachineSpec) -> CreateArguments:
+        return create_arguments(
+            spec,
+            self.options,
+            engine=self.name,
+            labels=new_labels(),
+            volumes={
+                self._guest_volume().name: {"bind": GUEST_ROOT, "mode": READ_ONLY},
+                **self._layers_volume().mount,
+            },
+            facts=self.engine.facts,
+        )
+
+    def _guest_volume(self) -> GuestVolume:
+        with self._lock:
+            if self._volume is None:
+                runtime = describe_runtime(self.engine.architecture)
+                self._volume = GuestVolume(self.engine, runtime)
+            return self._volume
+
+    def _layers_volume(self) -> LayersVolume:
+        with self._lock:
+            if self._layers is None:
+                self._layers = LayersVolume(self.engine)
+            return self._layers
+
+    def layers(self, machine: Machine) -> LayerPlace:
+        if not isinstance(machine, ContainerMachine) or self.options.container_id is not None:
+            raise UnsupportedError(
+                "installing libraries as layers",
+                self.name,
+                "a container that was there before has no place for them",
+                hint="install them when the container is made, or name its image: image=",
+            )
+        variant = " ".join(filter(None, (machine.python(), self.options.environment)))
+        image = ContainerLayers(
+            self._layers_volume(),
+            machine.origin.image,
+            machine.image,
+            variant=variant,
+            fresh_machine=self.create,
+        )
+        return LayerPlace(LAYERS_ROOT, image)
+
+    def prepare(self, network: Network = "blocked") -> None:
+        def work() -> None:
+            with contextlib.suppress(SandboxError, OSError):
+                self._guest_volume()
+
+        threading.Thread(target=work, name="llm-sandbox-prepare", daemon=True).start()
+
+    def warm_up(self, network: Network = "blocked") -> None:
+        self._guest_volume()
+
+    def wait_until_warm(self, network: Network = "blocked", timeout_s: float = 60.0) -> bool:
+        self._guest_volume()
+        return True
+
+    def close(self) -> None:
+        """End every sandbox of this process. Called at exit; new ones can be made after."""
+        with self._lock:
+            houses, self._houses = list(self._houses), weakref.WeakSet()
+        for house in houses:
+            house.connection.close()
+        for house in houses:
+            with contextlib.suppress(RuntimeError):
+                house.connection.close(wait_s=5.0)
+        wait_until_removed()

@@ -1,0 +1,3 @@
+"""What is asked of a container, and what an engine is told."""
+
+__all__: list[str] = []

@@ -1,0 +1,325 @@
+"""From what is asked of a machine to what an engine is told, with every wall up unless the caller
+took it down by name.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from llm_sandbox.backends.base import Control, MachineSpec
+from llm_sandbox.backends.containers.creation.dangers import ADDED_CAPABILITIES, no_limit
+from llm_sandbox.backends.containers.creation.file_systems import FileSystems
+from llm_sandbox.backends.containers.creation.frozen import thaw
+from llm_sandbox.backends.containers.creation.in_force import InForce
+from llm_sandbox.backends.containers.creation.mounts import bind_strings, freeze_mount
+from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.backends.hardening.seccomp_profile import profile_text
+from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.guest.machine import USER_ID
+from llm_sandbox.limits import Limits
+
+__all__ = ["MEMORY_ALLOWANCE", "PROCESS_ALLOWANCE", "CreateArguments", "create_arguments"]
+
+MEMORY_ALLOWANCE: Final = 192 << 20
+"""Bytes that a container may have beyond what its code may: for process 1, the carrier of its
+connection, the file service and the loaded interpreter that kernels are forked from."""
+
+PROCESS_ALLOWANCE: Final = 16
+"""Processes that a container may have beyond its code's: process 1, the carrier, the interpreter
+that kernels are forked from, two file services, and what is just being started or looked at."""
+
+_OPEN_FILES: Final = 4096
+"""Of any process in the container; process 1 lowers it for code, and itself holds descriptors for
+everything that runs. Few engines may give more than they have."""
+
+_PODMAN_PROCESSES: Final = 4096
+"""Of one user in all containers together. Podman would otherwise ask for the most there can be,
+which a service without the right to raise its own limit is refused."""
+
+_UNLIMITED: Final = {"memory_bytes": 1 << 50, "processes": 1 << 22}
+"""More than any machine has."""
+
+_LOCKED_BYTES: Final = 64 << 10
+_OOM_SCORE: Final = 500
+"""Of a machine that runs out of memory, containers die first; up to 1000."""
+
+_CPU_PERIOD_US: Final = 100_000
+"""The engine's own, where none is given."""
+
+_LIMITS: Final = {
+    "mem_limit": "memory_bytes",
+    "pids_limit": "processes",
+    "shm_size": "shm_bytes",
+}
+"""Runtime config to the field of `Limits` that it changes."""
+
+_TRANSLATED: Final = frozenset(
+    {
+        "cap_add",
+        "cap_drop",
+        "cpu_count",
+        "cpus",
+        "ipc_mode",
+        "labels",
+        "mem_limit",
+        "mounts",
+        "nano_cpus",
+        "network",
+        "network_disabled",
+        "network_mode",
+        "security_opt",
+        "shm_size",
+        "tmpfs",
+        "ulimits",
+        "user",
+        "volumes",
+    }
+)
+"""Runtime configs that are merged with what is set here; all others are passed on as they are."""
+
+
+@dataclass(frozen=True)
+class CreateArguments:
+    """What a container is made with, and what then holds it."""
+
+    keywords: Mapping[str, Any]
+    """For docker-py's ``client.containers.create``, besides the image and the command."""
+    spec: MachineSpec
+    """The machine, with what runtime configs changed of its limits and its network."""
+    rlimits: Mapping[str, int]
+    """Per-process limits that the caller asked for, by names without prefix: ``{"NOFILE": 1024}``.
+    They take the place of those made from ``spec.limits``."""
+    writable: tuple[str, ...]
+    """Places that code may write to besides the working directory, ``/tmp`` and ``/dev``."""
+    modes: Mapping[str, int]
+    """Permissions of folders that process 1 sets before code runs: where the image has the folder
+    already, engines take its permissions instead of those that they were told."""
+    in_force: InForce
+    """What holds the container."""
+    facts: Mapping[str, Any]
+    """What the engine said of itself."""
+
+    @property
+    def user(self) -> str:
+        """Who code runs as; process 1 is always user 0, with few capabilities."""
+        return self.in_force.user
+
+    def controls(self) -> dict[str, Control]:
+        """The resources of an isolation report, and how each is held."""
+        return self.in_force.controls(self.facts)
+
+
+def create_arguments(
+    spec: MachineSpec,
+    options: ContainerOptions,
+    *,
+    engine: str = "docker",
+    labels: Mapping[str, str] | None = None,
+    volumes: Mapping[str, Mapping[str, str]] | None = None,
+    environment: Mapping[str, str] | None = None,
+    image_volumes: Sequence[str] = (),
+    facts: Mapping[str, Any] | None = None,
+) -> CreateArguments:
+    """Merge what is asked of a machine with what the caller asked of the container.
+
+    Runtime configs win. A ``mem_limit`` or ``pids_limit`` is then the whole container's, without an
+    allowance for the sandbox's own processes.
+
+    Args:
+        spec: The machine.
+        options: The caller's options.
+        engine: ``docker`` or ``podman``, whose mount options differ.
+        labels: Ours; the caller's come besides.
+        volumes: Ours, as docker-py has them; the caller's come besides.
+        environment: Of process 1; None for nothing but the image's.
+        image_volumes: Places that the image declares as volumes; each gets a file system in memory
+            as large as ``/tmp``, and what the image has there is not seen.
+        facts: What the engine says of itself (Docker's ``/info``).
+
+    Raises:
+        ValidationError: Options contradict each other or the machine.
+    """
+    given = thaw(options.runtime_configs)
+    spec = _apply(spec, given)
+    network = _network_of(spec, given)
+    user = str(given.get("user", f"{USER_ID}:{USER_ID}"))
+    podman = engine == "podman"
+    files = FileSystems(spec, options, user=user, podman=podman, image_volumes=image_volumes)
+    limits = spec.limits
+    security, seccomp = _security_options(given.get("security_opt", ()))
+    keywords: dict[str, Any] = {
+        "user": "0:0",
+        # Process 1 is the command itself, whatever the image would put before it.
+        "entrypoint": [],
+        "working_dir": "/",
+        "hostname": "sandbox",
+        "environment": dict(environment or {}),
+        "stdin_open": True,
+        "tty": False,
+        "auto_remove": True,
+        "init": False,
+        # Process 1 ends with its host and not by being asked to.
+        "stop_signal": "SIGKILL",
+        # What an image or the user's own client settings have to say of these is not asked for.
+        "healthcheck": {"test": ["NONE"]},
+        "use_config_proxy": False,
+        "log_config": {"type": "none", "config": {}},
+        "network_mode": network,
+        "ipc_mode": given.get("ipc_mode", "private"),
+        "cap_drop": ["ALL"],
+        "cap_add": sorted({*ADDED_CAPABILITIES, *map(_capability, given.get("cap_add", ()))}),
+        "security_opt": security,
+        "read_only": True,
+        "pids_limit": limits.processes + PROCESS_ALLOWANCE,
+        "oom_score_adj": _OOM_SCORE,
+        "ulimits": _ulimits(limits, given.get("ulimits", ()), podman=podman),
+        "tmpfs": files.tmpfs,
+        "labels": {**_labels(given.get("labels", {})), **(labels or {})},
+        "volumes": [*bind_strings(given.get("volumes", ())), *bind_strings(volumes or {})],
+        "mounts": [thaw(freeze_mount(m)) for m in (*given.get("mounts", ()), *options.mounts)],
+    }
+    keywords |= _memory(limits, given)
+    if limits.cpus is not None and "cpu_quota" not in given:
+        keywords["nano_cpus"] = round(limits.cpus * 1e9)
+    if not files.own_shm:
+        keywords["shm_size"] = limits.shm_bytes
+    if "uts_mode" in given or network.startswith("container:"):
+        del keywords["hostname"]  # it is the other's
+    if "network" in given and network != "none":
+        # By this name the client also takes addresses and aliases (networking_config).
+        keywords["network"] = keywords.pop("network_mode")
+    keywords |= {name: value for name, value in given.items() if name not in _TRANSLATED}
+    in_force = InForce(
+        network=spec.network,
+        network_name=network,
+        user=user,
+        memory_bytes=keywords.get("mem_limit"),
+        processes=None if no_limit(keywords["pids_limit"]) else keywords["pids_limit"],
+        cpus=limits.cpus,
+        read_only_root=bool(keywords["read_only"]),
+        workdir_bytes=files.size_of(spec.workdir),
+        tmp_bytes=files.size_of("/tmp"),  # noqa: S108 - inside
+        shm_bytes=files.size_of("/dev/shm") if files.own_shm else limits.shm_bytes,  # noqa: S108
+        inodes=files.inodes,
+        seccomp=seccomp,
+        places=tuple(options.places()),
+        risks=options.risks(),
+    )
+    rlimits = {_limit_name(entry): _hard(entry) for entry in given.get("ulimits", ())}
+    writable = files.writable if in_force.read_only_root else ("/",)
+    return CreateArguments(
+        keywords, spec, rlimits, writable, files.modes, in_force, dict(facts or {})
+    )
+
+
+def _apply(spec: MachineSpec, given: Mapping[str, Any]) -> MachineSpec:
+    """The machine with what runtime configs say of its limits and its network."""
+    limits = spec.limits
+    for name, field in _LIMITS.items():
+        if name not in given:
+            continue
+        value = given[name]
+        if field in _UNLIMITED and no_limit(value):
+            value = _UNLIMITED[field]
+        elif name != "pids_limit":
+            value = Limits.parse_size(int(value) if isinstance(value, float) else value, name)
+        limits = replace(limits, **{field: value})
+    cpus = _cpus(given)
+    if cpus is not None:
+        limits = replace(limits, cpus=cpus)
+    network = given.get("network", given.get("network_mode"))
+    if given.get("network_disabled"):
+        network = "none"
+    if network is None:
+        return replace(spec, limits=limits)
+    return replace(spec, limits=limits, network="blocked" if network == "none" else "open")
+
+
+def _cpus(given: Mapping[str, Any]) -> float | None:
+    # Engines read `cpu_count` on Windows only; there is no other meaning that it could have.
+    for name, scale in (("cpus", 1.0), ("cpu_count", 1.0), ("nano_cpus", 1e-9)):
+        if name in given:
+            return float(given[name]) * scale
+    if given.get("cpu_quota", 0) > 0:
+        return float(given["cpu_quota"] / given.get("cpu_period", _CPU_PERIOD_US))
+    return None
+
+
+def _network_of(spec: MachineSpec, given: Mapping[str, Any]) -> str:
+    if spec.network == "blocked":
+        for name in ("ports", "publish_all_ports", "links", "networking_config"):
+            if given.get(name):
+                raise ValidationError(
+                    f"runtime_configs[{name!r}] needs a network, and the sandbox has none",
+                    parameter="runtime_configs",
+                    hint="open it: network='open'",
+                )
+        return "none"
+    return str(given.get("network", given.get("network_mode", "bridge")))
+
+
+def _memory(limits: Limits, given: Mapping[str, Any]) -> dict[str, Any]:
+    if "mem_limit" not in given:
+        whole = limits.memory_bytes + MEMORY_ALLOWANCE
+    elif no_limit(given["mem_limit"]):
+        return {}
+    else:
+        whole = limits.memory_bytes
+    # Equal limits leave no room for swap.
+    return {"mem_limit": whole, "memswap_limit": given.get("memswap_limit", whole)}
+
+
+def _security_options(given: list[str] | tuple[()]) -> tuple[list[str], str]:
+    """The engine's security options, and whose seccomp profile is among them."""
+    ours = {"no-new-privileges": "no-new-privileges:true", "seccomp": f"seccomp={profile_text()}"}
+    seccomp = "own"
+    others = []
+    for option in given:
+        name = option.replace(":", "=", 1).partition("=")[0]
+        if name == "seccomp":
+            seccomp = "none" if option == "seccomp=unconfined" else "caller"
+        if name in ours:
+            ours[name] = option
+        else:
+            others.append(option)
+    return [*ours.values(), *others], seccomp
+
+
+def _capability(name: str) -> str:
+    return str(name).upper().removeprefix("CAP_")
+
+
+def _ulimits(
+    limits: Limits, given: list[dict[str, Any]] | tuple[()], *, podman: bool
+) -> list[dict[str, Any]]:
+    files = max(_OPEN_FILES, limits.open_files)
+    # None for processes where it can be helped: the kernel counts those of a user together, in
+    # every container there is.
+    merged = {
+        "NOFILE": {"Name": "nofile", "Soft": files, "Hard": files},
+        "CORE": {"Name": "core", "Soft": 0, "Hard": 0},
+        "MEMLOCK": {"Name": "memlock", "Soft": _LOCKED_BYTES, "Hard": _LOCKED_BYTES},
+    }
+    if podman:
+        most = _PODMAN_PROCESSES
+        merged["NPROC"] = {"Name": "nproc", "Soft": most, "Hard": most}
+    merged |= {_limit_name(entry): entry for entry in given}
+    return list(merged.values())
+
+
+def _limit_name(entry: Mapping[str, Any]) -> str:
+    name = entry.get("Name", entry.get("name"))
+    if not name:
+        raise ValidationError("an entry of ulimits has no name", parameter="runtime_configs")
+    return str(name).upper()
+
+
+def _hard(entry: Mapping[str, Any]) -> int:
+    given = {str(name).lower(): value for name, value in entry.items()}
+    return int(given.get("hard") or given.get("soft") or 0)
+
+
+def _labels(given: Mapping[str, str] | list[str]) -> dict[str, str]:
+    if isinstance(given, Mapping):
+        return dict(given)
+    return dict(str(entry).partition("=")[::2] for entry in given)

@@ -1,0 +1,194 @@
+"""A container engine that speaks Docker's interface, with our errors instead of its client's."""
+
+import contextlib
+import socket
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from llm_sandbox.exceptions import (
+    BackendError,
+    BackendUnavailableError,
+    ContainerGoneError,
+    ImageNotFoundError,
+    SandboxError,
+)
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+    from docker.api import APIClient
+
+__all__ = ["Engine", "find_cause", "knock"]
+
+_DEEPEST = 50
+_IMAGE_GOES = "image not known"
+"""What Podman says, with a status of its own faults, of an image that is just being removed."""
+_ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
+
+
+class Engine:
+    """One engine and the client that reaches it. Safe to use from several threads.
+
+    Args:
+        client: A `docker.DockerClient`, connected to any engine that answers like Docker.
+        name: ``docker`` or ``podman``: for error messages, and for what differs between them.
+        start_hint: What to type when it does not answer.
+    """
+
+    def __init__(self, client: "DockerClient", name: str, start_hint: str) -> None:
+        self.client = client
+        self.name = name
+        self._start_hint = start_hint
+
+    @property
+    def api(self) -> "APIClient":
+        """The client's low level."""
+        return self.client.api
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """What the engine says of itself (Docker's ``/info``), asked once.
+
+        Raises:
+            BackendUnavailableError: It does not answer.
+        """
+        with self.errors("info"):
+            found: dict[str, Any] = self.client.info()
+            return found
+
+    def check(self) -> None:
+        """Raise BackendUnavailableError unless it answers and runs Linux containers."""
+        if self.version["Os"] != "linux":
+            raise self.unavailable(f"it runs {self.version['Os']} containers, not Linux ones")
+
+    @cached_property
+    def version(self) -> dict[str, Any]:
+        """Docker's ``/version``, asked once.
+
+        Raises:
+            BackendUnavailableError: It does not answer.
+        """
+        with self.errors("version"):
+            found: dict[str, Any] = self.client.version()
+            return found
+
+    @property
+    def identity(self) -> str:
+        """What tells this engine from others."""
+        return str(self.facts.get("ID") or self.facts.get("Name") or "")
+
+    @property
+    def architecture(self) -> str:
+        """Of its machine, as the kernel names it, such as ``x86_64``."""
+        name = str(self.version["Arch"])
+        return _ARCHITECTURES.get(name, name)
+
+    def create_container(self, image: str, command: list[str], arguments: Mapping[str, Any]) -> str:
+        """Make a container and return its id.
+
+        Args:
+            image: Name or id of an image that the engine has.
+            command: The command line of process 1.
+            arguments: Everything else that the client's ``containers.create`` takes.
+
+        Raises:
+            BackendError: The engine refused.
+        """
+        volumes = _by_source(arguments.get("volumes") or ())
+        with self.errors("create", image):
+            # As the entrypoint: Podman puts the image's own before any other command.
+            made = self.client.containers.create(
+                image, **{**arguments, "entrypoint": command, "volumes": volumes}
+            )
+        return str(made.id)
+
+    @contextlib.contextmanager
+    def errors(self, op: str, subject: str = "") -> Iterator[None]:
+        """Translate what the client raises inside the block.
+
+        Args:
+            op: What is being done, for the error.
+            subject: The image or container that it is done to.
+
+        Raises:
+            BackendUnavailableError: The engine does not answer.
+            ImageNotFoundError: It has no such image.
+            ContainerGoneError: It has no such container.
+            BackendError: It refused; the message has its words.
+        """
+        import docker.errors
+        import requests
+
+        try:
+            yield
+        except SandboxError:
+            raise
+        except docker.errors.ImageNotFound:
+            raise ImageNotFoundError(subject) from None
+        except docker.errors.NotFound as error:
+            raise ContainerGoneError(
+                f"{self.name} has no such container any more: {_words(error)}",
+                op=op,
+                backend=self.name,
+            ) from None
+        except docker.errors.APIError as error:
+            if _IMAGE_GOES in _words(error):
+                raise ImageNotFoundError(subject) from None
+            raise BackendError(
+                f"{self.name} refused {op}: {_words(error)}", op=op, backend=self.name
+            ) from None
+        except (docker.errors.DockerException, requests.RequestException, OSError) as error:
+            raise self.unavailable(find_cause(error)) from None
+
+    def unavailable(self, reason: object) -> BackendUnavailableError:
+        """The error for an engine that does not answer."""
+        return BackendUnavailableError(
+            f"the {self.name} engine does not answer: {reason}",
+            backend=self.name,
+            hint=self._start_hint,
+        )
+
+
+def _by_source(volumes: Any) -> Any:
+    """Volumes as a mapping, where it can be.
+
+    From a list, docker-py takes for a part of the path what follows it, unless that is ``ro`` or
+    ``rw``, and has the engine make another volume there.
+    """
+    if isinstance(volumes, Mapping):
+        return volumes
+    found = {}
+    for entry in volumes:
+        source, target, mode = (*str(entry).split(":", 2), "", "")[:3]
+        found[source] = {"bind": target, "mode": mode or "rw"}
+        if not target:
+            return volumes
+    return found if len(found) == len(volumes) else volumes
+
+
+def find_cause(error: BaseException) -> BaseException | str:
+    """What the system said, out of what the client and its libraries have wrapped it in."""
+    seen: list[object] = [error]
+    for one in seen:
+        if isinstance(one, BaseException) and len(seen) < _DEEPEST:
+            if isinstance(one, OSError) and one.strerror:
+                return one.strerror
+            seen += [*one.args, one.__cause__, one.__context__, getattr(one, "reason", None)]
+    return error
+
+
+def _words(error: Any) -> str:
+    words = getattr(error, "explanation", None) or error
+    return (words.decode("utf-8", "replace") if isinstance(words, bytes) else str(words)).strip()
+
+
+def knock(address: str) -> None:
+    """Raise OSError unless a local socket can be connected to; its client would leave one open.
+
+    Args:
+        address: Where an engine listens; anything but a local socket is left alone.
+    """
+    scheme, _, path = address.partition("://")
+    if scheme in ("unix", "http+unix"):
+        with socket.socket(socket.AF_UNIX) as knocking:
+            knocking.connect(f"/{path.lstrip('/')}")

@@ -1,0 +1,3 @@
+"""The images that containers are made from: found, pulled, built."""
+
+__all__: list[str] = []

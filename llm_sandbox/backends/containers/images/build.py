@@ -1,0 +1,246 @@
+"""Building the images that this library brings."""
+
+import contextlib
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.images.debian_root import make_debian_root
+from llm_sandbox.backends.containers.images.names import find_image
+from llm_sandbox.backends.containers.images.recipes import BASE, Recipe, get_recipe
+from llm_sandbox.backends.containers.images.registry_base import why_no_registry
+from llm_sandbox.backends.containers.images.smoke import run_smoke_test
+from llm_sandbox.backends.containers.images.stream import follow_build, pull
+from llm_sandbox.backends.containers.images.wheels import fetch_wheels
+from llm_sandbox.backends.containers.upkeep.labels import MARK
+from llm_sandbox.const import VERSION
+from llm_sandbox.exceptions import BackendError
+
+__all__ = ["BASE_KIND", "RECIPE", "BaseKind", "BuiltImage", "ImageBuilder"]
+
+BaseKind = Literal["auto", "registry", "local"]
+"""What images stand on: Debian from a registry, Debian made on this machine, or what can be had."""
+
+RECIPE = "llm-sandbox.recipe"
+"""Label with the digest of the recipe that an image was built by."""
+BASE_KIND = "llm-sandbox.base"
+"""Label that says what it stands on: ``registry`` or ``local``."""
+_BUILD = "llm-sandbox.build"
+
+
+@dataclass(frozen=True)
+class BuiltImage:
+    """An image that is there now."""
+
+    name: str
+    id: str
+    size: int
+    """Bytes, with everything that it shares with others."""
+    base: str
+    """What it stands on: ``registry`` or ``local``."""
+    built: bool
+    """Whether it was built now; False when an image of the same recipe was there."""
+
+
+class ImageBuilder:
+    """Builds images in one engine. Whatever happens, only finished and proven images get a name.
+
+    Args:
+        engine: The engine.
+        say: Called with each step, such as ``fetching the packages``.
+        detail: Called with what goes on within a step.
+        base: What images stand on.
+        smoke: Whether an image must pass its smoke test.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        say: Callable[[str], None],
+        detail: Callable[[str], None] = lambda _: None,
+        base: BaseKind = "auto",
+        smoke: bool = True,
+    ) -> None:
+        self._engine = engine
+        self._say = say
+        self._detail = detail
+        self._base = base
+        self._smoke = smoke
+
+    def build(self, recipe: Recipe, *, force: bool = False) -> BuiltImage:
+        """Build an image, unless one of the same recipe is there.
+
+        Args:
+            recipe: Of which image.
+            force: Build it again in any case.
+
+        Raises:
+            BackendUnavailableError: The engine does not answer.
+            BackendError: A step failed; the message has its last 20 lines.
+            ImagePullError: `base` is ``registry``, and the registry gives nothing.
+            MissingDependencyError: A local base is needed, and this machine has no mmdebstrap.
+        """
+        before = find_image(self._engine, recipe.image)
+        if before is not None and not force and self._is_current(before, recipe):
+            return _described(recipe.image, before, built=False)
+        with self._workshop() as (folder, build):
+            kind = self._choose_base()
+            if kind == "local":
+                image = self._on_local_root(recipe, folder, build)
+            else:
+                image = self._on_registry_base(recipe, folder, build, force=force)
+            return self._finish(recipe, image, before)
+
+    def _is_current(self, found: dict[str, Any], recipe: Recipe) -> bool:
+        labels = _labels(found)
+        same_base = self._base in ("auto", labels.get(BASE_KIND))
+        return labels.get(RECIPE) == recipe.digest and same_base
+
+    def _choose_base(self) -> Literal["registry", "local"]:
+        if self._base != "auto":
+            return self._base
+        name = get_recipe(BASE).facts["registry"]
+        self._say(f"asking the registry for {name}")
+        reason = why_no_registry(self._engine, name)
+        if reason is None:
+            return "registry"
+        self._say(f"no registry can be reached: {reason}")
+        return "local"
+
+    def _on_local_root(self, recipe: Recipe, folder: Path, build: str) -> str:
+        base = get_recipe(BASE)
+        archive = folder / "root.tar"
+        self._say("making a Debian root on this machine")
+        make_debian_root(
+            archive,
+            base.facts["suite"],
+            recipe.debian_packages,
+            self._engine.architecture,
+            self._detail,
+        )
+        self._say("importing the Debian root")
+        root = self._import(archive, f"llm-sandbox/root:{build}")
+        try:
+            ground = self._run(base, root["Id"], folder, build, kind="local", network=False)
+            if recipe.name == BASE:
+                return ground
+            return self._run(recipe, ground, folder, build, kind="local", network=False)
+        finally:
+            # The finished image keeps the layer; without one, nothing does.
+            self._remove(root["RepoTags"][0])
+
+    def _import(self, archive: Path, name: str) -> dict[str, Any]:
+        with self._engine.errors("import", name):
+            # As one word: Podman does not hear a tag that is named apart.
+            answer = self._engine.api.import_image(str(archive), repository=name)
+        archive.unlink()
+        found = find_image(self._engine, name)
+        if found is None:
+            raise BackendError(
+                f"{self._engine.name} did not take the Debian root: {answer}",
+                op="import",
+                backend=self._engine.name,
+            )
+        return found
+
+    def _on_registry_base(self, recipe: Recipe, folder: Path, build: str, *, force: bool) -> str:
+        base = get_recipe(BASE)
+        if recipe.name != BASE:
+            builder = ImageBuilder(
+                self._engine, say=self._say, detail=self._detail, base="registry", smoke=False
+            )
+            ground = builder.build(base, force=False)
+            return self._run(recipe, ground.id, folder, build, kind="registry", network=True)
+        name = base.facts["registry"]
+        if force or find_image(self._engine, name) is None:
+            self._say(f"pulling {name}")
+            pull(self._engine, name, self._detail)
+        return self._run(base, name, folder, build, kind="registry", network=True)
+
+    def _run(
+        self, recipe: Recipe, ground: str, folder: Path, build: str, *, kind: str, network: bool
+    ) -> str:
+        wheels = None
+        if "wheels" in recipe.facts:
+            self._say(f"fetching the packages of the {recipe.name} image")
+            wheels = folder / "wheels"
+            fetch_wheels(recipe, self._engine.architecture, wheels, self._detail)
+        self._say(f"building the {recipe.name} image")
+        with tempfile.TemporaryFile(dir=folder) as context:
+            recipe.write_context(context, wheels)
+            context.seek(0)
+            arguments = {
+                "fileobj": context,
+                "custom_context": True,
+                "buildargs": {"BASE": ground, "BUILD": build},
+                "labels": {MARK: VERSION, RECIPE: recipe.digest, BASE_KIND: kind},
+                # Everything a local build needs is in its root and its context.
+                "network_mode": None if network else "none",
+            }
+            return follow_build(
+                self._engine,
+                f"the {recipe.name} image",
+                arguments,
+                self._detail,
+                hint="the build needs Debian's mirror; --base local fetches it with this "
+                "machine's own means"
+                if network
+                else None,
+            )
+
+    def _finish(self, recipe: Recipe, image: str, before: dict[str, Any] | None) -> BuiltImage:
+        if self._smoke and recipe.name != BASE:
+            self._say(f"testing the {recipe.name} image")
+            run_smoke_test(self._engine, image, recipe.image)
+        name, _, tag = recipe.image.rpartition(":")
+        with self._engine.errors("tag", recipe.image):
+            self._engine.api.tag(image, name, tag)
+        found = find_image(self._engine, recipe.image)
+        assert found is not None  # noqa: S101 - it has just been named
+        if before is not None and before["Id"] != found["Id"]:
+            self._remove_unnamed(before["Id"])
+        return _described(recipe.image, found, built=True)
+
+    @contextlib.contextmanager
+    def _workshop(self) -> Iterator[tuple[Path, str]]:
+        """A folder, and a mark for what is made on the way; neither outlives the block."""
+        build = uuid.uuid4().hex
+        with tempfile.TemporaryDirectory(prefix="llm-sandbox-build-") as folder:
+            # What makes a root as another user has to get to its folder.
+            Path(folder).chmod(0o755)
+            try:
+                yield Path(folder), build
+            finally:
+                self._remove_stages(build)
+
+    def _remove_stages(self, build: str) -> None:
+        marked = {"dangling": True, "label": [f"{_BUILD}={build}"]}
+        with contextlib.suppress(Exception):  # a failure to tidy up must not hide another
+            for stage in self._engine.api.images(filters=marked):
+                self._remove(stage["Id"])
+
+    def _remove_unnamed(self, image: str) -> None:
+        # Someone may have given it a name of their own.
+        with contextlib.suppress(Exception):
+            found = find_image(self._engine, image)
+            if found is not None and not found["RepoTags"]:
+                self._remove(image)
+
+    def _remove(self, image: str) -> None:
+        # An older one may still serve a session, and the engine then refuses.
+        with contextlib.suppress(Exception):
+            self._engine.api.remove_image(image)
+
+
+def _labels(found: dict[str, Any]) -> dict[str, str]:
+    return (found.get("Config") or {}).get("Labels") or {}
+
+
+def _described(name: str, found: dict[str, Any], *, built: bool) -> BuiltImage:
+    base = _labels(found).get(BASE_KIND, "unknown")
+    return BuiltImage(name, found["Id"], found["Size"], base, built)

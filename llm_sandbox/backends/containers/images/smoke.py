@@ -1,0 +1,84 @@
+"""Proves a finished image: its own smoke test runs in it as a session's code would."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.images.child import Tail
+from llm_sandbox.backends.containers.upkeep.labels import new_labels
+from llm_sandbox.exceptions import BackendError
+
+if TYPE_CHECKING:
+    from docker.models.containers import Container
+
+__all__ = ["SMOKE_TEST", "run_smoke_test"]
+
+SMOKE_TEST = "/usr/local/bin/smoke-test"
+"""Where every image has its own."""
+
+_WITHIN_S = 180
+
+
+def run_smoke_test(engine: Engine, image: str, name: str) -> str:
+    """Run an image's smoke test, and return what it printed.
+
+    It runs as uid 65532 without network, capabilities or anything writable but the working
+    directory and /tmp. Interrupted, it leaves no container.
+
+    Args:
+        engine: The engine.
+        image: The image's id.
+        name: What the image will be called, for the error.
+
+    Raises:
+        BackendError: It failed, or took more than 180 s; the message has its last 20 lines.
+    """
+    with engine.errors("smoke test", name), _container(engine, image) as container:
+        container.start()
+        status = _wait(container)
+        output = bytes(container.logs()).decode("utf-8", "replace")
+    if status == "status 0":
+        return output
+    tail = Tail()
+    tail.add(output)
+    raise BackendError(
+        f"image {name!r} does not hold what it promises: its smoke test: {status}\n{tail}",
+        op="build",
+        backend=engine.name,
+        hint="the image was not kept; what it is made of is in llm_sandbox/images",
+    )
+
+
+def _wait(container: "Container") -> str:
+    import requests
+
+    try:
+        return f"status {container.wait(timeout=_WITHIN_S)['StatusCode']}"
+    except requests.RequestException as error:
+        # docker-py has the time that is over look like a connection that broke.
+        if "timed out" not in str(error).lower():
+            raise
+        return f"no end after {_WITHIN_S} s"
+
+
+@contextlib.contextmanager
+def _container(engine: Engine, image: str) -> Iterator["Container"]:
+    made: Any = engine.client.containers.create(
+        image,
+        [SMOKE_TEST],
+        user="65532:65532",
+        network_mode="none",
+        read_only=True,
+        cap_drop=["ALL"],
+        security_opt=["no-new-privileges:true"],
+        pids_limit=256,
+        mem_limit="2g",
+        tmpfs={"/tmp": "mode=1777", "/sandbox": "uid=65532,gid=65532,mode=0700"},  # noqa: S108
+        environment={"MPLCONFIGDIR": "/tmp/.matplotlib"},  # noqa: S108 - as in a session
+        labels=new_labels(),
+    )
+    try:
+        yield made
+    finally:
+        made.remove(force=True)

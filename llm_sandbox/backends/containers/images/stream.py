@@ -1,0 +1,161 @@
+"""What an engine says while it pulls or builds an image, line by line."""
+
+import contextlib
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.images.child import Tail
+from llm_sandbox.exceptions import BackendError, ImagePullError
+
+if TYPE_CHECKING:
+    from docker.api import APIClient
+
+__all__ = ["follow_build", "pull"]
+
+_STEP = re.compile(r"(?:\[\d/\d\] )?step (\d+)/(\d+) ?: ?(.*)", re.IGNORECASE)
+_BUILT = re.compile(r"Successfully built ([0-9a-f]{12,64})")
+_ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
+_MB = 1_000_000
+
+
+def follow_build(
+    engine: Engine,
+    what: str,
+    arguments: Mapping[str, Any],
+    on_line: Callable[[str], None],
+    *,
+    hint: str | None = None,
+) -> str:
+    """Have the engine build an image, and return its id.
+
+    Interrupted, it has the engine stop the build, which then removes its containers.
+
+    Args:
+        engine: The engine.
+        what: What is built, for errors.
+        arguments: What docker-py's `APIClient.build` is given.
+        on_line: Called with each step, such as ``step 2 of 9: COPY . /src``.
+        hint: What to try when it fails.
+
+    Raises:
+        BackendUnavailableError: The engine does not answer.
+        BackendError: The build failed; the message has its last 20 lines.
+    """
+    tail = Tail()
+    image = ""
+    unfinished = ""
+    with engine.errors("build", what), _closed_at_once(engine.api):
+        events = engine.api.build(**arguments, rm=True, forcerm=True, decode=True)
+        for event in events:
+            if "error" in event:
+                tail.add(unfinished)
+                reason = _plain(event["error"]).strip()
+                raise BackendError(
+                    f"{engine.name} could not build {what}: {reason}\n{tail}",
+                    op="build",
+                    backend=engine.name,
+                    hint=hint,
+                )
+            image = (event.get("aux") or {}).get("ID", image)
+            # A line may come in several pieces, each in colours of its own.
+            text = unfinished + _plain(event.get("stream", ""))
+            whole, newline, unfinished = text.rpartition("\n")
+            for line in (whole + newline).splitlines():
+                tail.add(line)
+                image = _note(line, on_line) or image
+    if not image:
+        raise BackendError(
+            f"{engine.name} said nothing of the image it built from {what}\n{tail}",
+            op="build",
+            backend=engine.name,
+        )
+    return image
+
+
+def _note(line: str, on_line: Callable[[str], None]) -> str | None:
+    """Report a step; return the image's id if the line has it."""
+    step = _STEP.match(line)
+    if step is not None:
+        on_line(f"step {step[1]} of {step[2]}: {step[3]}")
+    built = _BUILT.match(line)
+    return built[1] if built else None
+
+
+def pull(engine: Engine, image: str, on_line: Callable[[str], None]) -> None:
+    """Have the engine fetch an image from its registry.
+
+    Args:
+        engine: The engine.
+        image: Name with tag or digest; without either, ``latest``.
+        on_line: Called with how much has come, such as ``12 of 80 MB``.
+
+    Raises:
+        BackendUnavailableError: The engine does not answer.
+        ImagePullError: It could not fetch it; the message has its words.
+    """
+    from docker.errors import APIError
+
+    progress = _PullProgress(on_line)
+
+    def failed(words: object) -> ImagePullError:
+        return ImagePullError(
+            image,
+            _plain(words),
+            op="pull",
+            backend=engine.name,
+            hint=f"try it by hand: {engine.name} pull {image}",
+        )
+
+    with engine.errors("pull", image), _closed_at_once(engine.api):
+        try:
+            for event in engine.api.pull(image, stream=True, decode=True):
+                if "error" in event:
+                    raise failed(event["error"])
+                progress.hear(event)
+        except APIError as error:
+            raise failed(error.explanation or error) from None
+
+
+class _PullProgress:
+    def __init__(self, on_line: Callable[[str], None]) -> None:
+        self._on_line = on_line
+        self._layers: dict[str, tuple[int, int]] = {}
+
+    def hear(self, event: Mapping[str, Any]) -> None:
+        progress = event.get("progressDetail") or {}
+        if event.get("status") == "Downloading" and "total" in progress:
+            self._layers[event["id"]] = progress["current"], progress["total"]
+            done = sum(current for current, _ in self._layers.values())
+            total = sum(total for _, total in self._layers.values())
+            self._on_line(f"{done / _MB:.0f} of {total / _MB:.0f} MB")
+
+
+def _plain(text: object) -> str:
+    return _ESCAPES.sub("", str(text)) if text else ""
+
+
+@contextlib.contextmanager
+def _closed_at_once(api: "APIClient") -> Iterator[None]:
+    """Close this thread's answers when the block ends, however it ends.
+
+    An engine goes on with a build or pull as long as its answer may be read, and an exception keeps
+    the answer of the call that it came out of.
+    """
+    mine = threading.get_ident()
+    answers: list[Any] = []
+
+    def remember(answer: Any, *args: object, **kwargs: object) -> None:
+        if threading.get_ident() == mine:
+            answers.append(answer)
+
+    hooks = api.hooks["response"]
+    hooks.append(remember)
+    try:
+        yield
+    finally:
+        hooks.remove(remember)
+        for answer in answers:
+            answer.close()

@@ -1,0 +1,256 @@
+"""A machine that is a container."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from llm_sandbox.backends import python_environment
+from llm_sandbox.backends.base import (
+    Exit,
+    Isolation,
+    KernelSpec,
+    MachineSpec,
+    ProcessSpec,
+    RawKernel,
+    RawProcess,
+    Snapshot,
+)
+from llm_sandbox.backends.connection import SupervisorConnection
+from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.snapshots import SAVED_SITE, SAVED_WORKDIR, save_container
+from llm_sandbox.backends.overdue import watch_overdue
+from llm_sandbox.backends.supervised import GuestPaths, SupervisedMachine, guest_command
+from llm_sandbox.exceptions import (
+    BackendError,
+    ContainerGoneError,
+    KernelNotReadyError,
+    SandboxError,
+)
+from llm_sandbox.settings import get_settings
+
+__all__ = [
+    "ContainerMachine",
+    "Origin",
+    "guest_environment",
+    "zygote_arguments",
+    "zygote_variables",
+]
+
+_KERNEL_HINT = "sessions that keep variables need Python 3.11 or newer with ipykernel in the image"
+
+
+_PATIENCE_S = "1"
+_LOAD_S = 60.0
+_TIMED_OUT = 124
+_TMP = "/tmp"  # noqa: S108 - inside the container
+
+
+def _own_variables(home: str, caches: str) -> dict[str, str]:
+    return {
+        "HOME": home,
+        "USER": "sandbox",
+        # Kept out of the working directory, whose files are the user's.
+        "XDG_CACHE_HOME": f"{caches}/.cache",
+        "XDG_CONFIG_HOME": f"{caches}/.config",
+        "MPLCONFIGDIR": f"{caches}/.matplotlib",
+        "IPYTHONDIR": f"{caches}/.ipython",
+    }
+
+
+def guest_environment(
+    image: Mapping[str, str], home: str, library_path: str | None = None
+) -> dict[str, str]:
+    """The environment of every program, before what the caller adds.
+
+    Args:
+        image: What the image's own environment is.
+        home: Folder for HOME.
+        library_path: Folder with saved libraries.
+    """
+    return {
+        "LANG": "C.UTF-8",
+        "TERM": "dumb",
+        "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        **{name: value for name, value in image.items() if name not in ("HOSTNAME", "_")},
+        **_own_variables(home, _TMP),
+        **({} if library_path is None else {"PYTHONPATH": library_path}),
+    }
+
+
+def zygote_variables(home: str) -> dict[str, str]:
+    """What the zygote has over the image's environment.
+
+    Its caches are its own: what another user has made, programs could not write to.
+    """
+    own = _own_variables(home, f"{_TMP}/.zygote")
+    return {"LANG": "C.UTF-8", **own, **python_environment.FORKABLE}
+
+
+def zygote_arguments(root: str, *, ahead: bool) -> list[str]:
+    """The arguments by which a Python becomes the zygote.
+
+    Args:
+        root: Where the guest's code is.
+        ahead: Whether it is started ahead of need. Otherwise it has one session to serve, which
+            comes first: what that never uses is not loaded beside it.
+    """
+    command = guest_command(GuestPaths("", root), "zygote.main", isolated_site=False)
+    return [*command[1:], *((get_settings().preload, "0") if ahead else ("lean", _PATIENCE_S))]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The container that a machine is, and what it was made from."""
+
+    engine: Engine
+    container: str
+    """Its id."""
+    image: str
+    """The image's id."""
+    image_name: str
+    """The image's name, for people."""
+    saved: Collection[str] = ()
+    """What the image has saved of another machine: ``workdir``, ``site``."""
+    changed_root: bool = False
+    """Whether the image's own files can have been changed in it."""
+    guest: str = python_environment.GUEST_ROOT
+    """Where in it our code is."""
+
+    @property
+    def library_path(self) -> str | None:
+        """Folder of the image with saved libraries; None without any."""
+        return SAVED_SITE if "site" in self.saved else None
+
+
+class ContainerMachine(SupervisedMachine):
+    """See `Machine`. Its supervisor starts a zygote for its first kernel.
+
+    Args:
+        origin: The container.
+        loaded: Set when the zygote has loaded everything, or has ended.
+    """
+
+    kernel_hint: ClassVar[str] = _KERNEL_HINT
+
+    def __init__(
+        self,
+        connection: SupervisorConnection,
+        spec: MachineSpec,
+        isolation: Isolation,
+        *,
+        origin: Origin,
+        confinement: Mapping[str, Any],
+        loaded: threading.Event,
+        on_destroyed: Callable[[SupervisedMachine], None],
+    ) -> None:
+        facts = connection.hello
+        python = str(facts.get("python") or "")
+        self.origin = origin
+        super().__init__(
+            connection,
+            spec,
+            isolation,
+            GuestPaths(python, origin.guest),
+            guest_environment(facts["environment"], spec.workdir, origin.library_path),
+            confinement=confinement,
+            tmpfs=[],
+            cgroup=None,
+            machine_id=origin.container[:12],
+            on_destroyed=on_destroyed,
+            watch_memory=False,
+            restore=SAVED_WORKDIR if "workdir" in origin.saved else None,
+        )
+        self._loaded = loaded
+        self._zygote_started = bool(facts.get("zygote"))
+
+    def _start(self, spec: ProcessSpec, near_in: int | None, far_in: int) -> RawProcess:
+        raw = super()._start(spec, near_in, far_in)
+        if spec.timeout_s is not None:
+            # The deadline is kept inside; a container that was stopped from outside keeps none.
+            watch_overdue(raw.ending, spec.timeout_s, lambda: self._end_overdue(raw))
+        return raw
+
+    def _end_overdue(self, raw: RawProcess) -> None:
+        late = Exit(_TIMED_OUT, signal=signal.SIGKILL, timed_out=True)
+        try:
+            if not super().kill(raw.id):
+                raw.ending.set(late)
+        except SandboxError as error:
+            # Before the connection is lost, which would be told as the end of the container.
+            raw.ending.set(late)
+            if isinstance(error, BackendError) and error.retryable:
+                self._connection.close()
+
+    def kill(self, process_id: str, *, children_only: bool = False) -> bool:
+        """See `Machine`. Where nothing answers, the container is ended with all that is in it.
+
+        Raises:
+            ContainerGoneError: So it was.
+        """
+        try:
+            return super().kill(process_id, children_only=children_only)
+        except BackendError as error:
+            if not error.retryable:
+                raise
+            self._connection.close()
+            raise ContainerGoneError(
+                f"nothing in the sandbox could be stopped, so it was ended: {error.message}",
+                op="kill",
+                backend=self.isolation.backend,
+                hint="open a new session",
+            ) from None
+
+    def start_kernel(self, spec: KernelSpec) -> RawKernel:
+        """See `Machine`. One that is kept ready, ``warm``, is forked when all is loaded."""
+        if not self._paths.python:
+            raise KernelNotReadyError(f"the image {self.image} has no Python", hint=_KERNEL_HINT)
+        if not spec.cold and not self._zygote_started:
+            self.start_zygote()
+        if spec.warm:
+            self._loaded.wait(_LOAD_S)
+        return super().start_kernel(spec)
+
+    def start_zygote(self) -> None:
+        """Start what kernels are forked from, and return at once."""
+        argv = [self._paths.python, *zygote_arguments(self._paths.guest, ahead=self.spec.ahead)]
+        variables = {**self._environment, **zygote_variables(self.spec.workdir)}
+        self._request("zygote", argv=argv, env=variables)
+        self._zygote_started = True
+
+    @property
+    def container(self) -> str:
+        """The container's id."""
+        return self.origin.container
+
+    @property
+    def image(self) -> str:
+        """The image's name, for people."""
+        return self.origin.image_name
+
+    @property
+    def library_path(self) -> str | None:
+        return self.origin.library_path
+
+    def snapshot(self, workdir: bytes, name: str | None, site: Path | None = None) -> Snapshot:
+        origin = self.origin
+        name = name or f"llm-sandbox/snapshot:{os.urandom(6).hex()}"
+        user = self._confinement.get("user") or (0, 0)
+        image = save_container(
+            origin.engine,
+            origin.container,
+            image=origin.image,
+            changed_root=origin.changed_root,
+            workdir=workdir,
+            owner=(user[0], user[1]),
+            site=site,
+            name=name,
+        )
+        return Snapshot(self.isolation.backend, origin.engine.identity, image, name)
+
+    def destroy(self) -> None:
+        super().destroy()
+        self._connection.close()

@@ -1,0 +1,3 @@
+"""What of ours is in an engine, and how it goes."""
+
+__all__: list[str] = []

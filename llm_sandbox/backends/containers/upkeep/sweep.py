@@ -1,0 +1,184 @@
+"""What of ours in an engine can be removed, why the rest stays, and the removing."""
+
+import contextlib
+import datetime
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.snapshots import SNAPSHOT
+from llm_sandbox.backends.containers.upkeep.census import Holding
+from llm_sandbox.backends.containers.upkeep.labels import MARK, new_labels
+from llm_sandbox.backends.containers.upkeep.removal import remove_now
+from llm_sandbox.backends.containers.volumes.layers import LAYERS_VOLUME
+from llm_sandbox.backends.containers.volumes.runtime import COMPLETE, describe_runtime
+from llm_sandbox.const import VERSION
+from llm_sandbox.exceptions import ContainerGoneError, ImageNotFoundError, SandboxError
+
+__all__ = ["Sweep", "Verdict"]
+
+_GUEST = "llm-sandbox-guest-"
+_FROM_DOCKERFILE = "llm-sandbox/from-dockerfile"
+_FILLER_S = 600.0
+_UNKNOWN_S = 3600.0
+_DOCKERFILE_S = 86400.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is done about one thing."""
+
+    holding: Holding
+    remove: bool
+    why: str
+    """A clause, such as ``its process 4711 has ended``."""
+
+    def to_dict(self) -> dict[str, object]:
+        """The same as JSON types."""
+        return {**self.holding.to_dict(), "removed": self.remove, "why": self.why}
+
+
+class Sweep:
+    """Decides, and removes. What a living process owns stays, as does what may be somebody's.
+
+    Args:
+        engine: The engine.
+        younger_stays_s: Seconds; what is younger stays in any case.
+    """
+
+    def __init__(self, engine: Engine, younger_stays_s: float = 0.0) -> None:
+        self._engine = engine
+        self._younger_s = younger_stays_s
+        self._now = datetime.datetime.now(datetime.UTC)
+
+    def judge(self, holdings: Iterable[Holding]) -> list[Verdict]:
+        """Decide on all that an engine holds; nothing is removed."""
+        held = list(holdings)
+        self._any_image = next((one.id for one in held if one.kind == "image"), None)
+        return [self._judge(one) for one in held]
+
+    def _judge(self, one: Holding) -> Verdict:
+        judges = {
+            "sandbox": self._judge_container,
+            "filler": self._judge_container,
+            "container": lambda _: (False, "somebody made it by hand"),
+            "volume": self._judge_volume,
+            "image": self._judge_image,
+        }
+        remove, why = judges[one.kind](one)
+        if remove and one.age_s(self._now) < self._younger_s:
+            return Verdict(one, remove=False, why=f"it is younger than {self._younger_s:.0f} s")
+        return Verdict(one, remove, why)
+
+    def _judge_container(self, one: Holding) -> tuple[bool, str]:
+        whose = "nobody" if one.owner is None else f"process {one.owner.pid}"
+        age = one.age_s(self._now)
+        match one.owner_state:
+            case "alive":
+                return False, f"{whose} uses it"
+            case "dead":
+                return True, f"{whose}, which made it, has ended"
+            case "none":
+                return _aged(age, _FILLER_S, "a sandbox was being saved through it")
+            case _:
+                where = f"made on {one.owner.host}" if one.owner is not None else "made elsewhere"
+                if one.state in ("running", "paused"):
+                    # A sandbox ends by itself with the process that made it, wherever that is.
+                    return False, f"{where}, where its process seems to live"
+                return _aged(age, _UNKNOWN_S, f"{where}, and it does not run")
+
+    def _judge_volume(self, one: Holding) -> tuple[bool, str]:
+        if one.in_use:
+            return False, "containers use it"
+        if one.owner_state == "alive":
+            return False, "the process that made it lives"
+        current = one.labels.get(MARK) == VERSION
+        if one.id.startswith(_GUEST):
+            if one.id != self._guest_volume():
+                # Another program's Python may be about to use it; it would be filled again.
+                least = 0.0 if one.owner_state == "dead" else _UNKNOWN_S
+                why = "it serves another version, or another Python, and no container uses it"
+                return _aged(one.age_s(self._now), least, why)
+            if self._lacks(one.id, COMPLETE):
+                return True, "it was left half-filled"
+            return False, "the next sandbox uses it"
+        if one.id == LAYERS_VOLUME:
+            return False, f"it holds installed libraries: {self._engine.name} volume rm {one.id}"
+        if not current:
+            return True, f"it is of version {one.labels.get(MARK)}, and no container uses it"
+        return False, "the next sandbox uses it"
+
+    def _judge_image(self, one: Holding) -> tuple[bool, str]:
+        by_hand = f"{self._engine.name} rmi {one.name}"
+        if one.in_use:
+            return False, "containers use it"
+        if SNAPSHOT in one.labels:
+            return False, f"a sandbox was saved in it: {by_hand}"
+        age = one.age_s(self._now)
+        if not one.tags:
+            return _aged(age, _UNKNOWN_S, "it has no name, and no container uses it")
+        if all(_FROM_DOCKERFILE in tag.rpartition(":")[0] for tag in one.tags):
+            why = "it was built from a Dockerfile, and no container uses it"
+            return _aged(age, _DOCKERFILE_S, why)
+        return False, f"it has a name of its own: {by_hand}"
+
+    def _guest_volume(self) -> str:
+        return f"{_GUEST}{describe_runtime(self._engine.architecture).digest}"
+
+    def _lacks(self, volume: str, marker: str) -> bool:
+        """Whether a file is missing in a volume; False where that cannot be looked up."""
+        if self._any_image is None:
+            return False
+        api: Any = self._engine.api
+        folder = f"/llm-sandbox-{secrets.token_hex(8)}"
+        with contextlib.suppress(SandboxError), self._engine.errors("look"):
+            made = api.create_container(
+                self._any_image,
+                ["true"],
+                labels=new_labels(),
+                host_config=api.create_host_config(
+                    binds=[f"{volume}:{folder}:nocopy"], network_mode="none"
+                ),
+            )
+            try:
+                with self._engine.errors("look"):
+                    stream, _ = api.get_archive(made["Id"], f"{folder}/{marker}")
+                    for _ in stream:
+                        pass
+            except ContainerGoneError:
+                return True
+            finally:
+                api.remove_container(made["Id"], v=False, force=True)
+        return False
+
+    def carry_out(self, verdicts: Iterable[Verdict]) -> list[Verdict]:
+        """Remove what is to be removed; returns what came of it."""
+        return [self._carry_out(one) if one.remove else one for one in verdicts]
+
+    def _carry_out(self, verdict: Verdict) -> Verdict:
+        one, api = verdict.holding, self._engine.api
+        try:
+            with self._engine.errors("remove", one.name):
+                if one.kind == "volume":
+                    api.remove_volume(one.id)
+                elif one.kind == "image":
+                    for name in one.tags or (one.id,):
+                        api.remove_image(name)
+                else:
+                    remove_now(self._engine, one.id)
+        except (ContainerGoneError, ImageNotFoundError):
+            pass
+        except SandboxError as error:
+            return Verdict(one, remove=False, why=error.message)
+        return verdict
+
+
+def _aged(age_s: float, least_s: float, why: str) -> tuple[bool, str]:
+    """What goes once it is old enough."""
+    if age_s > least_s or not least_s:
+        return True, why
+    minutes = least_s / 60
+    within = f"{minutes:.0f} minutes" if minutes < 120 else f"{minutes / 60:.0f} hours"
+    return False, f"{why}, yet it is younger than {within}"

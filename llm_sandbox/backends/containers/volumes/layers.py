@@ -1,0 +1,184 @@
+"""The volume of an engine that holds installed libraries, for all its containers to read.
+
+Each layer is a folder that is named by its digest. The file beside it, whose name ends in
+``.complete``, is there when everything in the folder is.
+"""
+
+import os
+import tarfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from llm_sandbox.backends.base import Machine, MachineSpec
+from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.volumes.engine_volume import READ_ONLY, EngineVolume
+from llm_sandbox.backends.python_environment import LAYERS_ROOT
+from llm_sandbox.exceptions import SandboxTimeoutError
+from llm_sandbox.limits import Deadline
+
+__all__ = ["LAYERS_VOLUME", "ContainerLayers", "LayersVolume", "pack_layer"]
+
+LAYERS_VOLUME = "llm-sandbox-layers"
+"""Name of the volume."""
+
+_FIRST = "made"
+_WAIT_S = 60.0
+_PIECE = 1 << 20
+_BLOCK = tarfile.BLOCKSIZE
+
+
+class LayersVolume:
+    """The volume in one engine. Safe to use from several threads and processes.
+
+    Args:
+        engine: The engine.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._volume = EngineVolume(engine, LAYERS_VOLUME)
+        self._lock = threading.Lock()
+        self._known = False
+
+    @property
+    def mount(self) -> dict[str, dict[str, str]]:
+        """What a container is made with, as docker-py's ``volumes``."""
+        return {LAYERS_VOLUME: {"bind": LAYERS_ROOT, "mode": READ_ONLY}}
+
+    def ensure(self, image: str) -> None:
+        """Have the volume there, and not empty: into one that is, engines copy what an image has.
+
+        Args:
+            image: Any image that the engine has; nothing of it is run.
+
+        Raises:
+            BackendError: The engine refused.
+            SandboxTimeoutError: Another program keeps it busy.
+        """
+        with self._lock:
+            if not self._known:
+                if self._volume.make():
+                    self._volume.fill(image, _FIRST, _first, Deadline.after(_WAIT_S))
+                self._known = True
+
+    def add(self, image: str, digest: str, folder: Path, deadline: Deadline) -> bool:
+        """Have a layer there; returns whether it was missing.
+
+        Args:
+            image: Any image that the engine has; nothing of it is run.
+            digest: The layer's name.
+            folder: Its files on this machine.
+            deadline: Until when.
+
+        Raises:
+            BackendError: The engine refused.
+            SandboxTimeoutError: The deadline passed.
+        """
+        return self._volume.fill(
+            image,
+            _marker(digest),
+            lambda: _together(pack_layer(digest, folder, deadline)),
+            deadline,
+            part=digest[:16],
+        )
+
+
+class ContainerLayers:
+    """See `ImageLayers`.
+
+    Args:
+        volume: Of the engine.
+        image: Id of the machine's image.
+        image_name: Its name, for people.
+        variant: What else of the machine's options decides which Python it has.
+        fresh_machine: See there.
+    """
+
+    def __init__(
+        self,
+        volume: LayersVolume,
+        image: str,
+        image_name: str,
+        *,
+        variant: str,
+        fresh_machine: Callable[[MachineSpec], Machine],
+    ) -> None:
+        self.image = f"{image} {variant}".rstrip()
+        self.image_name = image_name
+        self._fresh_machine = fresh_machine
+        self._image_id = image
+        self._volume = volume
+
+    def fresh_machine(self, spec: MachineSpec) -> Machine:
+        return self._fresh_machine(spec)
+
+    def marker(self, digest: str) -> str:
+        return f"{LAYERS_ROOT}/{_marker(digest)}"
+
+    def deliver(self, digest: str, folder: Path, deadline: Deadline) -> None:
+        self._volume.add(self._image_id, digest, folder, deadline)
+
+
+def _together(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Larger pieces of the same: each is sent by itself."""
+    gathered = bytearray()
+    for piece in pieces:
+        gathered += piece
+        if len(gathered) >= _PIECE:
+            yield bytes(gathered)
+            gathered.clear()
+    yield bytes(gathered)
+
+
+def _marker(digest: str) -> str:
+    return f"{digest}.complete"
+
+
+def _first() -> Iterator[bytes]:
+    yield _header(tarfile.TarInfo(_FIRST))
+    yield b"\0" * 2 * _BLOCK
+
+
+def pack_layer(digest: str, folder: Path, deadline: Deadline) -> Iterator[bytes]:
+    """The files of a layer as a tar archive, root's, with its marker last; made while it is sent.
+
+    Raises:
+        SandboxTimeoutError: The deadline passed.
+    """
+    top = tarfile.TarInfo(digest)
+    top.type, top.mode = tarfile.DIRTYPE, 0o755
+    yield _header(top)
+    for path, folders, names in os.walk(folder):
+        folders.sort()
+        inside = os.path.normpath(os.path.join(digest, os.path.relpath(path, folder)))
+        for name in folders:
+            entry = tarfile.TarInfo(f"{inside}/{name}")
+            entry.type, entry.mode = tarfile.DIRTYPE, 0o755
+            yield _header(entry)
+        for name in sorted(names):
+            yield from _pack_file(os.path.join(path, name), f"{inside}/{name}", deadline)
+    yield _header(tarfile.TarInfo(_marker(digest)))
+    yield b"\0" * 2 * _BLOCK
+
+
+def _pack_file(path: str, inside: str, deadline: Deadline) -> Iterator[bytes]:
+    with open(path, "rb") as file:
+        status = os.fstat(file.fileno())
+        entry = tarfile.TarInfo(inside)
+        entry.mode = 0o755 if status.st_mode & 0o100 else 0o644
+        entry.size, entry.mtime = status.st_size, int(status.st_mtime)
+        yield _header(entry)
+        left = entry.size
+        while left:
+            if deadline.expired:
+                raise SandboxTimeoutError("there was no time to bring the libraries", op="copy")
+            piece = file.read(min(_PIECE, left))
+            if not piece:
+                raise OSError(f"{path} became shorter while it was read")
+            left -= len(piece)
+            yield piece
+    yield b"\0" * (-entry.size % _BLOCK)
+
+
+def _header(entry: tarfile.TarInfo) -> bytes:
+    return entry.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape")

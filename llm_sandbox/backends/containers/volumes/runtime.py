@@ -1,0 +1,185 @@
+"""What runs inside a container before anything of the image does: our code, and an interpreter for
+it that needs nothing of the image.
+
+The interpreter is a copy of this machine's own, with the shared libraries and the loader that it is
+linked to, so that it starts in any Linux image of the same architecture: one with another C
+library, without Python, or without anything.
+"""
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.util import cache_from_source
+from pathlib import Path
+
+from llm_sandbox.backends.python_environment import GUEST_ROOT, PACKAGE, compile_guest
+from llm_sandbox.const import VERSION
+from llm_sandbox.settings import get_settings
+
+__all__ = ["COMPLETE", "Runtime", "describe_runtime", "pack"]
+
+COMPLETE = "complete"
+"""Name of the file that is there when everything else is."""
+
+# Runs as the supervisor does, and says which files that takes.
+_PROBE = """
+import sys, json
+sys.path.insert(0, {folder!r})
+import bisect, contextlib, copy, ctypes, random, shutil, subprocess, tarfile, tempfile, zlib
+import encodings.ascii, encodings.idna, encodings.latin_1
+from guest import bulk, changes, container, files, look, mux, start
+files = [getattr(m, "__file__", None) or "" for m in sys.modules.values()]
+with open("/proc/self/maps") as maps:
+    mapped = [line.split()[-1] for line in maps if len(line.split()) > 5]
+print(json.dumps([files, mapped]))
+"""
+_LIBRARY = re.compile(r".*\.so(\.[\d.]+)?")
+_LOADER = re.compile(r"ld-(linux|musl)[\w.-]*\.so[\d.]*")
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """Files by their path below `GUEST_ROOT`, and the command line that starts from them."""
+
+    files: Mapping[str, str]
+    """Path inside to path on this machine."""
+    command: tuple[str, ...]
+    """Starts an isolated interpreter without site packages; further arguments follow."""
+    digest: str
+    """Twelve hexadecimal digits that stand for the content."""
+
+    def command_below(self, root: str) -> tuple[str, ...]:
+        """The command line when the files are below `root`."""
+        return tuple(word.replace(GUEST_ROOT, root) for word in self.command)
+
+
+@cache
+def describe_runtime(architecture: str) -> Runtime:
+    """Collect the files; what was found is remembered in the cache folder while nothing changes.
+
+    Args:
+        architecture: The engine's, as `os.uname` names it. On one that differs from this machine's
+            the image's own ``python3`` is used.
+    """
+    compile_guest()
+    guest = _guest_files()
+    own = sys.platform == "linux" and architecture == os.uname().machine
+    base = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+    watched = [path for path in guest.values() if path.endswith(".py")] + [base, os.__file__]
+    facts = [VERSION, sys.version, architecture, _PROBE, *map(_stamp, watched)]
+    key = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+    record = get_settings().cache_dir / "runtimes" / f"{key}.json"
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        known = json.loads(record.read_bytes())
+        if all(os.path.exists(path) for path in known["files"].values()):
+            return Runtime(known["files"], tuple(known["command"]), str(known["digest"]))
+    files, command = _with_interpreter(guest, base) if own else (guest, ("python3", "-I", "-S"))
+    runtime = Runtime(dict(sorted(files.items())), command, _digest(files))
+    with contextlib.suppress(OSError):
+        record.parent.mkdir(parents=True, exist_ok=True)
+        draft = record.with_suffix(f".{os.getpid()}")
+        draft.write_text(json.dumps(asdict(runtime)))
+        draft.replace(record)
+    return runtime
+
+
+def _stamp(path: str) -> tuple[str, int, int]:
+    found = os.stat(path)
+    return path, found.st_size, found.st_mtime_ns
+
+
+def _digest(files: Mapping[str, str]) -> str:
+    content = hashlib.sha256()
+    for inside, path in sorted(files.items()):
+        # Byte code holds the time of its source, and says nothing that the source does not.
+        if not inside.endswith(".pyc"):
+            content.update(f"{inside}\0".encode())
+            content.update(Path(path).read_bytes())
+    return content.hexdigest()[:12]
+
+
+def _with_interpreter(
+    guest: Mapping[str, str], base: str
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    probe = subprocess.run(
+        [base, "-I", "-S", "-c", _PROBE.format(folder=str(PACKAGE))],
+        capture_output=True,
+        check=True,
+    )
+    modules, mapped = json.loads(probe.stdout)
+    standard = os.path.dirname(os.__file__)
+    library = f"runtime/lib/python{sys.version_info.major}.{sys.version_info.minor}"
+    # By `os.py` an interpreter knows where its library is.
+    files = {**guest, "runtime/bin/python3": base, f"{library}/os.py": f"{standard}/os.py"}
+    loader = ""
+    for path in sorted({*modules, *mapped}):
+        name = os.path.basename(path)
+        if path.startswith(f"{standard}/"):
+            inside = f"{library}/{os.path.relpath(path, standard)}"
+            files[inside] = path
+            compiled = cache_from_source(path) if path.endswith(".py") else ""
+            if os.path.isfile(compiled):
+                files[cache_from_source(inside)] = compiled
+        elif _LOADER.fullmatch(name):
+            loader = f"runtime/{name}"
+            files[loader] = path
+        elif _LIBRARY.fullmatch(name):
+            files[f"runtime/lib/{_soname(path)}"] = path
+    own = f"{GUEST_ROOT}/runtime"
+    start = (f"{GUEST_ROOT}/{loader}", "--library-path", f"{own}/lib", f"{own}/bin/python3")
+    return files, (*start, "-I", "-S")
+
+
+def _guest_files() -> dict[str, str]:
+    shim = PACKAGE / "language_handlers" / "python" / "shim"
+    return {
+        f"{name}/{path.relative_to(folder)}": str(path)
+        for name, folder in (("guest", PACKAGE / "guest"), ("shim", shim))
+        for path in folder.rglob("*")
+        if path.suffix == ".py" or path.name.endswith(f"{sys.implementation.cache_tag}.pyc")
+    }
+
+
+def _soname(path: str) -> str:
+    """The name that programs ask for: a file has a longer one, to which links lead."""
+    name = os.path.basename(path)
+    folder = os.path.dirname(path)
+    links = [
+        entry.name
+        for entry in os.scandir(folder)
+        if entry.is_symlink()
+        and entry.name.startswith(name.partition(".so")[0] + ".so.")
+        and os.path.realpath(entry.path) == os.path.realpath(path)
+    ]
+    return min(links, key=len) if links else name
+
+
+def pack(runtime: Runtime, folder: str = "") -> bytes:
+    """The files as a tar archive, world-readable and root's, `COMPLETE` last.
+
+    Args:
+        runtime: The files.
+        folder: Path that is put before theirs, with a slash at its end.
+    """
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for inside, path in runtime.files.items():
+            with open(path, "rb") as file:
+                found = os.fstat(file.fileno())
+                entry = tarfile.TarInfo(f"{folder}{inside}")
+                entry.size = found.st_size
+                entry.mode = 0o755 if found.st_mode & 0o100 else 0o644
+                # Byte code is only used beside a source of the very same time.
+                entry.mtime = int(found.st_mtime)
+                archive.addfile(entry, file)
+        archive.addfile(tarfile.TarInfo(f"{folder}{COMPLETE}"))
+    return packed.getvalue()

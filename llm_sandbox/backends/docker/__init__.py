@@ -1,0 +1,3 @@
+"""The Docker backend."""
+
+__all__: list[str] = []

@@ -1,0 +1,70 @@
+"""Finding the Docker engine."""
+
+import os
+from typing import TYPE_CHECKING
+
+from llm_sandbox.backends.containers.engine import Engine, find_cause, knock
+from llm_sandbox.exceptions import (
+    BackendUnavailableError,
+    MissingDependencyError,
+    ValidationError,
+)
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+__all__ = ["connect_docker"]
+
+_START = "start it (`systemctl start docker`, or open Docker Desktop), or name one by DOCKER_HOST"
+_CONNECTIONS = 64
+"""Kept open to the engine: each session holds one, and threads use them side by side."""
+
+
+def connect_docker(client: object = None) -> Engine:
+    """Connect to the engine.
+
+    Args:
+        client: A `docker.DockerClient`; None makes one from ``DOCKER_HOST``, ``DOCKER_TLS_VERIFY``
+            and ``DOCKER_CERT_PATH``, else from the active context's socket.
+
+    Raises:
+        MissingDependencyError: docker-py is not installed.
+        BackendUnavailableError: The engine does not answer.
+        ValidationError: `client` is something else.
+    """
+    try:
+        import docker
+    except ImportError:
+        raise MissingDependencyError(
+            "the docker backend needs docker-py", hint="pip install 'llm-sandbox[docker]'"
+        ) from None
+    if client is not None:
+        if not isinstance(client, docker.DockerClient):
+            raise ValidationError(
+                f"client is a docker.DockerClient, not {type(client).__name__}",
+                parameter="client",
+                hint="docker.from_env() makes one",
+            )
+        return Engine(client, "docker", _START)
+    return Engine(_from_environment(), "docker", _START)
+
+
+def _from_environment() -> "DockerClient":
+    import docker
+    from docker.errors import DockerException
+
+    try:
+        if not os.environ.get("DOCKER_HOST"):
+            # What `docker context use` chose, as for Docker's own command line.
+            context = docker.ContextAPI.get_current_context()
+            knock(context.Host or "")
+            if context.name != "default" and context.Host:
+                return docker.DockerClient(
+                    base_url=context.Host, tls=context.TLSConfig, max_pool_size=_CONNECTIONS
+                )
+        knock(os.environ.get("DOCKER_HOST", ""))
+        return docker.from_env(max_pool_size=_CONNECTIONS)
+    except (DockerException, OSError) as error:
+        raise BackendUnavailableError(
+            f"the docker engine does not answer: {find_cause(error)}", backend="docker", hint=_START
+        ) from None

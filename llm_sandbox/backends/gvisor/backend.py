@@ -1,0 +1,264 @@
+"""The gVisor backend: one `runsc` sandbox a machine, each with a kernel of its own.
+
+A program's system calls are answered by that kernel, which is an ordinary process here and has few
+rights. What it does not enforce is said by the isolation report, or refused.
+"""
+
+import atexit
+import contextlib
+import os
+import threading
+import weakref
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from llm_sandbox.backends import python_environment as environment
+from llm_sandbox.backends.base import Backend, Control, Isolation, Machine, MachineSpec, Network
+from llm_sandbox.backends.gvisor.binary import Runsc, find_runsc
+from llm_sandbox.backends.gvisor.house import Building, GvisorMachine, House, base_env
+from llm_sandbox.backends.gvisor.selftest import proof_file, verify
+from llm_sandbox.backends.hardening.cgroups import find_tree
+from llm_sandbox.backends.hardening.seccomp import build_filter
+from llm_sandbox.backends.layers import LayerPlace
+from llm_sandbox.backends.supervised import resource_limits
+from llm_sandbox.exceptions import (
+    BackendUnavailableError,
+    IsolationUnavailableError,
+    UnsupportedError,
+)
+from llm_sandbox.guest.linux import architecture
+from llm_sandbox.guest.machine import USER_ID
+from llm_sandbox.limits import Limits
+from llm_sandbox.settings import Preload, get_settings
+
+__all__ = ["GvisorBackend", "describe_isolation"]
+
+_BUILD_LIMITS = Limits(
+    memory_bytes=2 << 30, workdir_bytes=1 << 30, file_size_bytes=4 << 30, inodes=1 << 20
+)
+
+
+class GvisorBackend(Backend):
+    """See `Backend`. Safe to use from several threads."""
+
+    name = "gvisor"
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._houses: weakref.WeakSet[House] = weakref.WeakSet()
+        self._spares: dict[Network, House] = {}
+        self._chosen: tuple[Runsc, str] | None = None
+        self._tree = find_tree()
+        atexit.register(self.close)
+        os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        # The supervisors belong to the parent; a fork that talked to them would mix up answers.
+        self._lock = threading.RLock()
+        self._houses = weakref.WeakSet()
+        self._spares = {}
+
+    def check(self) -> Isolation:
+        self._choose()
+        return self._report(MachineSpec())
+
+    def _choose(self) -> tuple[Runsc, str]:
+        with self._lock:
+            if self._chosen is None:
+                runsc = find_runsc()
+                self._chosen = runsc, self._find_platform(runsc)
+            return self._chosen
+
+    def _find_platform(self, runsc: Runsc) -> str:
+        """Return the quickest platform on which the probe passes."""
+        environment.compile_guest()
+        proof = proof_file(get_settings().cache_dir, runsc)
+        with contextlib.suppress(OSError):
+            noted = proof.read_text(encoding="ascii")
+            if noted in runsc.platforms:
+                return noted
+        failures: list[BackendUnavailableError] = []
+        for platform in runsc.platforms:
+            spec = MachineSpec()
+            try:
+                house = House(runsc, platform, spec, self._tree)
+                machine = self._furnish(house, spec)
+                try:
+                    verify(machine, runsc)
+                finally:
+                    machine.destroy()
+            except IsolationUnavailableError:
+                raise
+            except BackendUnavailableError as error:
+                failures.append(error)
+                continue
+            proof.parent.mkdir(parents=True, exist_ok=True)
+            proof.write_text(platform, encoding="ascii")
+            return platform
+        raise _explain(failures[0], runsc)
+
+    def create(self, spec: MachineSpec) -> Machine:
+        self.check()
+        if spec.limits.cpus is not None and self._tree is None:
+            raise UnsupportedError(
+                "limits.cpus", self.name, "it needs a control group, which this user may not make"
+            )
+        with self._lock:
+            spare = self._spares.get(spec.network)
+            if spare is not None and _fits(spare, spec):
+                del self._spares[spec.network]
+            else:
+                spare = None
+        # The rest would be loaded beside the first kernel, to its cost, and for later ones only.
+        house = spare if spare is not None and spare.connection.is_alive else self._open(spec)
+        try:
+            return self._furnish(house, spec)
+        except BaseException:
+            house.connection.close()
+            raise
+
+    def layers(self, machine: Machine) -> LayerPlace:
+        return LayerPlace(environment.LAYERS_ROOT)
+
+    @contextlib.contextmanager
+    def builder(self, staging: Path, *, binds: Mapping[str, str]) -> Iterator[Machine]:
+        """A throw-away machine with an open network that writes to one folder of the host.
+
+        Args:
+            staging: The folder, which is /build inside; root gives it to the user the machine runs
+                as.
+            binds: Path inside to host path of what else is there, read-only.
+        """
+        self.check()
+        spec = MachineSpec(limits=_BUILD_LIMITS, network="open")
+        house = self._open(spec, building=Building(staging, binds))
+        try:
+            # As user 0, which is the one that owns what is written, outside.
+            machine = self._furnish(house, spec, user=None)
+            yield machine
+            machine.destroy()
+        finally:
+            house.connection.close(wait_s=10.0)
+
+    def _open(
+        self,
+        spec: MachineSpec,
+        *,
+        preload: Preload = "lean",
+        building: Building | None = None,
+    ) -> House:
+        runsc, platform = self._choose()
+        house = House(runsc, platform, spec, self._tree, preload=preload, building=building)
+        with self._lock:
+            self._houses.add(house)
+        return house
+
+    def _furnish(
+        self, house: House, spec: MachineSpec, user: int | None = USER_ID
+    ) -> GvisorMachine:
+        machine = GvisorMachine(
+            house.connection,
+            spec,
+            self._report(spec),
+            house.paths,
+            base_env(spec.workdir),
+            confinement={
+                "rlimits": resource_limits(spec.limits, processes=True),
+                "seccomp": build_filter(architecture(), memory_objects=True),
+                "user": None if user is None else [user, user],
+            },
+            tmpfs=[],
+            cgroup=None,
+            machine_id=os.urandom(8).hex(),
+            on_destroyed=lambda machine: house.connection.close(),
+        )
+        machine.house = house
+        house.machine = machine
+        return machine
+
+    def warm_up(self, network: Network = "blocked") -> None:
+        self._spare(network)
+
+    def wait_until_warm(self, network: Network = "blocked", timeout_s: float = 60.0) -> bool:
+        return self._spare(network).zygote_loaded.wait(timeout_s)
+
+    def _spare(self, network: Network) -> House:
+        self.check()
+        with self._lock:
+            house = self._spares.get(network)
+            if house is None or not house.connection.is_alive:
+                spec = MachineSpec(network=network, for_kernel=True)
+                house = self._open(spec, preload=get_settings().preload)
+                self._spares[network] = house
+        return house
+
+    def _report(self, spec: MachineSpec) -> Isolation:
+        return describe_isolation(spec, cgroup=self._tree is not None)
+
+    def close(self) -> None:
+        """End every sandbox of this process. Called at exit; new ones can be made after."""
+        with self._lock:
+            houses, self._houses, self._spares = list(self._houses), weakref.WeakSet(), {}
+        for house in houses:
+            house.connection.close()
+        for house in houses:
+            with contextlib.suppress(RuntimeError):
+                house.connection.close(wait_s=5.0)
+
+
+def describe_isolation(spec: MachineSpec, *, cgroup: bool) -> Isolation:
+    """What holds a machine, given whether this host has control groups for it."""
+    memory = "gVisor's count of the whole sandbox is watched four times a second"
+    if cgroup:
+        memory += "; a memory control group 512 MiB above the limit ends the sandbox"
+    if spec.limits.cpus is None:
+        cpu = Control("absent", "no limit was asked for")
+    else:
+        cpu = Control("enforced", "cpu control group")
+    return Isolation(
+        "gvisor",
+        "container",
+        {
+            "kernel": Control("enforced", "gVisor: a kernel of its own answers system calls"),
+            "files": Control("enforced", "a private root; what it shares is read-only"),
+            "network": Control("enforced", "a network of its own with loopback only")
+            if spec.network == "blocked"
+            else Control("absent", "network='open' shares the host's network"),
+            "processes": Control("enforced", "a process table of its own"),
+            "privileges": Control(
+                "enforced", "another user without capabilities, no new privileges or namespaces"
+            ),
+            "system_calls": Control("enforced", "seccomp filter inside, gVisor's own outside"),
+            "landlock": Control("absent", "gVisor has no Landlock"),
+            "process_count": Control("enforced", "RLIMIT_NPROC of a user of its own"),
+            "disk": Control(
+                "approximated", "sized file systems in memory; gVisor has no inode limit"
+            ),
+            "lifetime": Control("enforced", "process 1 ends with the host's connection"),
+            "memory": Control("approximated", memory),
+            "cpu": cpu,
+        },
+    )
+
+
+def _fits(house: House, spec: MachineSpec) -> bool:
+    """Whether what was fixed when a sandbox started is what is asked for now."""
+    old, new = house.spec, spec
+    return (old.workdir, old.limits, old.network) == (new.workdir, new.limits, new.network)
+
+
+def _explain(error: BackendUnavailableError, runsc: Runsc) -> BackendUnavailableError:
+    hint = "if this is inside a container, start it with --security-opt seccomp=unconfined"
+    if os.geteuid() != 0:
+        with contextlib.suppress(OSError):
+            with open("/proc/sys/user/max_user_namespaces", encoding="ascii") as file:
+                if file.read().strip() == "0":
+                    hint = "sysctl -w user.max_user_namespaces=15000"
+            with open("/proc/sys/kernel/unprivileged_userns_clone", encoding="ascii") as file:
+                if file.read().strip() == "0":
+                    hint = "sysctl -w kernel.unprivileged_userns_clone=1"
+    return BackendUnavailableError(
+        f"gVisor ({runsc.path}, {runsc.version}) does not start here: {error.message}",
+        backend="gvisor",
+        hint=hint,
+    )

@@ -1,0 +1,120 @@
+"""The system call table as the JSON profile that container engines take.
+
+The same rules as the program that `seccomp` builds, with these differences, which are those of the
+format and not of the rules:
+
+- A profile names calls. Numbers above the newest known call cannot be expressed, so such calls are
+  allowed here and answer ENOSYS there; so is a call whose name the engine's libseccomp does not
+  know yet. A container's supervisor therefore puts the program on user code as well.
+- A call from x86_64's second table (x32) or from a 32-bit table ends the process here, by
+  libseccomp's own rule; there the first of them answers ENOSYS.
+
+Process 1 of a container and everything else in it run under the profile, user code or not.
+"""
+
+import errno
+import json
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any, Final
+
+from llm_sandbox.backends.hardening import seccomp
+from llm_sandbox.backends.hardening.syscalls import (
+    MEMORY_OBJECTS,
+    REFUSED_ENOSYS,
+    REFUSED_EPERM,
+)
+
+__all__ = ["build_profile", "profile_text"]
+
+_WORD: Final = 0xFFFFFFFF
+_WORD_BITS: Final = 32
+
+_ARCHITECTURES: Final = ("SCMP_ARCH_X86_64", "SCMP_ARCH_AARCH64")
+
+_Bits = tuple[int, int, int]
+"""An argument's index, a mask, and what the argument must be under it."""
+
+
+def _refuse(names: Sequence[str], code: int, *conditions: _Bits) -> dict[str, Any]:
+    # Arguments are 64 bits wide here, and the kernel looks at the low word of those judged: without
+    # the mask, a bit in the high word would get past every comparison.
+    return {
+        "names": list(names),
+        "action": "SCMP_ACT_ERRNO",
+        "errnoRet": code,
+        "args": [
+            {"index": index, "value": mask, "valueTwo": value, "op": "SCMP_CMP_MASKED_EQ"}
+            for index, mask, value in conditions
+        ],
+    }
+
+
+def _all_but(
+    allowed: Sequence[int], first: int = 0, bits: int = _WORD_BITS
+) -> Iterator[tuple[int, int]]:
+    """Masks, each with a value: every word but the allowed ones has the value under its mask.
+
+    Only refusals can be written where the default is to allow, and engines join several conditions
+    on one argument by "or": what is not in a set has to be said by blocks of equal leading bits.
+    """
+    size = 1 << bits
+    if not any(first <= value < first + size for value in allowed):
+        yield _WORD ^ (size - 1), first
+    elif bits:
+        yield from _all_but(allowed, first, bits - 1)
+        yield from _all_but(allowed, first + size // 2, bits - 1)
+
+
+def _filtered() -> Iterator[dict[str, Any]]:
+    """The rules for calls that are allowed or not by their arguments."""
+    for bit in range(_WORD_BITS):
+        if seccomp._NEW_NAMESPACES & 1 << bit:
+            yield _refuse(["clone"], errno.EPERM, (0, 1 << bit, 1 << bit))
+    device = seccomp._DEVICE_BIT
+    yield _refuse(["mknod"], errno.EPERM, (1, device, device))
+    yield _refuse(["mknodat"], errno.EPERM, (2, device, device))
+    for command in (seccomp._TIOCSTI, seccomp._TIOCLINUX):
+        yield _refuse(["ioctl"], errno.EPERM, (1, _WORD, command))
+    for mask, value in _all_but((0, seccomp._QUERY_PERSONALITY)):
+        yield _refuse(["personality"], errno.EPERM, (0, mask, value))
+    netlink = (0, _WORD, seccomp._NETLINK)
+    for mask, value in _all_but((*seccomp._ALLOWED_FAMILIES, seccomp._NETLINK)):
+        yield _refuse(["socket", "socketpair"], errno.EAFNOSUPPORT, (0, mask, value))
+    yield _refuse(["socketpair"], errno.EAFNOSUPPORT, netlink)
+    for mask, value in _all_but((seccomp._NETLINK_ROUTE,)):
+        yield _refuse(["socket"], errno.EAFNOSUPPORT, netlink, (2, mask, value))
+
+
+def build_profile(*, memory_objects: bool = True) -> dict[str, Any]:
+    """Build the profile, for any architecture that the table has.
+
+    Args:
+        memory_objects: Whether memory may be held by a descriptor or a key. Where no control group
+            counts it, nothing would.
+
+    Returns:
+        The profile as Docker, Podman and the tools that share their format read it.
+    """
+    unknown = {**REFUSED_ENOSYS, **({} if memory_objects else MEMORY_OBJECTS)}
+    return {
+        "defaultAction": "SCMP_ACT_ALLOW",
+        # The engine takes the entry of its own architecture. The empty lists keep out the 32-bit
+        # tables, which Docker's own profile lets in.
+        "archMap": [{"architecture": name, "subArchitectures": []} for name in _ARCHITECTURES],
+        "syscalls": [
+            _refuse(sorted(REFUSED_EPERM), errno.EPERM),
+            _refuse(sorted(unknown), errno.ENOSYS),
+            *_filtered(),
+        ],
+    }
+
+
+@cache
+def profile_text(*, memory_objects: bool = True) -> str:
+    """The profile as JSON: what an engine's ``security_opt`` takes after ``seccomp=``.
+
+    Args:
+        memory_objects: As for `build_profile`.
+    """
+    return json.dumps(build_profile(memory_objects=memory_objects), separators=(",", ":"))

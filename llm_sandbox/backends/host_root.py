@@ -1,0 +1,92 @@
+"""The private root: what of the host a sandbox sees that has no image of its own, and where.
+
+Only what an interpreter needs is there, read-only: the system's programs and libraries, a few files
+of /etc, the Python environment, our guest code, and the installed layers. Home directories, the
+caller's working directory, /var, /run and /sys are not.
+"""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from llm_sandbox.backends import python_environment as environment
+
+__all__ = ["WORKDIR", "Layout", "describe_root"]
+
+WORKDIR = "/sandbox"
+
+_SYSTEM_FOLDERS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+
+_ETC = (
+    "alternatives",
+    "fonts",
+    "java-11-openjdk",
+    "java-17-openjdk",
+    "java-21-openjdk",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "magic",
+    "mime.types",
+    "R",
+    "timezone",
+)
+"""Files of the host's /etc that hold no secrets and that interpreters and libraries read."""
+
+_ETC_FOR_NETWORK = ("ca-certificates", "ca-certificates.conf", "pki", "ssl/certs", "resolv.conf")
+"""What an open network needs besides."""
+
+
+@dataclass
+class Layout:
+    """A private root, described.
+
+    Attributes:
+        binds: Path inside to host path, bound read-only.
+        writable: Path inside to host path, bound writable: only for building layers.
+        links: Path inside to what it links to.
+        files: Path inside to content.
+        folders: Empty folders, which machines mount over.
+    """
+
+    binds: dict[str, str] = field(default_factory=dict)
+    writable: dict[str, str] = field(default_factory=dict)
+    links: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    folders: list[str] = field(default_factory=list)
+
+
+def describe_root(*, network: bool, layers: Path | None) -> Layout:
+    """Describe the root that every sandbox of this process shares.
+
+    Args:
+        network: Whether name resolution and certificates are included.
+        layers: The host's folder of installed layers.
+    """
+    python = environment.current()
+    guest = environment.PACKAGE / "guest"
+    layout = Layout(folders=[WORKDIR, "/run", "/var", "/home", "/mnt", "/opt"])
+    layout.binds["/usr"] = "/usr"
+    for folder in _SYSTEM_FOLDERS:
+        if os.path.islink(folder):
+            layout.links[folder] = os.readlink(folder)
+        elif os.path.isdir(folder):
+            layout.binds[folder] = folder
+    for name in (*_ETC, *(_ETC_FOR_NETWORK if network else ())):
+        path = os.path.realpath(f"/etc/{name}")
+        if os.path.exists(path):
+            layout.binds[f"/etc/{name}"] = path
+    for name in ("passwd", "group", "hosts", "nsswitch.conf"):
+        layout.binds[f"/etc/{name}"] = str(guest / "etc" / name)
+    layout.binds[f"{environment.GUEST_ROOT}/guest"] = str(guest)
+    shim = environment.PACKAGE / "language_handlers" / "python" / "shim"
+    layout.binds[f"{environment.GUEST_ROOT}/shim"] = str(shim)
+    for host, inside in python.binds.items():
+        layout.binds[inside] = host
+    layout.links.update(python.links)
+    layout.links["/var/tmp"] = "/tmp"  # noqa: S108 - inside the sandbox
+    layout.files.update(python.files)
+    if layers is not None:
+        layout.binds[environment.LAYERS_ROOT] = str(layers)
+    return layout

@@ -1,0 +1,3 @@
+"""The micromamba backend."""
+
+__all__: list[str] = []

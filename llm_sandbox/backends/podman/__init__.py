@@ -1,0 +1,3 @@
+"""The Podman backend."""
+
+__all__: list[str] = []

@@ -1,0 +1,190 @@
+"""Finding a Podman service, or starting one."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from llm_sandbox.backends.containers.engine import knock
+from llm_sandbox.backends.podman.companion import Companion
+from llm_sandbox.backends.podman.engine import START_HINT, PodmanEngine, ping
+from llm_sandbox.backends.podman.memory import stamp
+from llm_sandbox.backends.podman.service import find_podman, start_service
+from llm_sandbox.backends.podman.tunnel import open_tunnel
+from llm_sandbox.exceptions import (
+    BackendUnavailableError,
+    MissingDependencyError,
+    ValidationError,
+)
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+__all__ = ["address_of", "connect_podman", "usual_sockets"]
+
+_CONNECTIONS = 64
+"""Kept open to the engine: each session holds one, and threads use them side by side."""
+
+_OLDEST = "1.40"
+"""Version of Docker's interface that every Podman in use has."""
+
+_SOCKET = "podman/podman.sock"
+
+
+def connect_podman(client: object = None) -> PodmanEngine:
+    """Connect to the engine.
+
+    Args:
+        client: A `podman.PodmanClient`, whose address is used, or a `docker.DockerClient` that is
+            connected to Podman. None takes the service at ``CONTAINER_HOST`` (with the key
+            ``CONTAINER_SSHKEY``); else the first of `usual_sockets` that answers; else starts a
+            service of its own, which ends with this process.
+
+    Raises:
+        MissingDependencyError: docker-py is not installed.
+        BackendUnavailableError: Nothing answers, and Podman is not installed or does not work here.
+        ValidationError: `client` is something else, or its address is of an unknown kind.
+    """
+    try:
+        import docker
+    except ImportError:
+        raise MissingDependencyError("the podman backend needs docker-py", extra="podman") from None
+    if client is None:
+        return _from_environment(os.environ)
+    if isinstance(client, docker.DockerClient):
+        engine = PodmanEngine(client)
+        engine.check()
+        return engine
+    engine = _connect(*address_of(client))
+    engine.check()
+    return engine
+
+
+def usual_sockets(environment: Mapping[str, str], user: int) -> Iterator[Path]:
+    """Where services listen, the user's own before the machine's.
+
+    Args:
+        environment: Environment variables.
+        user: Number of the user.
+    """
+    folders = [environment.get("XDG_RUNTIME_DIR", ""), f"/run/user/{user}"] if user else []
+    for folder in dict.fromkeys((*folders, "/run")):
+        if os.path.isabs(folder):
+            yield Path(folder, _SOCKET)
+
+
+def _from_environment(environment: Mapping[str, str]) -> PodmanEngine:
+    named = environment.get("CONTAINER_HOST")
+    if named:
+        engine = _connect(named, environment.get("CONTAINER_SSHKEY") or None)
+        engine.check()
+        return engine
+    for path in usual_sockets(environment, os.geteuid()):
+        if os.access(path, os.R_OK | os.W_OK):
+            engine = _connect(f"unix://{path}")
+            try:
+                engine.check()
+            except BackendUnavailableError:
+                # Left behind by a service that has ended.
+                continue
+            return engine
+    podman = find_podman()
+    if podman is None:
+        raise BackendUnavailableError(
+            "no Podman service listens, and podman is not installed",
+            backend="podman",
+            hint=START_HINT,
+        )
+    service = start_service(podman)
+    try:
+        engine = _connect(service.address, companion=service.companion, service=service.identity)
+        engine.check()
+    except BaseException:
+        service.companion.close()
+        raise
+    return engine
+
+
+def address_of(client: object) -> tuple[str, str | None]:
+    """The address of a client of podman-py, and the file of its key.
+
+    Raises:
+        ValidationError: It is no such client.
+    """
+    # Nobody can have one of its clients who has not imported it.
+    podman = sys.modules.get("podman")
+    if podman is None or not isinstance(client, podman.PodmanClient):
+        raise ValidationError(
+            f"client is a podman.PodmanClient or a docker.DockerClient, not {_name(client)}",
+            parameter="client",
+            backend="podman",
+            hint="podman.from_env() makes one",
+        )
+    api: Any = client.api
+    url = api.base_url
+    if url.scheme == "http+ssh":
+        # Kept nowhere else.
+        key = getattr(api.adapters.get("http://"), "_pool_kwargs", {}).get("identity")
+        return f"ssh://{url.netloc}{url.path}", key and str(key)
+    if url.scheme == "http+unix":
+        return f"unix://{unquote(url.netloc)}", None
+    return f"tcp://{url.netloc}", None
+
+
+def _connect(
+    address: str,
+    key: str | None = None,
+    *,
+    companion: Companion | None = None,
+    service: object = None,
+) -> PodmanEngine:
+    # podman-py and Podman's own documentation write `http+unix` and `unix` alike.
+    url = urlsplit(address.removeprefix("http+"))
+    local = url.scheme == "unix"
+    mark = service
+    if url.scheme == "ssh":
+        companion, address = open_tunnel(url, key)
+    elif local:
+        path = unquote(url.netloc + url.path)
+        address = f"unix://{path}"
+        mark = mark or stamp(path)
+    elif url.scheme in ("tcp", "http", "https") and url.netloc:
+        address = f"tcp://{url.netloc}"
+    else:
+        raise ValidationError(
+            "the address of a Podman service begins with unix://, ssh:// or tcp://",
+            parameter="CONTAINER_HOST",
+            backend="podman",
+        )
+    try:
+        client = _client(address)
+    except BaseException:
+        if companion is not None:
+            companion.close()
+        raise
+    return PodmanEngine(client, local=local, stamp=mark, companion=companion)
+
+
+def _client(address: str) -> "DockerClient":
+    import docker
+    import requests
+    from docker.errors import DockerException
+
+    try:
+        knock(address)
+        with contextlib.closing(docker.DockerClient(base_url=address, version=_OLDEST)) as asked:
+            newest = ping(asked).get("Api-Version", _OLDEST)
+        return docker.DockerClient(base_url=address, version=newest, max_pool_size=_CONNECTIONS)
+    except (DockerException, requests.RequestException, OSError) as error:
+        raise BackendUnavailableError(
+            f"the podman engine at {address} does not answer: {error}",
+            backend="podman",
+            hint=START_HINT,
+        ) from None
+
+
+def _name(value: object) -> str:
+    return f"{type(value).__module__}.{type(value).__name__}"

@@ -1,0 +1,159 @@
+"""Podman behind Docker's interface: where it differs, and where it says what is not so."""
+
+import os
+from collections.abc import Mapping
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.podman.memory import remember, remembered
+from llm_sandbox.backends.podman.profiles import Profiles
+from llm_sandbox.backends.podman.quirks import podman_arguments
+from llm_sandbox.exceptions import BackendError, ValidationError
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+    from llm_sandbox.backends.podman.companion import Companion
+
+__all__ = ["START_HINT", "PodmanEngine", "ping"]
+
+START_HINT = (
+    "install it (apt-get install podman), or start its service "
+    "(systemctl --user start podman.socket), or name one by CONTAINER_HOST"
+)
+
+_LIMITS = ("MemoryLimit", "SwapLimit", "PidsLimit", "CpuCfsPeriod", "CpuCfsQuota", "CPUSet")
+_FACTS = (
+    *_LIMITS,
+    "CgroupVersion",
+    "DefaultRuntime",
+    "DockerRootDir",
+    "Name",
+    "Rootless",
+    "SecurityOptions",
+    "ServerVersion",
+)
+_PING_S = 20
+_PODMAN_HEADER = "Libpod-Api-Version"
+
+
+class PodmanEngine(Engine):
+    """See `Engine`.
+
+    Args:
+        client: A `docker.DockerClient` that is connected to a Podman service.
+        local: Whether the engine's files are this machine's.
+        stamp: What changes, for a local engine, when another one may answer.
+        companion: What has to live as long as the engine is used.
+    """
+
+    def __init__(
+        self,
+        client: "DockerClient",
+        *,
+        local: bool = False,
+        stamp: object = None,
+        companion: "Companion | None" = None,
+    ) -> None:
+        super().__init__(client, "podman", START_HINT)
+        self._local = local
+        self._stamp = stamp
+        self._companion = companion
+        self._profiles = Profiles(self, local=local)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it was a service of ours that has ended."""
+        return self._companion is not None and not self._companion.is_running
+
+    def close(self) -> None:
+        """End the connections, and the service if it is one of ours."""
+        self.client.close()
+        if self._companion is not None:
+            self._companion.close()
+
+    def check(self) -> None:
+        """See `Engine.check`.
+
+        Raises:
+            BackendUnavailableError: It does not answer, or runs no Linux containers.
+            ValidationError: Another engine answers.
+        """
+        with self.errors("ping"):
+            headers = ping(self.client)
+        if headers.get(_PODMAN_HEADER) is None:
+            raise ValidationError(
+                f"the engine that answers is not Podman, but {headers.get('Server', 'unknown')}",
+                parameter="client",
+                backend="podman",
+                hint="for Docker: backend='docker'",
+            )
+        system = headers.get("Server", "").rpartition("(")[2].rstrip(")")
+        if system != "linux":
+            raise self.unavailable(f"it runs {system or 'unknown'} containers, not Linux ones")
+
+    @property
+    def identity(self) -> str:
+        """See `Engine.identity`; Podman's own is another one each time that it is asked."""
+        return f"{self.facts['Name']}:{self.facts['DockerRootDir']}"
+
+    @property
+    def architecture(self) -> str:
+        """See `Engine.architecture`."""
+        # Podman asks the package manager for the version of all it consists of: that takes longer
+        # than a container.
+        return os.uname().machine if self._local else super().architecture
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """See `Engine.facts`: what matters of them, and without the limits that a rootless engine
+        only believes it has.
+        """
+        known = remembered(self._stamp) if self._local else None
+        # Another version of this library may have remembered others.
+        if known is None or known.keys() != set(_FACTS):
+            with self.errors("info"):
+                found = self.client.info()
+            known = {name: found.get(name) for name in _FACTS}
+            if self._local:
+                remember(self._stamp, known)
+        if known["Rootless"] and str(known["CgroupVersion"]) == "1":
+            # Passed over with no more than a line in the service's log.
+            known |= dict.fromkeys(_LIMITS, False)
+        return known
+
+    def create_container(self, image: str, command: list[str], arguments: Mapping[str, Any]) -> str:
+        """See `Engine.create_container`.
+
+        Raises:
+            UnsupportedError: Podman would pass over one of the arguments.
+        """
+        try:
+            return super().create_container(image, command, self._translate(image, arguments))
+        except BackendError as error:
+            if "seccomp profile" not in error.message:
+                raise
+        # Somebody has removed the volume that the profile was in.
+        self._profiles.forget()
+        return super().create_container(image, command, self._translate(image, arguments))
+
+    def _translate(self, image: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return podman_arguments(
+            arguments,
+            profile_path=partial(self._profiles.path_of, image=image),
+            runtime=self.facts.get("DefaultRuntime"),
+        )
+
+
+def ping(client: "DockerClient") -> Mapping[str, str]:
+    """What the engine says of itself without thinking: headers of its shortest answer.
+
+    Raises:
+        requests.RequestException: It does not answer.
+    """
+    api = client.api
+    with api.get(f"{api.base_url}/_ping", timeout=_PING_S) as answer:
+        answer.raise_for_status()
+        headers: Mapping[str, str] = answer.headers
+        return headers

@@ -1,0 +1,137 @@
+"""A Podman service of our own, for people who have Podman and no reason to know of sockets."""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from llm_sandbox.backends.podman.companion import Companion
+from llm_sandbox.backends.podman.memory import remember, remembered, stamp
+from llm_sandbox.exceptions import BackendUnavailableError
+
+__all__ = ["Service", "find_podman", "start_service"]
+
+_FOLDERS = "/usr/local/bin:/usr/bin:/bin"
+_RUNTIMES = ("crun", "runc")
+_RUNTIME_FOLDERS = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_PROBE_S = 60
+_START_S = 30.0
+_SOCKET = "podman.sock"
+_NO_PROGRAM = "llm-sandbox-probe"
+
+
+@dataclass(frozen=True)
+class Service:
+    """A running service of our own."""
+
+    companion: Companion
+    """What holds it."""
+    address: str
+    """Where it listens."""
+    identity: object
+    """Equal for services that answer alike."""
+
+
+def find_podman() -> str | None:
+    """Path of the program; None if it is not installed."""
+    return shutil.which("podman", path=os.environ.get("PATH") or _FOLDERS)
+
+
+def start_service(podman: str) -> Service:
+    """Start a service that only this user can reach, and that ends with this process.
+
+    Args:
+        podman: Path of the program.
+
+    Raises:
+        BackendUnavailableError: It does not start, or can start no container here.
+    """
+    found = {name: shutil.which(name, path=_RUNTIME_FOLDERS) for name in _RUNTIMES}
+    programs = {name: path for name, path in found.items() if path}
+    flags = _runtime_flags(podman, programs)
+
+    def command(folder: Path) -> list[str]:
+        address = f"unix://{folder}/{_SOCKET}"
+        return [podman, *flags, "system", "service", "--time=0", address]
+
+    try:
+        companion = Companion(command, "podman")
+    except OSError as error:
+        raise _unavailable(f"{podman} does not run: {error}") from None
+    path = companion.folder / _SOCKET
+    if not companion.wait_until(lambda: _listens(path), _START_S):
+        words = companion.words
+        companion.close()
+        raise _unavailable(f"`podman system service` does not start: {words}")
+    return Service(companion, f"unix://{path}", (flags, _stamps(podman, programs)))
+
+
+def _listens(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except OSError:
+            return False
+        return True
+
+
+def _runtime_flags(podman: str, programs: Mapping[str, str]) -> list[str]:
+    """What has to be said so that containers start: nothing, where Podman's own choice works."""
+    candidates = [[], *(["--runtime", path] for path in programs.values())]
+    subject = ("runtime", _stamps(podman, programs))
+    known = remembered(subject)
+    if known in candidates:
+        return list(known)
+    complaints = []
+    for flags in candidates:
+        complaint = _probe(podman, flags)
+        if complaint is None:
+            remember(subject, flags)
+            return flags
+        complaints.append(f"{flags[-1] if flags else 'podman'}: {complaint}")
+    raise _unavailable("podman starts no container here: " + "; ".join(complaints))
+
+
+def _stamps(podman: str, programs: Mapping[str, str]) -> list[list[object]]:
+    return [stamp(path) for path in (podman, *programs.values())]
+
+
+def _probe(podman: str, flags: list[str]) -> str | None:
+    """What is wrong with a container runtime; None if it starts containers.
+
+    It is asked to start a program that is not there, in a root that has nothing: it complains of
+    that one, by its name, when all of the container stands.
+    """
+    with tempfile.TemporaryDirectory(prefix="llm-sandbox-probe-") as root:
+        # Limits are named, because Podman's own may be beyond what this process may give.
+        command = [podman, *flags, "run", "--rm", "--network=none", "--log-driver=none"]
+        command += ["--ulimit=nofile=64:64", "--ulimit=nproc=64:64"]
+        command += ["--rootfs", root, f"/{_NO_PROGRAM}"]
+        try:
+            done = subprocess.run(
+                command,
+                check=False,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=_PROBE_S,
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            return str(error)
+    if done.returncode == 127 and _NO_PROGRAM in done.stderr:
+        return None
+    lines = done.stderr.strip().splitlines()
+    return lines[-1] if lines else f"status {done.returncode}"
+
+
+def _unavailable(reason: str) -> BackendUnavailableError:
+    return BackendUnavailableError(
+        f"the podman engine cannot be used: {reason}",
+        backend="podman",
+        hint="see what it says: podman run --rm --network=none IMAGE true",
+    )

@@ -1,0 +1,212 @@
+"""`llm-sandbox images`: builds the images that containers are made of, and lists them."""
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from llm_sandbox.cli.render import say
+from llm_sandbox.exceptions import SandboxError
+
+if TYPE_CHECKING:
+    from llm_sandbox.backends.containers.engine import Engine
+
+__all__ = ["Base", "EngineName", "EngineOption", "build", "images", "list_images"]
+
+images = typer.Typer(
+    name="images",
+    help="Build and list the images that docker and podman sandboxes are made of.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class EngineName(StrEnum):
+    """Which engine is meant."""
+
+    DOCKER = "docker"
+    PODMAN = "podman"
+
+
+class Base(StrEnum):
+    """What images stand on."""
+
+    AUTO = "auto"
+    REGISTRY = "registry"
+    LOCAL = "local"
+
+
+EngineOption = Annotated[
+    EngineName | None,
+    typer.Option("--engine", help="The engine; without it, docker, else podman.", metavar="NAME"),
+]
+
+
+@images.command()
+def build(
+    langs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Languages, or `base`; without any, all languages.", metavar="[LANG]..."
+        ),
+    ] = None,
+    engine: EngineOption = None,
+    base: Annotated[
+        Base,
+        typer.Option(
+            "--base",
+            help="What images stand on: Debian from a `registry`, Debian made `local`ly with "
+            "mmdebstrap, or `auto`: local where no registry can be reached.",
+        ),
+    ] = Base.AUTO,
+    no_smoke: Annotated[
+        bool, typer.Option("--no-smoke", help="Keep images without testing what they hold.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Build even what is there and up to date.")
+    ] = False,
+) -> None:
+    """Build images, unless they are there already.
+
+    Interrupted or failed, it leaves nothing behind.
+    """
+    with _endings():
+        _build(langs or [], engine, base, smoke=not no_smoke, force=force)
+
+
+def _build(
+    langs: list[str], engine: EngineName | None, base: Base, *, smoke: bool, force: bool
+) -> None:
+    from llm_sandbox.backends.containers.images.build import ImageBuilder
+    from llm_sandbox.backends.containers.images.recipes import BASE, get_recipe, recipe_names
+
+    names = langs or [name for name in recipe_names() if name != BASE]
+    recipes = [get_recipe(name) for name in names]  # a mistyped one costs no time
+    connected = _connect(engine)
+    rows = []
+    with _steps() as (step, detail):
+        for recipe in recipes:
+            started = time.monotonic()
+            builder = ImageBuilder(connected, say=step, detail=detail, base=base.value, smoke=smoke)
+            made = builder.build(recipe, force=force)
+            took = f"built in {time.monotonic() - started:.0f} s" if made.built else "up to date"
+            rows.append((made.name, _size(made.size), f"{made.base} base", took))
+    _print_rows(rows)
+
+
+@images.command("list")
+def list_images(engine: EngineOption = None) -> None:
+    """List the images of this version, and whether the engine has them."""
+    with _endings():
+        _list(engine)
+
+
+def _list(engine: EngineName | None) -> None:
+    from llm_sandbox.backends.containers.images.build import BASE_KIND, RECIPE
+    from llm_sandbox.backends.containers.images.names import find_image
+    from llm_sandbox.backends.containers.images.recipes import get_recipe, recipe_names
+
+    connected = _connect(engine)
+    rows = []
+    for name in recipe_names():
+        recipe = get_recipe(name)
+        found = find_image(connected, recipe.image)
+        if found is None:
+            rows.append((recipe.image, "-", "-", f"missing: llm-sandbox images build {name}"))
+            continue
+        labels = found["Config"].get("Labels") or {}
+        current = labels.get(RECIPE) == recipe.digest
+        state = "up to date" if current else f"outdated: llm-sandbox images build {name}"
+        base = labels.get(BASE_KIND, "unknown")
+        rows.append((recipe.image, _size(found["Size"]), f"{base} base", state))
+    _print_rows(rows)
+
+
+def _connect(name: EngineName | None) -> "Engine":
+    if name is not None:
+        return _engine(name)
+    try:
+        return _engine(EngineName.DOCKER)
+    except SandboxError as docker:
+        try:
+            return _engine(EngineName.PODMAN)
+        except SandboxError:
+            raise docker from None
+
+
+def _engine(name: EngineName) -> "Engine":
+    from llm_sandbox.backends.containers.backend import ContainerBackend
+    from llm_sandbox.backends.registry import get_backend
+
+    backend = get_backend(name.value)
+    assert isinstance(backend, ContainerBackend)  # noqa: S101 - both are
+    backend.engine.check()
+    return backend.engine
+
+
+@contextmanager
+def _endings() -> Iterator[None]:
+    """Ctrl-C and SIGTERM undo what is half done; errors say what to type next."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    except KeyboardInterrupt:
+        say("interrupted: nothing half-made was kept")
+        raise typer.Exit(130) from None
+    except SandboxError as error:
+        say(error.message, error.hint)
+        raise typer.Exit(1) from None
+
+
+@contextmanager
+def _steps() -> Iterator[tuple[Callable[[str], None], Callable[[str], None]]]:
+    """How steps are shown: a line that changes on a terminal, a line for each elsewhere."""
+    if not sys.stderr.isatty():
+        yield _print_step, lambda _: None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("starting", total=None)
+        current = ""
+
+        def step(words: str) -> None:
+            nonlocal current
+            current = escape(words)
+            progress.update(task, description=current)
+
+        def detail(words: str) -> None:
+            progress.update(task, description=f"{current} [dim]{escape(words[:60])}[/dim]")
+
+        yield step, detail
+
+
+def _print_step(words: str) -> None:
+    sys.stderr.write(f"==> {words}\n")
+    sys.stderr.flush()
+
+
+def _size(number: int) -> str:
+    return f"{number / 1_000_000:.0f} MB"
+
+
+def _print_rows(rows: Sequence[tuple[str, ...]]) -> None:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())

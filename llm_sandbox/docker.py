@@ -1,0 +1,182 @@
+"""Sessions in containers of the Docker engine, by the name that other programs import.
+
+Within this package, ``import docker`` still means the engine's client: absolute imports never find
+this module.
+"""
+
+import difflib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from llm_sandbox.artifact_session import ArtifactSandboxSession
+from llm_sandbox.backends.containers.backend import ContainerBackend
+from llm_sandbox.backends.containers.machine import ContainerMachine
+from llm_sandbox.const import SandboxBackend, SupportedLanguage
+from llm_sandbox.exceptions import ValidationError
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+    from docker.models.containers import Container
+    from docker.models.images import Image
+
+    from llm_sandbox.security import SecurityPolicy
+
+__all__ = ["SandboxDockerSession", "arguments"]
+
+_EXTRAS = (
+    "allow_unsafe",
+    "commit_image_tag",
+    "enable_plotting",
+    "env",
+    "libraries",
+    "limits",
+    "mounts",
+    "network",
+    "persistent",
+    "secrets",
+    "start",
+)
+"""Arguments of `create_session` that the constructors here take besides those that they name."""
+
+
+class SandboxDockerSession(ArtifactSandboxSession):
+    """A session in a container of the Docker engine.
+
+    Args:
+        client: The engine's client; None for the engine that Docker's own tools would use.
+        image: The image; None for the language's own.
+        dockerfile: Path of a Dockerfile, or of a folder that has one, to build the image from.
+        lang: Language of the code.
+        keep_template: Keep an image that was built from `dockerfile`. Pulled ones always are.
+        commit_container: Save the container as an image when the session is closed; its name is
+            then `committed_image`.
+        verbose: Log what happens to stderr.
+        stream: Accepted for compatibility: output always streams to the callbacks of `run`.
+        runtime_configs: Arguments of docker-py's ``containers.create``.
+        workdir: Working directory in the container.
+        security_policy: What code `run` refuses.
+        default_timeout: Seconds for commands, and for runs without another timeout; None for no
+            limit.
+        execution_timeout: Seconds for runs.
+        session_timeout: Seconds until the sandbox ends.
+        container_id: Id or name of a running container to work in. It is left running.
+        **kwargs: Of `create_session`: ``allow_unsafe, commit_image_tag, enable_plotting, env,
+            libraries, limits, mounts, network, persistent, secrets, start``.
+
+    Raises:
+        ValidationError: An argument is unknown, malformed, or contradicts another.
+        UnsupportedError: An option that the engine cannot honour.
+        SecurityError: An option would open the container's walls and is not in `allow_unsafe`.
+        MissingDependencyError: The engine's client is not installed.
+    """
+
+    engine_backend: ClassVar[SandboxBackend] = SandboxBackend.DOCKER
+    """Name of the backend."""
+    stream: bool
+    """What was asked for; output streams to callbacks in any case."""
+
+    def __init__(
+        self,
+        client: "DockerClient | None" = None,
+        image: str | None = None,
+        dockerfile: str | None = None,
+        lang: str = SupportedLanguage.PYTHON,
+        keep_template: bool = False,
+        commit_container: bool = False,
+        verbose: bool = False,
+        stream: bool = False,
+        runtime_configs: Mapping[str, Any] | None = None,
+        workdir: str = "/sandbox",
+        security_policy: "SecurityPolicy | None" = None,
+        default_timeout: float | None = None,
+        execution_timeout: float | None = None,
+        session_timeout: float | None = None,
+        container_id: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self._begin(arguments(locals()), kwargs)
+
+    def _begin(self, given: Mapping[str, Any], kwargs: Mapping[str, Any]) -> None:
+        for name in kwargs:
+            if name not in _EXTRAS:
+                known = [*given, *(extra for extra in _EXTRAS if extra not in given)]
+                close = difflib.get_close_matches(name, known, n=1)
+                raise ValidationError(
+                    f"{type(self).__name__} has no argument {name!r}",
+                    parameter=name,
+                    hint=f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}",
+                )
+        self.stream = bool(given["stream"])
+        super().__init__(backend=self.engine_backend, **given, **kwargs)
+
+    # --- what the engine knows
+
+    @property
+    def client(self) -> "DockerClient":
+        """The engine's client.
+
+        Raises:
+            BackendUnavailableError: The engine does not answer.
+        """
+        return self._engine_of().engine.client
+
+    @property
+    def container(self) -> "Container | None":
+        """The container as an object of the engine's client; None while the session is not open.
+
+        Raises:
+            ContainerGoneError: The engine has it no more.
+        """
+        machine = self._container_machine()
+        if machine is None:
+            return None
+        engine = self._engine_of().engine
+        with engine.errors("inspect", machine.container):
+            return engine.client.containers.get(machine.container)
+
+    @property
+    def docker_image(self) -> "Image | None":
+        """The container's image as an object of the engine's client; None while the session is not
+        open.
+
+        Raises:
+            ContainerGoneError: The engine has the container no more.
+        """
+        container = self.container
+        return None if container is None else container.image
+
+    @property
+    def using_existing_container(self) -> bool:
+        """Whether the container was there before the session, and stays after it."""
+        return self._engine_of().options.container_id is not None
+
+    @property
+    def keep_template(self) -> bool:
+        """Whether an image built from a Dockerfile is kept."""
+        return self._engine_of().options.keep_template
+
+    @property
+    def commit_container(self) -> bool:
+        """Whether the container is saved as an image when the session is closed."""
+        return self._engine_of().options.commit_container
+
+    @property
+    def verbose(self) -> bool:
+        """Whether what happens is logged to stderr."""
+        return self.config.verbose
+
+    def _engine_of(self) -> ContainerBackend:
+        assert isinstance(self._backend, ContainerBackend)  # noqa: S101 - by `engine_backend`
+        return self._backend
+
+    def _container_machine(self) -> ContainerMachine | None:
+        if self._interpreter is None:
+            return None
+        machine = self._interpreter.machine
+        assert isinstance(machine, ContainerMachine)  # noqa: S101 - by `engine_backend`
+        return machine
+
+
+def arguments(names: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments among a constructor's ``locals()``, without ``self`` and ``kwargs``."""
+    return {name: value for name, value in names.items() if name not in ("self", "kwargs")}

@@ -1,0 +1,394 @@
+"""A control connection with its descriptors over one byte stream, as a container's standard input
+and output are.
+
+Both ends run the same `Multiplexer`. Its local side is a control connection: a record that comes in
+there with descriptors goes out as a record with stream numbers, and becomes a record with
+descriptors again at the other end, where pipes and sockets of the same kinds stand for the first
+ones. What is read from the one is written to the other, until it ends.
+
+A frame is ``u8 kind | u32 stream | u32 size`` and `size` bytes, little endian:
+
+    control  ``u8 count | (u8 kind | u32 stream) * count | JSON``: a record
+    data     bytes of a stream
+    end      no more bytes will come
+    gone     nobody takes the bytes any more
+    credit   ``u32``: that many bytes have been taken, and as many more may be sent
+
+A sender may be `WINDOW` bytes ahead of its receiver on every stream, so that one that nobody reads
+stops its writer and no other.
+
+Streams run apart, but for a socket and the pipes that were passed in one record with it: what was
+written to the pipes before something was written to the socket arrives before it. A kernel's reply
+so comes after all that its cell has put out.
+"""
+
+from __future__ import annotations
+
+import collections
+import json
+import os
+import selectors
+import socket
+import struct
+
+from .control import ControlChannel
+from .streams import (
+    BOTH,
+    FROM_PEER,
+    NULL,
+    TO_PEER,
+    WINDOW,
+    Stream,
+    comes_later,
+    hand_over,
+    held_by,
+    kind_of,
+    order,
+    shut_down,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+    from .transport import Transport
+
+CONTROL, DATA, END, GONE, CREDIT = range(5)
+_HEADER = struct.Struct("<BII")
+_PASSED = struct.Struct("<BI")
+_NUMBER = struct.Struct("<I")
+_CHUNK = 1 << 16
+_MOST_FRAME = 64 << 20
+_MOST_WAITING = 4 << 20
+_READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
+
+
+class ProtocolError(Exception):
+    """The peer does not keep to the protocol."""
+
+
+class Multiplexer:
+    """Carries everything between a control connection and the byte stream, in one thread.
+
+    Args:
+        transport: The byte stream.
+        control: The local control connection.
+        serves: Whether the peer may pass descriptors: the supervisor's end does, the host's end
+            trusts nothing that comes from a sandbox.
+    """
+
+    def __init__(self, transport: Transport, control: ControlChannel, *, serves: bool) -> None:
+        self._transport = transport
+        self._control = control
+        self._serves = serves
+        self._selector = selectors.DefaultSelector()
+        self._streams: dict[int, Stream] = {}
+        self._last = 0
+        self._arrived = 0
+        self._inbox = bytearray()
+        self._outbox: collections.deque[memoryview] = collections.deque()
+        self._outbox_bytes = 0
+        self._out_interest = 0
+        self._paused = False
+
+    def run(self) -> None:
+        """Carry until either side hangs up, and close every stream.
+
+        Raises:
+            ProtocolError: The peer does not keep to the protocol.
+        """
+        transport = self._transport
+        self._selector.register(transport.reads_from, _READ)
+        self._selector.register(self._control, _READ)
+        try:
+            while True:
+                for key, events in self._selector.select():
+                    if key.fd == transport.reads_from and events & _READ:
+                        data = transport.receive()
+                        if data is None:
+                            return
+                        if data:
+                            self._take(data)
+                    elif key.fileobj is self._control:
+                        if not self._serve_control():
+                            return
+                    elif key.data is not None:
+                        self._serve_stream(key.data, events)
+                    if key.fd == transport.writes_to and events & _WRITE:
+                        self._flush()
+        except (BrokenPipeError, ConnectionResetError):
+            return
+        finally:
+            hand_over(self._streams.values())
+            for stream in self._streams.values():
+                os.close(stream.fd)
+            self._control.close()
+            self._selector.close()
+
+    # --- to the peer
+
+    def _serve_control(self) -> bool:
+        while True:
+            record = self._control.receive()
+            if record is None:
+                return False
+            message, fds = record
+            passed, streams = [], []
+            for fd in fds:
+                kind = kind_of(fd)
+                self._last += 1
+                passed.append(_PASSED.pack(kind, self._last))
+                if kind == NULL:
+                    os.close(fd)
+                else:
+                    streams.append(self._add(self._last, fd, kind))
+            order(streams)
+            body = json.dumps(message).encode()
+            self._send(CONTROL, 0, bytes([len(passed)]) + b"".join(passed) + body)
+            if not self._control.pending():
+                return True
+
+    def _serve_stream(self, stream: Stream, events: int) -> None:
+        if stream.number not in self._streams:
+            return  # ended by what came before it in the same round
+        if events & _WRITE:
+            self._write(stream)
+        if events & _READ and stream.reading and stream.credit and not self._paused:
+            if stream.pipes:
+                self._read_pipes(stream)
+            if not stream.owed:
+                self._read(stream)
+        self._settle(stream)
+
+    def _read(self, stream: Stream) -> int:
+        """Read some of a stream and send it; returns how much."""
+        try:
+            data = os.read(stream.fd, min(_CHUNK, stream.credit))
+        except BlockingIOError:
+            return 0
+        except OSError:
+            data = b""
+        if data:
+            stream.credit -= len(data)
+            self._send(DATA, stream.number, data)
+        else:
+            stream.reading = False
+            self._send(END, stream.number)
+        if stream.socket is not None:
+            self._pay(stream.socket, stream, len(data))
+        return len(data)
+
+    def _read_pipes(self, stream: Stream) -> None:
+        """Before a socket is read: send what its pipes hold, as far as the peer takes it now."""
+        for pipe in stream.pipes:
+            if not pipe.reading:
+                continue
+            held = held_by(pipe.fd)
+            if held:
+                stream.owed[pipe] = held
+            while pipe in stream.owed and pipe.credit and self._read(pipe):
+                pass
+            self._settle(pipe)
+
+    def _pay(self, stream: Stream, pipe: Stream, size: int) -> None:
+        """A pipe has been read: the socket that comes after it waits for so much less."""
+        left = stream.owed.get(pipe, 0) - size
+        if left > 0 and pipe.reading:
+            stream.owed[pipe] = left
+        elif stream.owed.pop(pipe, None) is not None and stream.number in self._streams:
+            self._watch(stream)
+
+    def _send(self, kind: int, number: int, payload: bytes = b"") -> None:
+        header = _HEADER.pack(kind, number, len(payload))
+        pieces: list[bytes | memoryview] = [header, payload] if payload else [header]
+        sent = 0
+        if not self._outbox:
+            try:
+                sent = self._transport.send(pieces)
+            except BlockingIOError:
+                pass
+        for piece in pieces:
+            if sent < len(piece):
+                self._outbox.append(memoryview(piece)[sent:])
+                self._outbox_bytes += len(piece) - sent
+            sent = max(0, sent - len(piece))
+        if self._outbox:
+            self._watch_output()
+
+    def _flush(self) -> None:
+        while self._outbox:
+            pieces = [*self._outbox][:64]
+            try:
+                sent = self._transport.send(pieces)
+            except BlockingIOError:
+                break
+            self._outbox_bytes -= sent
+            while sent:
+                first = self._outbox[0]
+                if sent < len(first):
+                    self._outbox[0] = first[sent:]
+                    break
+                sent -= len(first)
+                self._outbox.popleft()
+        self._watch_output()
+
+    def _watch_output(self) -> None:
+        transport = self._transport
+        wanted = _WRITE if self._outbox else 0
+        if wanted != self._out_interest:
+            self._out_interest = wanted
+            if transport.writes_to == transport.reads_from:
+                self._selector.modify(transport.reads_from, _READ | wanted)
+            elif wanted:
+                self._selector.register(transport.writes_to, _WRITE)
+            else:
+                self._selector.unregister(transport.writes_to)
+        paused = self._outbox_bytes > _CHUNK
+        if paused != self._paused:
+            self._paused = paused
+            for stream in list(self._streams.values()):
+                self._watch(stream)
+
+    # --- from the peer
+
+    def _take(self, data: bytes) -> None:
+        self._inbox += data
+        start, inbox = 0, self._inbox
+        while len(inbox) - start >= _HEADER.size:
+            kind, number, size = _HEADER.unpack_from(inbox, start)
+            if size > _MOST_FRAME:
+                raise ProtocolError(f"a frame of {size} bytes")
+            end = start + _HEADER.size + size
+            if len(inbox) < end:
+                break
+            self._handle(kind, number, bytes(memoryview(inbox)[start + _HEADER.size : end]))
+            start = end
+        if start:
+            del self._inbox[:start]
+
+    def _handle(self, kind: int, number: int, payload: bytes) -> None:
+        if kind == CONTROL:
+            self._receive_control(payload)
+            return
+        stream = self._streams.get(number)
+        if stream is None:
+            return  # it has ended here, and the peer does not know yet
+        if kind == DATA:
+            self._receive_data(stream, payload)
+        elif kind == END:
+            stream.ending = True
+        elif kind == GONE:
+            stream.reading = False
+        elif kind == CREDIT and len(payload) == _NUMBER.size:
+            stream.credit += _NUMBER.unpack(payload)[0]
+        else:
+            raise ProtocolError(f"a frame of kind {kind}")
+        self._settle(stream)
+
+    def _receive_control(self, payload: bytes) -> None:
+        try:
+            count = payload[0]
+            body = 1 + count * _PASSED.size
+            passed = [_PASSED.unpack_from(payload, 1 + i * _PASSED.size) for i in range(count)]
+            message = json.loads(payload[body:])
+        except (IndexError, ValueError, RecursionError, struct.error) as error:
+            raise ProtocolError(f"a broken record: {error}") from None
+        if passed and not self._serves:
+            raise ProtocolError("descriptors from inside")
+        if not isinstance(message, dict):
+            raise ProtocolError("a record that is no object")
+        before = set(self._streams)
+        theirs = [self._stand_in(kind, number) for kind, number in passed]
+        order([stream for number, stream in self._streams.items() if number not in before])
+        try:
+            self._control.send(message, theirs)
+        finally:
+            for fd in theirs:
+                os.close(fd)
+
+    def _stand_in(self, kind: int, number: int) -> int:
+        """Make what stands for a descriptor of the peer's; returns the end that is handed on."""
+        if kind == NULL:
+            return os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        if kind == BOTH:
+            mine, theirs = (end.detach() for end in socket.socketpair())
+            self._add(number, mine, BOTH)
+        elif kind == TO_PEER:
+            theirs, mine = os.pipe()
+            self._add(number, mine, FROM_PEER)
+        else:
+            mine, theirs = os.pipe()
+            self._add(number, mine, TO_PEER)
+        return theirs
+
+    def _receive_data(self, stream: Stream, payload: bytes) -> None:
+        if not stream.writing:
+            return
+        if stream.pending_bytes + len(payload) > _MOST_WAITING:
+            raise ProtocolError("more bytes than were asked for")
+        self._arrived += 1
+        stream.pending.append(memoryview(payload))
+        stream.arrivals.append(self._arrived)
+        stream.pending_bytes += len(payload)
+        self._write(stream)
+
+    def _write(self, stream: Stream) -> None:
+        while stream.pending and not comes_later(stream):
+            try:
+                sent = os.write(stream.fd, stream.pending[0])
+            except BlockingIOError:
+                break
+            except OSError:
+                stream.writing = False
+                stream.pending.clear()
+                stream.arrivals.clear()
+                self._send(GONE, stream.number)
+                break
+            stream.pending_bytes -= sent
+            stream.taken += sent
+            if sent == len(stream.pending[0]):
+                stream.pending.popleft()
+                stream.arrivals.popleft()
+            else:
+                stream.pending[0] = stream.pending[0][sent:]
+        after = stream.socket
+        if after is not None and after.pending and after.number in self._streams:
+            self._write(after)
+            self._settle(after)
+        if stream.taken >= WINDOW // 4:
+            self._send(CREDIT, stream.number, _NUMBER.pack(stream.taken))
+            stream.taken = 0
+
+    # --- streams
+
+    def _add(self, number: int, fd: int, kind: int) -> Stream:
+        stream = Stream(number, fd, kind)
+        self._streams[number] = stream
+        self._watch(stream)
+        return stream
+
+    def _settle(self, stream: Stream) -> None:
+        """Close what has ended in both directions; watch for what can still happen."""
+        if stream.ending and stream.writing and not stream.pending:
+            stream.writing = False
+            if stream.is_socket:
+                shut_down(stream.fd)
+        if stream.reading or stream.writing:
+            self._watch(stream)
+            return
+        if stream.interest:
+            self._selector.unregister(stream.fd)
+        del self._streams[stream.number]
+        os.close(stream.fd)
+
+    def _watch(self, stream: Stream) -> None:
+        reads = stream.reading and stream.credit and not self._paused and not stream.owed
+        writes = stream.pending and not comes_later(stream)
+        wanted = (_READ if reads else 0) | (_WRITE if writes else 0)
+        if wanted == stream.interest:
+            return
+        if not stream.interest:
+            self._selector.register(stream.fd, wanted, stream)
+        elif wanted:
+            self._selector.modify(stream.fd, wanted, stream)
+        else:
+            self._selector.unregister(stream.fd)
+        stream.interest = wanted

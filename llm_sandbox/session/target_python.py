@@ -1,0 +1,213 @@
+"""The Python of an image, for which libraries are installed from outside of it.
+
+pip chooses wheels by what it is told of the Python they are for, and everything it is told comes
+from inside: it is taken only as far as it is what it has to be.
+"""
+
+import importlib.util
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["PROBE", "TargetPython", "canonical_name", "read_target", "same_version"]
+
+_OLDEST = (3, 9)
+_OLDEST_GLIBC = 5
+_MOST_DISTRIBUTIONS = 5000
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,198}[A-Za-z0-9])?", re.ASCII)
+_VERSION = re.compile(
+    r"(?:\d{1,9}!)?\d{1,9}(?:\.\d{1,9}){0,9}(?:(?:a|b|rc)\d{1,9})?(?:\.post\d{1,9})?(?:\.dev\d{1,9})?"
+    r"(?:\+[a-z0-9]{1,50}(?:\.[a-z0-9]{1,50}){0,9})?",
+    re.ASCII,
+)
+_MACHINE = re.compile(r"[a-z0-9_]{2,32}", re.ASCII)
+_MAGIC = re.compile(r"[0-9a-f]{8}", re.ASCII)
+_PATH = re.compile(r"(?:/[A-Za-z0-9._+-]{1,100}){1,20}", re.ASCII)
+_SOABI = re.compile(r"cpython-\d{2,4}(?P<flags>[td]{0,2})(?:-.*)?", re.ASCII)
+
+# Runs in the image's Python, whichever it is, with folders of further libraries as its arguments,
+# and says nothing but what it finds.
+PROBE = r"""
+import json, sys
+found = {"version": list(sys.version_info[:3])}
+if sys.version_info >= (3, 9):
+    import glob, importlib.metadata, importlib.util, os, struct, subprocess, sysconfig
+    try:
+        libc = os.confstr("CS_GNU_LIBC_VERSION") or ""
+    except (ValueError, OSError, AttributeError):
+        libc = ""
+    for loader in [] if libc else glob.glob("/lib/ld-musl-*.so.1"):
+        said = subprocess.run([loader], capture_output=True).stderr.decode("utf-8", "replace")
+        libc = "musl " + (said.partition("Version ")[2].split() or [""])[0]
+    named = []
+    for distribution in importlib.metadata.distributions(path=sys.argv[1:] + sys.path):
+        try:
+            named.append([distribution.metadata["Name"], distribution.version])
+        except Exception:
+            pass
+    found.update(
+        implementation=sys.implementation.name,
+        executable=sys.executable,
+        soabi=sysconfig.get_config_var("SOABI") or "",
+        magic=importlib.util.MAGIC_NUMBER.hex(),
+        bits=8 * struct.calcsize("P"),
+        machine=os.uname().machine,
+        libc=libc,
+        distributions=named,
+    )
+print(json.dumps(found))
+"""
+
+
+def canonical_name(name: str) -> str:
+    """Return the one spelling that names of the same distribution share."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def same_version(one: str, other: str) -> bool:
+    """Whether two versions are the same but for what a builder has added to one of them."""
+    return _public(one) == _public(other)
+
+
+def _public(version: str) -> str:
+    return re.sub(r"(\.0)+$", "", version.partition("+")[0])
+
+
+@dataclass(frozen=True)
+class TargetPython:
+    """What wheels are chosen by."""
+
+    version: tuple[int, int, int]
+    executable: str
+    """Its path inside."""
+    abi: str
+    """Such as ``cp311``."""
+    platforms: tuple[str, ...]
+    """Wheels' names of its platform, the best first."""
+    machine: str
+    """As `os.uname` has it inside."""
+    magic: str
+    """What its byte code begins with, in hexadecimal."""
+    distributions: Mapping[str, str]
+    """Version by canonical name of what it has."""
+
+    @property
+    def compiles_here(self) -> bool:
+        """Whether byte code made by this process's Python is good for it."""
+        return self.magic == importlib.util.MAGIC_NUMBER.hex()
+
+    def facts(self) -> list[Any]:
+        """All that pip's answer depends on but the index, as JSON-able data."""
+        named = sorted(self.distributions.items())
+        return [self.version, self.abi, self.platforms, self.machine, self.magic, named]
+
+    def options(self) -> list[str]:
+        """What pip is told of it."""
+        platforms = [word for name in self.platforms for word in ("--platform", name)]
+        version = ".".join(map(str, self.version))
+        options = ["--python-version", version, "--implementation", "cp", "--abi", self.abi]
+        return [*options, *platforms]
+
+    def constraints(self) -> dict[str, str]:
+        """A requirement by name that keeps what it has as it is."""
+        # A version with something added is known to no index; any such satisfies the plain one.
+        return {
+            name: f"{name}=={version.partition('+')[0]}"
+            for name, version in self.distributions.items()
+        }
+
+    def markers(self) -> dict[str, str]:
+        """What the conditions in packages' requirements are judged by."""
+        full = ".".join(map(str, self.version))
+        return {
+            "implementation_name": "cpython",
+            "implementation_version": full,
+            "os_name": "posix",
+            "platform_machine": self.machine,
+            "platform_python_implementation": "CPython",
+            "platform_release": "",
+            "platform_system": "Linux",
+            "platform_version": "",
+            "python_full_version": full,
+            "python_version": ".".join(map(str, self.version[:2])),
+            "sys_platform": "linux",
+        }
+
+
+def read_target(text: str) -> TargetPython:
+    """Read what `PROBE` has printed.
+
+    Raises:
+        ValueError: It is nothing that libraries can be installed for; the words say why.
+    """
+    # trust: printed inside; every value is taken only in its own form.
+    try:
+        found = json.loads(text)
+        version = tuple(found["version"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ValueError("its Python did not say what it is") from None
+    if len(version) != 3 or not all(type(part) is int and 0 <= part < 1000 for part in version):
+        raise ValueError("its Python has a version that is none")
+    if version < _OLDEST:
+        words = ".".join(map(str, version))
+        raise ValueError(f"its Python is {words}, and 3.9 is the oldest that this works for")
+    if found.get("implementation") != "cpython":
+        raise ValueError("its Python is not CPython")
+    texts = {key: found.get(key) for key in ("executable", "soabi", "magic", "machine", "libc")}
+    if not all(isinstance(value, str) for value in texts.values()):
+        raise ValueError("its Python did not say what it is")
+    abi = _SOABI.fullmatch(texts["soabi"])
+    machine = _machine(texts["machine"], found.get("bits"))
+    if abi is None or not _MACHINE.fullmatch(machine) or not _MAGIC.fullmatch(texts["magic"]):
+        raise ValueError("its Python is of a kind that is not known")
+    executable = texts["executable"]
+    return TargetPython(
+        version=version,
+        executable=executable if _PATH.fullmatch(executable) else "/usr/bin/python3",
+        abi=f"cp{version[0]}{version[1]}{abi['flags']}",
+        platforms=tuple(_platforms(texts["libc"], machine)),
+        machine=texts["machine"] if _MACHINE.fullmatch(texts["machine"]) else machine,
+        magic=texts["magic"],
+        distributions=_distributions(found.get("distributions")),
+    )
+
+
+def _machine(machine: str, bits: object) -> str:
+    """As wheels name it: a 32-bit Python may run on a machine that is more."""
+    if bits == 32:
+        return {"x86_64": "i686", "aarch64": "armv7l"}.get(machine, machine)
+    return machine
+
+
+def _platforms(libc: str, machine: str) -> list[str]:
+    found = re.fullmatch(r"(glibc|musl) (\d{1,2})\.(\d{1,3})(?:\..*)?", libc, re.ASCII)
+    if found is None:
+        raise ValueError("its C library is neither glibc nor musl")
+    kind, major, minor = found[1], int(found[2]), int(found[3])
+    if kind == "musl":
+        names = [f"musllinux_{major}_{older}" for older in range(minor, -1, -1)]
+    else:
+        names = [f"manylinux_{major}_{older}" for older in range(minor, _OLDEST_GLIBC - 1, -1)]
+        names.append("manylinux2014")
+    return [f"{name}_{machine}" for name in [*names, "linux"]]
+
+
+def _distributions(entries: object) -> dict[str, str]:
+    if not isinstance(entries, list) or len(entries) > _MOST_DISTRIBUTIONS:
+        raise ValueError("its Python did not say what it has")
+    found: dict[str, str] = {}
+    for entry in entries:
+        if not isinstance(entry, list) or len(entry) != 2:
+            continue
+        name, version = entry
+        # What is no proper name or version is nothing that pip could be asked to keep.
+        if (
+            isinstance(name, str)
+            and isinstance(version, str)
+            and _NAME.fullmatch(name)
+            and _VERSION.fullmatch(version)
+        ):
+            found.setdefault(canonical_name(name), version)
+    return found

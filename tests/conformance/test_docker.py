@@ -1,0 +1,18 @@
+"""Docker's machines and sessions, by the suites that ship with the library."""
+
+import pytest
+
+from llm_sandbox.backends.containers.creation.arguments import PROCESS_ALLOWANCE
+from llm_sandbox.testing.backend_suite import BackendSuite
+from llm_sandbox.testing.session_suite import SessionSuite
+
+pytestmark = pytest.mark.engine("docker", image="python")
+
+
+class TestMachines(BackendSuite):
+    backend_name = "docker"
+    process_allowance = PROCESS_ALLOWANCE
+
+
+class TestSessions(SessionSuite):
+    backend_name = "docker"

@@ -1,0 +1,31 @@
+"""What is asked, past our library, of an engine and of what came out of a sandbox."""
+
+import docker
+
+
+def exists(api, container):
+    """Whether the engine has it."""
+    try:
+        api.inspect_container(container)
+    except docker.errors.NotFound:
+        return False
+    return True
+
+
+def ours(api):
+    """Containers that this process made."""
+    from llm_sandbox.backends.containers.upkeep.labels import OWNER, current_owner
+
+    found = api.containers(all=True, filters={"label": f"{OWNER}={current_owner()}"})
+    return {one["Id"] for one in found}
+
+
+def container_of(session):
+    """The container that a session is in."""
+    return session._interpreter.machine.container
+
+
+def counted(text):
+    """Whether the output is the first numbers, and more than none."""
+    numbers = text.split()
+    return bool(numbers) and numbers == [str(n) for n in range(len(numbers))]

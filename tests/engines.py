@@ -1,0 +1,299 @@
+"""The container engines of a test run: installed, started, given their images, and stopped again.
+
+    python tests/engines.py [--install] [--tests ARGS...] -- COMMAND...
+    python tests/engines.py status
+
+Only root can start engines. What already runs is used and left alone; what is started here ends
+with the command, however that ends. Arguments after `--tests` are those of pytest: engines are
+started only if the tests that it then chooses need one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Debian's packages, by a program of each; an engine without the rest of its line does less.
+PACKAGES = {
+    "dockerd": ("docker.io", "iptables"),
+    "podman": ("podman",),
+    "runsc": ("runsc",),
+    "mmdebstrap": ("mmdebstrap",),
+    "newuidmap": ("uidmap",),
+}
+DOCKER_SOCKET = "/var/run/docker.sock"
+IMAGE = "python"
+START_S = 60.0
+STOP_S = 20.0
+PR_SET_PDEATHSIG = 1
+STARTED = "LLM_SANDBOX_TEST_ENGINES"
+"""Set while an engine runs that was started here: nobody else uses it."""
+
+
+def say(words: str) -> None:
+    """Tell people."""
+    print(f"==> {words}", flush=True)
+
+
+# --- programs
+
+
+def install() -> None:
+    """Install what is missing, where that can be done; each package by itself, as a distribution
+    may lack one of them.
+    """
+    missing = [program for program in PACKAGES if not _find(program)]
+    if not missing:
+        return
+    if os.geteuid() != 0 or not _find("apt-get"):
+        why = "only root can install" if os.geteuid() else "there is no apt-get"
+        say(f"not installed, and {why}: {', '.join(missing)}; tests that need them are skipped")
+        return
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    subprocess.run(["apt-get", "-qq", "update"], check=False, env=environment)
+    for program in missing:
+        packages = PACKAGES[program]
+        started = time.monotonic()
+        done = subprocess.run(
+            ["apt-get", "-qq", "install", "--yes", "--no-install-recommends", *packages],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode == 0:
+            say(f"installed {' '.join(packages)} ({time.monotonic() - started:.0f} s)")
+        else:
+            words = (done.stderr or done.stdout).strip().splitlines()
+            say(f"cannot install {program}: {words[-1] if words else done.returncode}")
+
+
+def _find(program: str) -> str | None:
+    return shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin:/usr/bin:/bin")
+
+
+# --- the Docker engine
+
+
+def docker_answers() -> bool:
+    """Whether an engine listens where this process would look for one."""
+    if os.environ.get("DOCKER_HOST"):
+        return True
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(5)
+        try:
+            probe.connect(DOCKER_SOCKET)
+            probe.sendall(b"GET /_ping HTTP/1.0\r\nHost: docker\r\n\r\n")
+            return b" 200 " in probe.recv(64)
+        except OSError:
+            return False
+
+
+@contextlib.contextmanager
+def docker_engine() -> Iterator[bool]:
+    """An engine for as long as the block; whether there is one that was started for it."""
+    program = _find("dockerd")
+    if docker_answers():
+        say("docker: using the engine that runs already")
+        yield False
+        return
+    if os.geteuid() != 0 or program is None:
+        why = "only root can start it" if program else "not installed"
+        say(f"docker: no engine answers, and {why}; tests that need it are skipped")
+        yield False
+        return
+    started = time.monotonic()
+    folder = Path(tempfile.mkdtemp(prefix="docker-engine-"))
+    process = _start_docker(program, folder)
+    try:
+        while not (answers := docker_answers()):
+            if process.poll() is not None or time.monotonic() > started + START_S:
+                break
+            time.sleep(0.1)
+        if answers:
+            say(f"docker: started ({time.monotonic() - started:.1f} s)")
+        else:
+            log = (folder / "log").read_text(errors="replace").splitlines()
+            say(
+                "docker: the engine does not start; tests that need it are skipped. Its last words:"
+            )
+            print("\n".join(log[-5:]), flush=True)
+        yield answers
+    finally:
+        _stop(process)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _start_docker(program: str, folder: Path) -> subprocess.Popen[bytes]:
+    libc = ctypes.CDLL(None)
+
+    def bind() -> None:
+        # However this process ends, the engine ends with it.
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+    # A pid file of its own: one that another engine left behind would keep this one from starting.
+    with (folder / "log").open("wb") as log:
+        return subprocess.Popen(
+            [program, "--pidfile", str(folder / "pid")],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            preexec_fn=bind,  # noqa: PLW1509 - there are no threads yet
+        )
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is not None:
+        return
+    process.terminate()
+    try:
+        process.wait(STOP_S)
+    except subprocess.TimeoutExpired:
+        say("docker: the engine does not end; killing it")
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+# --- images
+
+
+def provide_images() -> None:
+    """Have the image of Python sessions in every engine: built in one, handed on to the other."""
+    has_docker = docker_answers()
+    if has_docker:
+        _build("docker")
+    podman = _find("podman")
+    if podman is None:
+        say("podman: not installed; tests that need it are skipped")
+    elif os.geteuid() == 0 and not (has_docker and _hand_on(podman)):
+        _build("podman")
+
+
+def _build(engine: str) -> bool:
+    started = time.monotonic()
+    command = [sys.executable, "-m", "llm_sandbox", "images", "build", IMAGE, "--engine", engine]
+    done = subprocess.run(command, cwd=Path(__file__).parents[1], check=False)
+    took = f"{time.monotonic() - started:.0f} s"
+    if done.returncode == 0:
+        say(f"{engine}: the {IMAGE} image is there ({took})")
+    else:
+        say(f"{engine}: no {IMAGE} image ({took}); tests that need it are skipped")
+    return done.returncode == 0
+
+
+def _hand_on(podman: str) -> bool:
+    """Copy Docker's image to Podman, which takes a fraction of building it again."""
+    docker = _find("docker")
+    name = _image_name()
+    if docker is None or name is None:
+        return False
+    there = _output([docker, "image", "inspect", "--format", "{{.Id}}", name])
+    if not there:
+        return False
+    here = _output([podman, "image", "inspect", "--format", "{{.Id}}", f"localhost/{name}"])
+    if there.removeprefix("sha256:") == here.removeprefix("sha256:"):
+        say(f"podman: the {IMAGE} image is there")
+        return True
+    started = time.monotonic()
+    with subprocess.Popen([docker, "save", name], stdout=subprocess.PIPE) as saved:
+        loaded = subprocess.run([podman, "load", "--quiet"], stdin=saved.stdout, check=False)
+    if saved.returncode or loaded.returncode:
+        return False
+    say(f"podman: the {IMAGE} image came from docker ({time.monotonic() - started:.0f} s)")
+    return True
+
+
+def _image_name() -> str | None:
+    module = "llm_sandbox.backends.containers.images.recipes"
+    code = f"from {module} import image_name; print(image_name('python'))"
+    return _output([sys.executable, "-c", code]) or None
+
+
+def _output(command: list[str]) -> str:
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[1]
+    )
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+# --- the command
+
+
+def run(command: list[str]) -> int:
+    """Run a command with the engines; returns its exit code."""
+    child: subprocess.Popen[bytes] | None = None
+
+    def pass_on(number: int, frame: object) -> None:
+        if child is None:
+            raise SystemExit(128 + number)
+        # A terminal's Ctrl-C has reached the command by itself.
+        if number != signal.SIGINT and child.poll() is None:
+            child.send_signal(number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, pass_on)
+    with docker_engine() as started:
+        provide_images()
+        environment = {**os.environ, **({STARTED: "docker"} if started else {})}
+        child = subprocess.Popen(command, env=environment)
+        code = child.wait()
+    return code if code >= 0 else 128 - code
+
+
+def wanted(arguments: list[str]) -> bool:
+    """Whether the tests that pytest would choose by these arguments need an engine."""
+    if not arguments:
+        return True
+    command = [sys.executable, "-m", "pytest", *arguments, "-m", "engine", "--collect-only", "-qq"]
+    done = subprocess.run(
+        [*command, "-p", "no:cacheprovider"], stdout=subprocess.PIPE, text=True, check=False
+    )
+    # 5: nothing was collected. Anything else that is wrong, the tests themselves will tell.
+    return done.returncode != 5
+
+
+def status() -> None:
+    """Say what there is."""
+    for program in PACKAGES:
+        say(f"{program}: {_find(program) or 'not installed'}")
+    say(f"docker: {'answers' if docker_answers() else 'no engine answers'}")
+
+
+def main(words: list[str]) -> int:
+    """Entry point; returns the exit code."""
+    if words == ["status"]:
+        status()
+        return 0
+    options, split, command = words, "", []
+    if "--" in words:
+        at = words.index("--")
+        options, split, command = words[:at], "--", words[at + 1 :]
+    if not split or not command:
+        print(__doc__, file=sys.stderr)
+        return 2
+    if "--tests" in options:
+        at = options.index("--tests")
+        options, tests = options[:at], options[at + 1 :]
+        if not wanted(tests):
+            os.execvp(command[0], command)
+    if "--install" in options:
+        install()
+    return run(command)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,42 @@
+"""Tests with the marker `engine` are skipped, with what to type, where that engine does not answer.
+
+`@pytest.mark.engine` needs Docker, `@pytest.mark.engine("podman", image="python")` Podman and the
+image of Python sessions in it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from llm_sandbox.backends.registry import get_backend
+from llm_sandbox.exceptions import SandboxError
+
+START = "start it, or have `make test` do it as root"
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for mark in item.iter_markers("engine"):
+        name = mark.args[0] if mark.args else "docker"
+        reason = _missing(name, mark.kwargs.get("image"))
+        if reason is not None:
+            pytest.skip(reason)
+
+
+@cache
+def _missing(name: str, image: str | None) -> str | None:
+    from llm_sandbox.backends.containers.backend import ContainerBackend
+    from llm_sandbox.backends.containers.images.names import find_image
+    from llm_sandbox.backends.containers.images.recipes import image_name
+
+    try:
+        backend = get_backend(name)
+        backend.check()
+        assert isinstance(backend, ContainerBackend)
+        if image is not None and find_image(backend.engine, image_name(image)) is None:
+            build = f"python -m llm_sandbox images build {image} --engine {name}"
+            return f"{name} has no image {image_name(image)}: {build}"
+    except SandboxError as error:
+        return f"{name}: {error.message}; {START}"
+    return None
