@@ -55,6 +55,8 @@ class Companion:
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
+                    # Podman's monitors leave a file named oom where they run.
+                    cwd=self.folder,
                     start_new_session=True,
                 )
         except BaseException:
