@@ -2,7 +2,8 @@
 
 Looked at once, where results arrive, before the first and after the last test: processes, mounts,
 control groups, temporary files, and what the container engines hold. What was there before counts
-for nothing, nor does what is kept: images of ours, and the volumes with what runs inside.
+for nothing, nor does what is kept: images of ours, and the volumes with what runs inside and how
+it is held.
 
 Others may be using the machine, too. So what has a living owner is left to that; only an engine
 that was started for the tests has to be as it was.
@@ -45,7 +46,7 @@ NAMES = ("bwrap", "files", "init", "kernel", "llm-sandbox", "mux", "runsc", "sup
 MARK = f"{MARKER}=".encode()
 """What every program in a sandbox has among its variables."""
 KEPT_IMAGES = ("llm-sandbox/", "llm-sandbox-test/", "debian")
-KEPT_VOLUMES = ("llm-sandbox-guest-", "llm-sandbox-layers")
+KEPT_VOLUMES = ("llm-sandbox-guest-", "llm-sandbox-layers", "llm-sandbox-seccomp-")
 _key = pytest.StashKey[set[str]]()
 
 
