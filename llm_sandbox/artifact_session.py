@@ -60,9 +60,9 @@ class ArtifactSandboxSession(BaseSession):
     ) -> None:
         del stream  # results stream to callbacks and are collected, always
         handler = LanguageHandlerFactory.create_handler(lang)
-        chosen, reason = resolve(backend, lang)
+        chosen, reason = resolve(backend, handler.name, handler.toolchain)
         config = SessionConfig(
-            lang=SupportedLanguage(lang),
+            lang=lang,
             workdir=workdir or "/sandbox",
             limits=limits or Limits(),
             network=network,

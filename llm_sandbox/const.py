@@ -6,7 +6,14 @@ Every member is a string equal to its value, prints as its value, and is found i
 from enum import StrEnum
 from typing import Self
 
-__all__ = ["VERSION", "RunStatus", "SandboxBackend", "StateOutcome", "SupportedLanguage"]
+__all__ = [
+    "VERSION",
+    "RunStatus",
+    "SandboxBackend",
+    "StateOutcome",
+    "SupportedLanguage",
+    "language_name",
+]
 
 VERSION = "0.1.0"
 """Of this library."""
@@ -59,6 +66,32 @@ class SupportedLanguage(_CaseInsensitive):
     """R."""
     BASH = "bash"
     """Bash."""
+    TYPESCRIPT = "typescript"
+    """TypeScript on Node.js, its types taken away."""
+
+
+_OTHER_NAMES = {
+    "py": SupportedLanguage.PYTHON,
+    "python3": SupportedLanguage.PYTHON,
+    "js": SupportedLanguage.JAVASCRIPT,
+    "node": SupportedLanguage.JAVASCRIPT,
+    "nodejs": SupportedLanguage.JAVASCRIPT,
+    "ts": SupportedLanguage.TYPESCRIPT,
+    "c++": SupportedLanguage.CPP,
+    "cxx": SupportedLanguage.CPP,
+    "golang": SupportedLanguage.GO,
+    "rb": SupportedLanguage.RUBY,
+    "sh": SupportedLanguage.BASH,
+    "shell": SupportedLanguage.BASH,
+}
+
+
+def language_name(language: str) -> str:
+    """The name of a language: a `SupportedLanguage` where it is one, by any usual name of it."""
+    key = str(language).strip().lower()
+    if key in _OTHER_NAMES:
+        return _OTHER_NAMES[key]
+    return SupportedLanguage(key) if key in list(SupportedLanguage) else key
 
 
 class RunStatus(_CaseInsensitive):

@@ -33,6 +33,7 @@ class ErrorCode(StrEnum):
     BACKEND = "backend"
     BACKEND_UNAVAILABLE = "backend_unavailable"
     ISOLATION_UNAVAILABLE = "isolation_unavailable"
+    TOOLCHAIN_NOT_FOUND = "toolchain_not_found"
     LAUNCH = "launch"
     FILE = "file"
     PATH = "path"

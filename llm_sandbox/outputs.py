@@ -141,6 +141,10 @@ class ExecutionError:
     kind: Literal["exception", "syntax", "exit", "compile", "input", "blocked"] = "exception"
     """An exception, code that does not parse, an exit, a compiler's error, input not given, or
     code that the security policy refuses."""
+    column: int | None = None
+    """Column in that line, from 1, where a compiler names one; None when unknown."""
+    file: str | None = None
+    """The file that a compiler names, ``main.cpp`` for the code itself; None without one."""
 
     def to_dict(self) -> dict[str, object]:
         """Return the error as JSON-able data."""
@@ -150,6 +154,8 @@ class ExecutionError:
             "frames": [dataclasses.asdict(frame) for frame in self.frames],
             "line": self.line,
             "kind": self.kind,
+            "column": self.column,
+            "file": self.file,
         }
 
     @classmethod

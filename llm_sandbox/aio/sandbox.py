@@ -10,7 +10,8 @@ from anyio.lowlevel import checkpoint
 from llm_sandbox.aio.files import AsyncFiles
 from llm_sandbox.aio.process import AsyncProcess
 from llm_sandbox.aio.threads import Call, in_thread, in_thread_quickly, to_the_end
-from llm_sandbox.backends.base import Backend, Isolation, Machine, Network, Snapshot
+from llm_sandbox.backends.base import Backend, Isolation, Machine, Network
+from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.data import ProcessResult
 from llm_sandbox.limits import Limits
 from llm_sandbox.sandbox.process import Pipe, Process

@@ -17,6 +17,7 @@ from llm_sandbox.data import ExecutionResult, ProcessResult
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.history import HistoryEntry
+from llm_sandbox.session.lending import LentKernel
 from llm_sandbox.session.session import BaseSession
 
 if TYPE_CHECKING:
@@ -180,6 +181,10 @@ class AsyncSession:
     async def restart(self) -> None:
         """Give the session a fresh interpreter; files and installed libraries stay."""
         await in_thread(lambda _: self._session.restart())
+
+    async def lend_kernel(self) -> LentKernel:
+        """Hand the interpreter to somebody who speaks to it himself; see `BaseSession`."""
+        return await in_thread(lambda _: self._session.lend_kernel())
 
     async def install(self, libraries: list[str] | None = None) -> None:
         """Install libraries for this session, now; see `BaseSession.install`.

@@ -9,10 +9,11 @@ import abc
 import socket
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
 from llm_sandbox.limits import Limits
 
@@ -32,7 +33,6 @@ __all__ = [
     "ProcessSpec",
     "RawKernel",
     "RawProcess",
-    "Snapshot",
     "validate_workdir",
 ]
 
@@ -111,6 +111,9 @@ class KernelSpec:
     """Whether it gets a memory layout of its own instead of a fork of the shared zygote."""
     warm: bool = False
     """Whether it runs a first cell of its own before it is used."""
+    command: tuple[str, ...] = ()
+    """The command line of another language's interpreter, around which the kernel is put; empty for
+    Python, whose interpreter is the kernel."""
 
 
 @dataclass(frozen=True)
@@ -175,36 +178,6 @@ class RawKernel:
     stderr: int
     ending: Ending
     cold: bool = False
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """A saved sandbox, from which others can be made where it was saved."""
-
-    backend: str
-    """Name of the backend."""
-    engine: str
-    """Identity of the engine: others do not have it."""
-    image: str
-    """Id of the image that it is."""
-    name: str
-    """Name of that image."""
-
-    def to_dict(self) -> dict[str, str]:
-        """Return it as JSON-able data."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, object]) -> "Snapshot":
-        """Read what `to_dict` returned.
-
-        Raises:
-            ValidationError: It is something else.
-        """
-        values = {field.name: data.get(field.name) for field in fields(cls)}
-        if set(data) != set(values) or not all(isinstance(v, str) for v in values.values()):
-            raise ValidationError("not the data of a snapshot", parameter="image")
-        return cls(**{name: str(value) for name, value in values.items()})
 
 
 @dataclass(frozen=True)
@@ -308,6 +281,10 @@ class Machine(abc.ABC):
     def python(self) -> str:
         """Path of the machine's Python interpreter."""
 
+    @abc.abstractmethod
+    def language_folder(self, language: str) -> str:
+        """Path in it of what this library brings for a language beside Python."""
+
     @property
     def has_packages(self) -> bool:
         """Whether libraries are packages of its own (`install_packages`), and no layers."""
@@ -352,6 +329,9 @@ class Backend(abc.ABC):
     name: ClassVar[str]
     has_containers: ClassVar[bool] = False
     """Whether its machines are containers made from images; then it is a `ContainerBackend`."""
+    search_path: ClassVar[str] = ""
+    """Where machines find this computer's own programs: folders with colons between them; empty
+    where they have programs of their own."""
     pooled: bool = True
     """Whether machines may be made ahead of need: any of them serves any session."""
 

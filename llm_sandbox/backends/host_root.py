@@ -11,15 +11,19 @@ from pathlib import Path
 
 from llm_sandbox.backends import python_environment as environment
 
-__all__ = ["WORKDIR", "Layout", "describe_root"]
+__all__ = ["SEARCH_PATH", "WORKDIR", "Layout", "describe_root"]
 
 WORKDIR = "/sandbox"
+SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin"
+"""Where its programs are."""
 
 _SYSTEM_FOLDERS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 
 _ETC = (
     "alternatives",
     "fonts",
+    "ImageMagick-6",
+    "ImageMagick-7",
     "java-11-openjdk",
     "java-17-openjdk",
     "java-21-openjdk",
@@ -82,6 +86,8 @@ def describe_root(*, network: bool, layers: Path | None) -> Layout:
     layout.binds[f"{environment.GUEST_ROOT}/guest"] = str(guest)
     shim = environment.PACKAGE / "language_handlers" / "python" / "shim"
     layout.binds[f"{environment.GUEST_ROOT}/shim"] = str(shim)
+    for language, source in environment.shims().items():
+        layout.binds[f"{environment.GUEST_ROOT}/languages/{language}"] = str(source)
     for host, inside in python.binds.items():
         layout.binds[inside] = host
     layout.links.update(python.links)

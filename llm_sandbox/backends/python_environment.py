@@ -21,6 +21,7 @@ __all__ = [
     "PythonEnvironment",
     "compile_guest",
     "current",
+    "shims",
 ]
 
 PYTHON_ROOT = "/opt/python"
@@ -40,6 +41,12 @@ reserve no memory, which would count against the limit of every fork."""
 
 PACKAGE = Path(__file__).resolve().parent.parent
 """The folder of the package `llm_sandbox`."""
+
+
+def shims() -> dict[str, Path]:
+    """What runs inside for each language beside Python: name to folder."""
+    folders = sorted((PACKAGE / "language_handlers").glob("*/shim"))
+    return {path.parent.name: path for path in folders if path.parent.name != "python"}
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,13 @@ from importlib.util import find_spec
 from llm_sandbox.backends.base import Backend, Network
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
-from llm_sandbox.exceptions import BackendUnavailableError, SandboxError
+from llm_sandbox.exceptions import (
+    BackendUnavailableError,
+    SandboxError,
+    ToolchainNotFoundError,
+)
 from llm_sandbox.settings import get_settings
+from llm_sandbox.toolchain import Toolchain
 
 __all__ = ["AUTOMATIC", "choose", "prepare", "resolve"]
 
@@ -20,7 +25,9 @@ AUTOMATIC = (SandboxBackend.BUBBLEWRAP, SandboxBackend.DOCKER, SandboxBackend.PO
 _ENGINES = (SandboxBackend.DOCKER, SandboxBackend.PODMAN)
 
 
-def choose(lang: str = SupportedLanguage.PYTHON) -> tuple[Backend, str]:
+def choose(
+    lang: str = SupportedLanguage.PYTHON, needs: Toolchain | None = None
+) -> tuple[Backend, str]:
     """Choose the backend: what LLM_SANDBOX_BACKEND names, else the first that works here.
 
     An engine works here when it answers at once and has the language's image already: nothing is
@@ -28,6 +35,7 @@ def choose(lang: str = SupportedLanguage.PYTHON) -> tuple[Backend, str]:
 
     Args:
         lang: Language of the code.
+        needs: The programs that run it; None for what every sandbox has.
 
     Returns:
         The backend, and why it is this one, in a sentence.
@@ -39,12 +47,12 @@ def choose(lang: str = SupportedLanguage.PYTHON) -> tuple[Backend, str]:
     """
     named = get_settings().backend
     if named is not None:
-        return get_backend(str(named)), f"LLM_SANDBOX_BACKEND names {named}"
+        return _checked(get_backend(str(named)), lang, needs), f"LLM_SANDBOX_BACKEND names {named}"
     failures: list[BackendUnavailableError] = []
     for name in AUTOMATIC:
         try:
             advantage = _check_engine(name, lang) if name in _ENGINES else ""
-            backend = get_backend(str(name))
+            backend = _checked(get_backend(str(name)), lang, needs)
             backend.check()
         except BackendUnavailableError as error:
             failures.append(error)
@@ -52,6 +60,24 @@ def choose(lang: str = SupportedLanguage.PYTHON) -> tuple[Backend, str]:
         passed_over = "".join(f"; {failure.backend} does not work here" for failure in failures)
         return backend, f"{name} is the first that works here{advantage}{passed_over}"
     raise _none_works(failures)
+
+
+def _checked(backend: Backend, lang: str, needs: Toolchain | None) -> Backend:
+    """Return a backend whose sandboxes can run the language.
+
+    Raises:
+        ToolchainNotFoundError: They would have its programs from this computer, which lacks them.
+    """
+    missing = needs.missing(backend.search_path) if needs and backend.search_path else []
+    if needs is not None and missing:
+        raise ToolchainNotFoundError(
+            str(lang),
+            missing,
+            f"in {backend.search_path} of this computer",
+            backend=backend.name,
+            hint=f"install it: apt-get install {' '.join(needs.packages)}",
+        )
+    return backend
 
 
 def _check_engine(name: str, lang: str) -> str:
@@ -95,23 +121,27 @@ def _none_works(failures: list[BackendUnavailableError]) -> BackendUnavailableEr
 
 
 def resolve(
-    backend: SandboxBackend | str | Backend | None, lang: str = SupportedLanguage.PYTHON
+    backend: SandboxBackend | str | Backend | None,
+    lang: str = SupportedLanguage.PYTHON,
+    needs: Toolchain | None = None,
 ) -> tuple[Backend, str]:
     """Return the backend that a caller means, and why it is this one.
 
     Args:
         backend: The backend, its name, or None for the first that works here.
         lang: Language of the code.
+        needs: The programs that run it; None for what every sandbox has.
 
     Raises:
+        ToolchainNotFoundError: Its sandboxes would have them from this computer, which lacks them.
         BackendUnavailableError: None was named and none works here.
         UnsupportedBackendError: There is no backend of that name in this version.
     """
     if backend is None:
-        return choose(lang)
+        return choose(lang, needs)
     if isinstance(backend, Backend):
-        return backend, "it was given"
-    return get_backend(str(backend)), "it was named"
+        return _checked(backend, lang, needs), "it was given"
+    return _checked(get_backend(str(backend)), lang, needs), "it was named"
 
 
 def prepare(backend: SandboxBackend | str | Backend | None, network: Network) -> None:

@@ -25,6 +25,7 @@ from llm_sandbox.exceptions import (
     KernelNotReadyError,
     LaunchError,
 )
+from llm_sandbox.guest.streams import open_pipe
 from llm_sandbox.limits import Limits
 
 __all__ = ["GuestPaths", "SupervisedMachine", "guest_command", "resource_limits"]
@@ -46,7 +47,10 @@ class GuestPaths:
     python: str
     """The interpreter."""
     guest: str
-    """The folder that holds the packages `guest` and `shim`."""
+    """The folder that holds the packages `guest` and `shim`, and `languages`."""
+    own: tuple[str, ...] = ()
+    """How the supervisor's own interpreter is started, where that is another; empty where it is
+    not."""
 
 
 def guest_command(
@@ -66,7 +70,8 @@ def guest_command(
         f"import sys; sys.path.insert(0, {paths.guest!r}); "
         f"from guest import {module}; {call}({given})"
     )
-    return [paths.python, "-I", *(["-S"] if isolated_site else []), "-c", code]
+    start = paths.own if paths.own and isolated_site else (paths.python,)
+    return [*start, "-I", *(["-S"] if isolated_site else []), "-c", code]
 
 
 def resource_limits(limits: Limits, *, processes: bool) -> dict[str, int]:
@@ -176,9 +181,11 @@ class SupervisedMachine(Machine):
         near_in, far_in = _stdin_pair(wanted=spec.stdin)
         return self._start(spec, near_in, far_in)
 
-    def _start(self, spec: ProcessSpec, near_in: int | None, far_in: int) -> RawProcess:
-        out_read, out_write = os.pipe()
-        err_read, err_write = os.pipe()
+    def _start(
+        self, spec: ProcessSpec, near_in: int | None, far_in: int, *, wraps: bool = False
+    ) -> RawProcess:
+        out_read, out_write = open_pipe()
+        err_read, err_write = open_pipe()
         key = os.urandom(8).hex()
         ending = self._connection.watch(key, self._killed_for_memory)
         try:
@@ -191,6 +198,7 @@ class SupervisedMachine(Machine):
                 env=dict(spec.env),
                 cwd=spec.cwd,
                 timeout_s=spec.timeout_s,
+                wraps=wraps,
             )
             if "launch_error" in reply:
                 raise _launch_error(spec, self.spec.workdir, reply["launch_error"])
@@ -208,6 +216,8 @@ class SupervisedMachine(Machine):
     def start_kernel(self, spec: KernelSpec) -> RawKernel:
         near, far = socket.socketpair()
         try:
+            if spec.command:
+                return self._start_interpreter(spec, near, far)
             if spec.cold:
                 return self._start_cold_kernel(spec, near, far)
             return self._fork_kernel(spec, near, far)
@@ -224,9 +234,18 @@ class SupervisedMachine(Machine):
         raw = self._start(ProcessSpec(tuple(command), spec.env), None, os.dup(far.fileno()))
         return RawKernel(raw.id, near, raw.stdout, raw.stderr, raw.ending, cold=True)
 
+    def _start_interpreter(
+        self, spec: KernelSpec, near: socket.socket, far: socket.socket
+    ) -> RawKernel:
+        command = guest_command(self._paths, "wrapper.main", list(spec.command), isolated_site=True)
+        raw = self._start(
+            ProcessSpec(tuple(command), spec.env), None, os.dup(far.fileno()), wraps=True
+        )
+        return RawKernel(raw.id, near, raw.stdout, raw.stderr, raw.ending, cold=True)
+
     def _fork_kernel(self, spec: KernelSpec, near: socket.socket, far: socket.socket) -> RawKernel:
-        out_read, out_write = os.pipe()
-        err_read, err_write = os.pipe()
+        out_read, out_write = open_pipe()
+        err_read, err_write = open_pipe()
         key = os.urandom(8).hex()
         ending = self._connection.watch(key, self._killed_for_memory)
         try:
@@ -320,6 +339,9 @@ class SupervisedMachine(Machine):
     def python(self) -> str:
         return self._paths.python
 
+    def language_folder(self, language: str) -> str:
+        return f"{self._paths.guest}/languages/{language}"
+
     def ended(self, reason: str) -> None:
         """Take the supervisor's news: ``deadline``, ``gone``, or ``memory``: all were killed."""
         if reason != "memory" and self._end_reason is None:
@@ -347,7 +369,7 @@ class SupervisedMachine(Machine):
 def _stdin_pair(*, wanted: bool) -> tuple[int | None, int]:
     if not wanted:
         return None, os.open(os.devnull, os.O_RDONLY)
-    read, write = os.pipe()
+    read, write = open_pipe()
     return write, read
 
 

@@ -22,7 +22,8 @@
     │  ├─ LaunchError                     the command never started
     │  └─ BackendError
     │     └─ BackendUnavailableError
-    │        └─ IsolationUnavailableError this machine cannot isolate
+    │        ├─ IsolationUnavailableError this machine cannot isolate
+    │        └─ ToolchainNotFoundError    a language's programs are not there
     ├─ FileError
     │  ├─ PathError                       (ValueError)
     │  ├─ SandboxFileNotFoundError        (FileNotFoundError)
@@ -84,6 +85,7 @@ from llm_sandbox.exceptions.machine import (
     NotOpenSessionError,
     SessionBusyError,
     SessionClosedError,
+    ToolchainNotFoundError,
 )
 from llm_sandbox.exceptions.running import (
     ArtifactLimitError,
@@ -153,6 +155,7 @@ __all__ = [
     "SessionBusyError",
     "SessionClosedError",
     "TableGoneError",
+    "ToolchainNotFoundError",
     "TransportError",
     "UnsupportedBackendError",
     "UnsupportedError",

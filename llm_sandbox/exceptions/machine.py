@@ -1,5 +1,6 @@
 """The machine under a session, or how it is used, is at fault."""
 
+from collections.abc import Sequence
 from typing import Literal, Unpack
 
 from llm_sandbox.error_codes import ErrorCode
@@ -17,6 +18,7 @@ __all__ = [
     "NotOpenSessionError",
     "SessionBusyError",
     "SessionClosedError",
+    "ToolchainNotFoundError",
 ]
 
 
@@ -128,3 +130,31 @@ class IsolationUnavailableError(BackendUnavailableError):
     """This machine cannot isolate; the message says why and the hint how to change it."""
 
     default_code = ErrorCode.ISOLATION_UNAVAILABLE
+
+
+class ToolchainNotFoundError(BackendUnavailableError):
+    """The programs that run a language are not where the sandbox would have them from.
+
+    Args:
+        language: The language.
+        missing: The programs that were looked for and are not there.
+        place: Where they were looked for, in words.
+        facts: What else is known; see `SandboxError`.
+    """
+
+    default_code = ErrorCode.TOOLCHAIN_NOT_FOUND
+    details = ("language", "missing", "place")
+
+    language: str
+    """The language."""
+    missing: tuple[str, ...]
+    """The programs that were looked for and are not there."""
+    place: str
+    """Where they were looked for, in words."""
+
+    def __init__(
+        self, language: str, missing: Sequence[str], place: str, **facts: Unpack[ErrorFacts]
+    ) -> None:
+        names = ", ".join(missing)
+        super().__init__(f"{language} is run by {names}, not found {place}", **facts)
+        self.language, self.missing, self.place = language, tuple(missing), place

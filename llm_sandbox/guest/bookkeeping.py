@@ -21,6 +21,7 @@ class Running:
         deadline: When it is killed, on the monotonic clock.
         timed_out: Whether it was.
         forked: Whether it was forked from the zygote, and so carries no marker in its environment.
+        wraps: Whether it is a kernel around an interpreter of its own, its only child.
         over_memory: Whether it was killed because its machine used too much memory.
     """
 
@@ -33,10 +34,12 @@ class Running:
         deadline: float | None = None,
         *,
         forked: bool = False,
+        wraps: bool = False,
     ) -> None:
         self.key, self.pid, self.machine, self.pidfd = key, pid, machine, pidfd
         self.deadline = deadline
         self.forked = forked
+        self.wraps = wraps
         self.timed_out = False
         self.over_memory = False
 

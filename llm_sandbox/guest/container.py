@@ -96,7 +96,12 @@ def _supervise(
     adopted = None
     if zygote is not None:
         adopted = ControlChannel(socket.socket(fileno=zygote[0])), zygote[1]
-    facts = {"environment": dict(os.environ), "python": python, "zygote": zygote is not None}
+    facts = {
+        "environment": dict(os.environ),
+        "python": python,
+        "own": _own_start(),
+        "zygote": zygote is not None,
+    }
     if plan["folders"] is None:
         start.serve(channel, "container", companions=[carrier], facts=facts, zygote=adopted)
     linux.set_child_subreaper()
@@ -120,6 +125,14 @@ def _reap() -> None:
                 time.sleep(0.01)
         except ChildProcessError:
             return
+
+
+def _own_start() -> list[str]:
+    """How this interpreter was started, up to what it runs."""
+    with open("/proc/self/cmdline", "rb") as file:
+        words = file.read().decode().split("\0")
+    # By itself, or by a loader that lies beside it.
+    return words[: next(number for number, word in enumerate(words) if word.startswith("-I"))]
 
 
 def _find_python() -> str | None:

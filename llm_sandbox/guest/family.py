@@ -113,6 +113,11 @@ def family(
     return members & {row.pid for row in rows}
 
 
+def children(pid: int) -> set[int]:
+    """The living children of a process."""
+    return {row.pid for row in process_table(None) if row.parent == pid}
+
+
 def kill_family(
     root: int,
     marker: str,

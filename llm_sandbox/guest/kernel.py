@@ -392,5 +392,5 @@ def build() -> WireKernel:
     kernel.raw_streams = {"stdout": CapturedRaw("stdout", 1), "stderr": CapturedRaw("stderr", 2)}
     kernel.text_streams = [text_stream(raw) for raw in kernel.raw_streams.values()]
     # IPython's own `exit` asks a front end to close; a program means `sys.exit`.
-    kernel.shell.user_ns["exit"] = kernel.shell.user_ns["quit"] = sys.exit
+    kernel.shell.push({"exit": sys.exit, "quit": sys.exit}, interactive=False)
     return kernel

@@ -9,6 +9,7 @@ defer_jupyter_client()
 from jupyter_client.session import Session
 
 from . import frames
+from .content import left_out
 from .wire import Wire
 
 _DISPLAYS = ("display_data", "execute_result", "update_display_data")
@@ -60,15 +61,7 @@ class WireSession(Session):
         pieces = frames.encode(stream.number, lighter, [*lifted, *own])
         size = sum(map(len, pieces))
         if size > self.display_bytes:
-            pieces = frames.encode(stream.number, _left_out(record, size, self.display_bytes))
+            pieces = frames.encode(stream.number, left_out(record, size, self.display_bytes))
         # What is shown is sent at once: the process may die the moment after.
         self.wire.send_now(pieces)
         return message
-
-
-def _left_out(record: frames.Message, size: int, limit: int) -> frames.Message:
-    """Replace a display over the limit by a word about it."""
-    note = f"<a display of {size} bytes, over the limit of {limit}: left out>"
-    metadata = {"llm_sandbox": {"left_out_bytes": size}}
-    content = {**record["content"], "data": {"text/plain": note}, "metadata": metadata}
-    return {**record, "content": content}

@@ -43,6 +43,7 @@ from .streams import (
     hand_over,
     held_by,
     kind_of,
+    open_pipe,
     order,
     shut_down,
 )
@@ -312,10 +313,10 @@ class Multiplexer:
             mine, theirs = (end.detach() for end in socket.socketpair())
             self._add(number, mine, BOTH)
         elif kind == TO_PEER:
-            theirs, mine = os.pipe()
+            theirs, mine = open_pipe()
             self._add(number, mine, FROM_PEER)
         else:
-            mine, theirs = os.pipe()
+            mine, theirs = open_pipe()
             self._add(number, mine, TO_PEER)
         return theirs
 

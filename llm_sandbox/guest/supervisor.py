@@ -5,8 +5,8 @@ It obeys one control connection and runs no user code. Requests carry an ``op`` 
 are answered by a record with the same ``id``; what happens by itself is reported as records with an
 ``event``:
 
-    exit      a process ended: ``process, status (raw wait status), timed_out, over_memory, cpu_s,
-    peak_rss`` ended     a machine ended by itself: ``machine, reason`` ("deadline" or "memory")
+    exit      a process ended: ``process, status (raw), timed_out, over_memory, cpu_s, peak_rss``
+    ended     a machine ended by itself: ``machine, reason`` ("deadline" or "memory")
     zygote    the zygote reached a ``stage``, or ended
 """
 
@@ -158,6 +158,7 @@ class Supervisor:
             request["machine"],
             linux.open_pidfd(pid),
             None if timeout is None else time.monotonic() + timeout,
+            wraps=request.get("wraps", False),
         )
         self._remember(running)
         self._starting[report] = Starting(request["id"], running)
@@ -210,9 +211,7 @@ class Supervisor:
         self._selector.register(channel, selectors.EVENT_READ)
 
     def _op_files(self, request: Message, fds: list[int]) -> Message:
-        """Start the process that reads and writes the machine's files. Descriptor: its
-        connection.
-        """
+        """Start what reads and writes the machine's files. Descriptor: its connection."""
         house = self._house(request["machine"])
         agent = launch.launch_files(house.machine, fds[0])
         house.agents.add(agent)
@@ -267,9 +266,11 @@ class Supervisor:
         if house is None:
             return False  # killed with its machine, and not reaped yet
         init: int | None = getattr(house.machine, "init", None)
-        others = {r.pid for r in self._running.values() if r.machine == running.machine}
-        agents = {pid for housed in self._machines.values() for pid in housed.agents}
-        spared = others | agents | {init or 0, *self._apart()}
+        spared = {r.pid for r in self._running.values() if r.machine == running.machine}
+        spared |= {pid for housed in self._machines.values() for pid in housed.agents}
+        spared |= {init or 0, *self._apart()}
+        if running.wraps and keep_root:
+            spared |= family.children(running.pid)
         spared -= {running.pid}
         orphanage = (init or os.getpid()) if running.forked else None
         if family.kill_family(

@@ -93,9 +93,16 @@ def _warm(kernel: Any, *cells: str) -> None:
     finally:
         sys.stdout, sys.stderr = streams
         shell.execution_count = 1
-        for name in ("_", "__", "___"):
-            shell.user_ns[name] = ""
-        shell.user_ns["Out"].clear()
+        _forget_results(shell)
+
+
+def _forget_results(shell: Any) -> None:
+    names = ("_", "__", "___")
+    # By its own hand and in all places: else it takes them for the user's, and sets them no more.
+    shell.push(dict.fromkeys(names, ""), interactive=False)
+    for name in names:
+        setattr(shell.displayhook, name, "")
+    shell.user_ns["Out"].clear()
 
 
 class Zygote:
@@ -228,6 +235,7 @@ def serve(kernel: Any, stream: int, *, warm: bool) -> None:
     kernel.attach(Wire(socket.socket(fileno=stream)))
     if warm:
         kernel.rehearse("print(1)", "1")
+        _forget_results(kernel.shell)
     kernel.observer.install()
     kernel.serve()
 

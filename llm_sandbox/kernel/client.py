@@ -40,6 +40,7 @@ INTERRUPT_GRACE_S = 0.8
 _INTERRUPT_EVERY_S = 0.1
 _WATCH_S = 0.1
 _DEATH_REPORT_S = 2.0
+_LATE_DEATH_REPORT_S = 10.0
 _READ = 1 << 20
 _MAX_UNREAD = 1 << 20
 _REPLIES = {"execute_request": "execute_reply", "llm_sandbox_call": "llm_sandbox_reply"}
@@ -226,7 +227,7 @@ class KernelClient:
                 reply, buffers = conversation.reply or {}, conversation.buffers
                 return KernelRun(end, reply, buffers, late=late, stopped=stopped)
             if not alive:
-                run = self._died(conversation.collector)
+                run = self._died(conversation.collector, deadline)
                 run.stopped = stopped
                 run.late = give_up is not None and not stopped
                 return run
@@ -289,8 +290,11 @@ class KernelClient:
                 for _ in range(2):
                     collector.add_bytes(self._pipes[fd], os.read(fd, _READ), raw=True)
 
-    def _died(self, collector: Collector) -> KernelRun:
-        ended = self._raw.ending.wait(_DEATH_REPORT_S)
+    def _died(self, collector: Collector, deadline: Deadline) -> KernelRun:
+        left = deadline.remaining()
+        # On a busy machine the report takes its time; one that never comes keeps no deadline up.
+        patience = _LATE_DEATH_REPORT_S if left is None else min(_LATE_DEATH_REPORT_S, left)
+        ended = self._raw.ending.wait(max(_DEATH_REPORT_S, patience))
         self._drain(collector)
         if ended is None:
             return KernelRun("broken", problem="the kernel closed its connection and goes on")
@@ -336,6 +340,11 @@ class KernelClient:
                     self._outbox.popleft()
         waiting = select.POLLOUT if self._outbox else 0
         self._poll.modify(self._raw.stream, select.POLLIN | waiting)
+
+    def release(self) -> RawKernel:
+        """Hand the kernel to somebody else, who closes its descriptors; nothing can be run here."""
+        raw, self._pipes = self._raw, {}
+        return raw
 
     def close(self) -> None:
         """Hang up; a forked kernel ends at that by itself, unless it is busy."""

@@ -152,6 +152,10 @@ class Collector:
         elif isinstance(display_id, str):
             self._add(UpdateOutput(display_id, Bundle(data), about))
 
+    def set_error(self, error: ExecutionError | None) -> None:
+        """Take an error that the text of a stream tells."""
+        self.error = error
+
     def add_dropped(self, counts: dict[StreamName, int]) -> None:
         """Count bytes that were dropped before they were sent.
 
@@ -238,7 +242,7 @@ def _read_error(name: str, value: str, content: dict[str, Any]) -> ExecutionErro
         )
         for frame in detail.get("frames", ())
     )
-    line = detail.get("line")
+    line, column, file = (detail.get(key) for key in ("line", "column", "file"))
     kind = detail.get("kind")
     return ExecutionError(
         name,
@@ -246,4 +250,6 @@ def _read_error(name: str, value: str, content: dict[str, Any]) -> ExecutionErro
         frames,
         line if isinstance(line, int) else None,
         kind if kind in _ERROR_KINDS else "exception",
+        column if isinstance(column, int) else None,
+        file if isinstance(file, str) else None,
     )

@@ -1,15 +1,23 @@
 """The contract of a language handler: how one language is run, installed, scanned and captured."""
 
+import inspect
 import logging
 import re
 import shlex
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol, runtime_checkable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from llm_sandbox.data import PlotOutput
 from llm_sandbox.exceptions import LibraryInstallationNotSupportedError, ValidationError
+from llm_sandbox.outputs import ExecutionError
+from llm_sandbox.toolchain import Toolchain
+
+if TYPE_CHECKING:
+    from llm_sandbox.language_handlers.packages import Packages
 
 __all__ = [
     "AbstractLanguageHandler",
@@ -17,8 +25,10 @@ __all__ = [
     "LanguageConfig",
     "PlotDetectionConfig",
     "PlotLibrary",
+    "Step",
 ]
 
+_SHELL_CHARACTERS = frozenset("|&;<>()$`*?~{}[]!#\\\"'\n")
 _LIBRARY = re.compile(r"[A-Za-z0-9@][A-Za-z0-9@/._+:-]{0,199}", re.ASCII)
 
 
@@ -34,6 +44,13 @@ class PlotLibrary(StrEnum):
     BASE_R = "base_r"
     GGPLOT2 = "ggplot2"
     LATTICE = "lattice"
+    D3 = "d3"
+    VEGA = "vega"
+    CHARTJS = "chart.js"
+    GRUFF = "gruff"
+    JFREECHART = "jfreechart"
+    XCHART = "xchart"
+    GONUM = "gonum"
 
 
 @dataclass(slots=True)
@@ -66,6 +83,19 @@ class LanguageConfig:
     """How figures are captured; None (default) when they are not."""
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One program of those that run a source file."""
+
+    argv: tuple[str, ...]
+    """The program and its arguments."""
+    compiles: bool = False
+    """Whether it only prepares: what it writes is a compiler's words, and if it fails the code has
+    not run; False."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Variables that it gets besides; none."""
+
+
 @runtime_checkable
 class ContainerProtocol(Protocol):
     """What a handler needs of a session."""
@@ -89,6 +119,12 @@ class AbstractLanguageHandler(ABC):
 
     config: LanguageConfig
     """What there is to know about the language."""
+    toolchain: ClassVar[Toolchain | None] = None
+    """What has to be installed where code runs; None for what every sandbox has."""
+    packages: "ClassVar[Packages | None]" = None
+    """How libraries are installed; None for Python, which has its own way, and without any."""
+    starts_late: ClassVar[bool] = False
+    """Whether the interpreter is started by the first run that needs it, and not at open; False."""
 
     def __init__(self, logger: logging.Logger | None = None) -> None:
         self.logger = logger or logging.getLogger("llm_sandbox.language_handlers")
@@ -112,7 +148,7 @@ class AbstractLanguageHandler(ABC):
     @property
     def is_support_library_installation(self) -> bool:
         """Whether libraries can be installed."""
-        return self.config.is_support_library_installation
+        return self.packages is not None or self.config.is_support_library_installation
 
     @property
     def is_support_plot_detection(self) -> bool:
@@ -123,6 +159,87 @@ class AbstractLanguageHandler(ABC):
         """Return the shell commands that run a source file, in order."""
         quoted = shlex.quote(code_file)
         return [command.replace("{file}", quoted) for command in self.config.execution_commands]
+
+    def interpreter(self, shim: str) -> tuple[str, ...] | None:
+        """Return the command line of an interpreter that keeps state from run to run.
+
+        It speaks the messages of `guest.wrapper`. None (default): every run is a program.
+
+        Args:
+            shim: The handler's folder `shim`, as the sandbox sees it.
+        """
+        return None
+
+    def is_program(self, code: str) -> bool:
+        """Whether code is a whole program, run apart from the interpreter's state; False."""
+        return False
+
+    def source_name(self, code: str) -> str:
+        """Return the name that a program's source file must have; ``main`` with the extension."""
+        return f"main.{self.file_extension}"
+
+    def plan(self, file: str, shim: str) -> list[Step]:
+        """Return what runs a source file as a whole program, in order.
+
+        Args:
+            file: Its path, in a folder that is this run's alone.
+            shim: The handler's folder `shim`, as the sandbox sees it.
+        """
+        steps = []
+        for command in self.get_execution_commands(file):
+            needs_shell = _SHELL_CHARACTERS.intersection(command)
+            steps.append(
+                Step(("sh", "-c", command) if needs_shell else tuple(shlex.split(command)))
+            )
+        return steps
+
+    def upkeep(self, shim: str) -> Step | None:
+        """Return what is started after a run and left to itself, to make the next run faster; None.
+
+        It outlives no session, and is not started again while it runs.
+
+        Args:
+            shim: The handler's folder `shim`, as the sandbox sees it.
+        """
+        return None
+
+    def program_environment(self, shim: str, displays: str) -> dict[str, str]:
+        """Return the variables that programs get besides.
+
+        Args:
+            shim: The handler's folder `shim`, as the sandbox sees it.
+            displays: A folder for what the program shows: files such as ``0001.png``, which are
+                shown in the order of their names.
+        """
+        return {}
+
+    def library_environment(self, folder: str) -> dict[str, str]:
+        """Return the variables by which programs find the libraries installed in a folder."""
+        return {}
+
+    def compile_error(self, output: str, file: str) -> ExecutionError | None:
+        """Read the first error in a compiler's words; None where there is none.
+
+        Args:
+            output: What the step wrote.
+            file: The source file's path.
+        """
+        return None
+
+    def runtime_error(self, output: str, file: str) -> ExecutionError | None:
+        """Read how a whole program says that it failed; None where it does not.
+
+        Args:
+            output: The end of its standard error.
+            file: The source file's path.
+        """
+        return None
+
+    @property
+    def shim_folder(self) -> Path | None:
+        """The folder of this computer that `shim` stands for; None for a language without one."""
+        folder = Path(inspect.getfile(type(self))).parent / "shim"
+        return folder if folder.is_dir() else None
 
     def get_library_installation_command(self, library: str) -> str:
         """Return the shell command that installs a library.
@@ -142,6 +259,8 @@ class AbstractLanguageHandler(ABC):
         Raises:
             ValidationError: `library` is not the name of a library.
         """
+        if self.packages is not None:
+            return self.packages.validate(library)
         if not _matches(_LIBRARY, library):
             raise ValidationError("not the name of a library", parameter="libraries")
         return library

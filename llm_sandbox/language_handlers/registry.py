@@ -6,7 +6,7 @@ A package adds one through the entry point group `llm_sandbox.languages`, name t
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeGuard
 
-from llm_sandbox.const import SupportedLanguage
+from llm_sandbox.const import SupportedLanguage, language_name
 from llm_sandbox.exceptions import ConfigurationError, LanguageNotSupportedError, ValidationError
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 
@@ -18,7 +18,19 @@ __all__ = ["BUILTIN", "ENTRY_POINT_GROUP", "available", "load", "register"]
 ENTRY_POINT_GROUP = "llm_sandbox.languages"
 """Group of the entry points that add languages."""
 
-BUILTIN = {SupportedLanguage.PYTHON.value: "llm_sandbox.language_handlers.python:PythonHandler"}
+_HERE = "llm_sandbox.language_handlers"
+
+BUILTIN = {
+    SupportedLanguage.BASH.value: f"{_HERE}.bash:BashHandler",
+    SupportedLanguage.CPP.value: f"{_HERE}.cpp:CppHandler",
+    SupportedLanguage.GO.value: f"{_HERE}.go:GoHandler",
+    SupportedLanguage.JAVA.value: f"{_HERE}.java:JavaHandler",
+    SupportedLanguage.JAVASCRIPT.value: f"{_HERE}.javascript:JavaScriptHandler",
+    SupportedLanguage.PYTHON.value: f"{_HERE}.python:PythonHandler",
+    SupportedLanguage.R.value: f"{_HERE}.r:RHandler",
+    SupportedLanguage.RUBY.value: f"{_HERE}.ruby:RubyHandler",
+    SupportedLanguage.TYPESCRIPT.value: f"{_HERE}.javascript:TypeScriptHandler",
+}
 """Language to `module:Class`; the module is imported on first use."""
 
 _registered: dict[str, type[AbstractLanguageHandler]] = {}
@@ -78,4 +90,4 @@ def _is_handler(value: object) -> TypeGuard[type[AbstractLanguageHandler]]:
 
 
 def _key(language: str) -> str:
-    return str(language).strip().lower()
+    return str(language_name(language))

@@ -13,10 +13,10 @@ from llm_sandbox.backends.base import (
     MachineSpec,
     Network,
     ProcessSpec,
-    Snapshot,
 )
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.selection import choose
+from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.data import ProcessResult
 from llm_sandbox.exceptions import (
     CommandEmptyError,

@@ -119,7 +119,8 @@ def _judge(run: KernelRun, collector: Collector) -> tuple[RunStatus, int, Execut
             return (RunStatus.ERROR if ended else RunStatus.OK), ended, error
         return RunStatus.EXITED, run.exit.exit_code, error
     # trust: from here on it is the interpreter's own word.
-    code = (run.reply.get("llm_sandbox") or {}).get("exit")
+    claimed = run.reply.get("llm_sandbox") or {}
+    code = claimed.get("exit")
     if isinstance(code, int):
         exited = ExecutionError("SystemExit", str(code), kind="exit") if code else None
         return RunStatus.EXITED, code & 0xFF, exited
@@ -127,7 +128,8 @@ def _judge(run: KernelRun, collector: Collector) -> tuple[RunStatus, int, Execut
         return RunStatus.OK, 0, None
     if error is None:
         error = ExecutionError(str(run.reply.get("ename")), str(run.reply.get("evalue")))
-    return RunStatus.ERROR, 1, error
+    code = claimed.get("code")
+    return RunStatus.ERROR, (code & 0xFF if isinstance(code, int) else 0) or 1, error
 
 
 def _was_stopped(run: KernelRun) -> bool:

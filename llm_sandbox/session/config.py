@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from llm_sandbox.backends.base import Backend, Network, validate_workdir
-from llm_sandbox.const import SupportedLanguage
+from llm_sandbox.const import SupportedLanguage, language_name
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
 from llm_sandbox.limits import Limits, validate_timeout
 
@@ -25,8 +25,8 @@ class SessionConfig:
         ValidationError: A value is not acceptable; `parameter` names it.
     """
 
-    lang: SupportedLanguage = SupportedLanguage.PYTHON
-    """Language of the code."""
+    lang: str = SupportedLanguage.PYTHON
+    """Language of the code: a `SupportedLanguage`, or the name of one that was registered."""
     workdir: str = "/sandbox"
     """Working directory in the sandbox, absolute."""
     limits: Limits = field(default_factory=Limits)
@@ -61,6 +61,7 @@ class SessionConfig:
         for name in ("default_timeout", "execution_timeout", "session_timeout"):
             object.__setattr__(self, name, validate_timeout(getattr(self, name), name))
         object.__setattr__(self, "workdir", validate_workdir(self.workdir))
+        object.__setattr__(self, "lang", language_name(self.lang))
         _check_policy(self.security_policy)
         if self.network not in ("blocked", "open"):
             raise ValidationError(

@@ -25,6 +25,15 @@ _NETWORK_WORDS = (
     "Temporary failure in name resolution",
     "Could not resolve host",
 )
+_MEMORY_WORDS = (
+    "JavaScript heap out of memory",
+    "Array buffer allocation failed",
+    "java.lang.OutOfMemoryError",
+    "std::bad_alloc",
+    "fatal error: runtime: out of memory",
+    "cannot allocate vector of size",
+    "failed to allocate memory",
+)
 
 
 def explain(
@@ -53,7 +62,8 @@ def explain(
         sentences.append(
             f"The working directory holds {size} MiB; Limits(workdir_bytes=...) changes that."
         )
-    if name == "MemoryError" or name.endswith("ArrayMemoryError"):
+    full = name == "MemoryError" or name.endswith("ArrayMemoryError")
+    if full or any(words in text for words in _MEMORY_WORDS):
         size = limits.memory_bytes >> 20
         sentences.append(
             f"The sandbox has {size} MiB of memory; Limits(memory_bytes=...) changes that."

@@ -1,33 +1,29 @@
 """One installation by pip, step by step, wherever pip runs."""
 
-import contextlib
 import json
 import os
 import re
 import secrets
-import selectors
 import stat
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from llm_sandbox.exceptions import LibraryInstallationError, SandboxTimeoutError
+from llm_sandbox.exceptions import LibraryInstallationError
 from llm_sandbox.limits import Deadline
 from llm_sandbox.session.target_python import TargetPython, canonical_name, same_version
+from llm_sandbox.session.tools import Started, ToolRun
 from llm_sandbox.terminal import strip_controls
 
 __all__ = ["Installation", "Place", "Progress", "Started"]
 
 Progress = Callable[[str], None]
 
-_LARGEST_LAYER = 8 << 30
 _LARGEST_REPORT = 16 << 20
 _MOST_WHEELS = 1000
 _MOST_RESOLUTIONS = 4
-_KEPT_OUTPUT = 64 << 10
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,198}[A-Za-z0-9])?", re.ASCII)
 _VERSION = re.compile(r"[0-9][A-Za-z0-9.!+_-]{0,99}", re.ASCII)
 _WHEEL = re.compile(r"(?P<name>[\w.]+)-[\w.!+]+(?:-\d\w*)?-[\w.]+-[\w.]+-[\w.]+\.whl", re.ASCII)
@@ -71,16 +67,7 @@ class Place:
     folder: str
     python: str
     env: Mapping[str, str]
-    start: Callable[[Sequence[str], Mapping[str, str], float | None], "Started"]
-
-
-@dataclass(frozen=True)
-class Started:
-    """A program that runs."""
-
-    streams: tuple[int, int]
-    stop: Callable[[], object]
-    wait: Callable[[], int]
+    start: Callable[[Sequence[str], Mapping[str, str], float | None], Started]
 
 
 class Installation:
@@ -108,8 +95,8 @@ class Installation:
         self._target = target
         self._staging = staging
         self._specs = specs
-        self._deadline = deadline
         self._progress = progress
+        self._tools = ToolRun(staging, specs, deadline)
 
     def run(self) -> None:
         """Install into the folder's `site`; compile it, unless only the target's Python can.
@@ -192,52 +179,9 @@ class Installation:
         return self._python(*program, "install", *options, *arguments)
 
     def _python(self, *arguments: str) -> tuple[int, str]:
-        place, deadline = self._place, self._deadline
-        self._check_deadline()
+        place = self._place
         argv = [place.python, "-P", *arguments]
-        started = place.start(argv, place.env, deadline.remaining())
-        try:
-            output = self._drain(started)
-        except BaseException:
-            started.stop()
-            started.wait()
-            raise
-        code = started.wait()
-        self._check_deadline()
-        return code, output
-
-    def _check_deadline(self) -> None:
-        if self._deadline.expired:
-            raise SandboxTimeoutError(
-                f"installing {', '.join(self._specs)} took longer than allowed", op="install"
-            )
-
-    def _drain(self, started: Started) -> str:
-        kept = bytearray()
-        next_look = time.monotonic() + 1.0
-        with contextlib.ExitStack() as stack:
-            selector = stack.enter_context(selectors.DefaultSelector())
-            for fd in started.streams:
-                stack.callback(os.close, fd)
-                selector.register(fd, selectors.EVENT_READ)
-            while selector.get_map():
-                left = self._deadline.remaining()
-                for key, _ in selector.select(1.0 if left is None else min(1.0, left)):
-                    data = os.read(key.fd, 1 << 16)
-                    if not data:
-                        selector.unregister(key.fd)
-                    kept += data
-                    del kept[:-_KEPT_OUTPUT]
-                self._check_deadline()
-                if time.monotonic() >= next_look:
-                    self._check_size()
-                    next_look = time.monotonic() + 1.0
-        # trust: what pip prints has names and words of packages in it.
-        return strip_controls(kept.decode("utf-8", "replace")).strip()
-
-    def _check_size(self) -> None:
-        if _size(self._staging) > _LARGEST_LAYER:
-            raise self._failure("", f"it takes more than {_LARGEST_LAYER >> 30} GiB")
+        return self._tools.run(lambda left: place.start(argv, place.env, left))
 
     def _read_pins(self) -> list[str]:
         """Return what the first run wants to install, as exact requirements."""
@@ -289,15 +233,3 @@ def _read_pin(entry: Any) -> str:
     if wheel is None or canonical_name(wheel["name"]) != canonical_name(name):
         raise ValueError(f"{name} does not come from a wheel of that name")
     return f"{canonical_name(name)}=={version}"
-
-
-def _size(folder: Path) -> int:
-    return sum(_file_sizes(folder))
-
-
-def _file_sizes(folder: Path) -> Iterator[int]:
-    with contextlib.suppress(OSError):  # files come and go
-        for _, _, names, fd in os.fwalk(folder):
-            for name in names:
-                with contextlib.suppress(OSError):
-                    yield os.stat(name, dir_fd=fd, follow_symlinks=False).st_blocks * 512

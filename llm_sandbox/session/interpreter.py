@@ -5,8 +5,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.backends.base import Backend, KernelSpec, Machine, MachineSpec
-from llm_sandbox.const import StateOutcome, SupportedLanguage
+from llm_sandbox.backends.base import Backend, Machine, MachineSpec
+from llm_sandbox.const import StateOutcome
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import (
     ContainerGoneError,
@@ -14,7 +14,6 @@ from llm_sandbox.exceptions import (
     KernelNotReadyError,
     SandboxError,
     SandboxTimeoutError,
-    UnsupportedError,
 )
 from llm_sandbox.kernel.client import KernelClient, KernelRun
 from llm_sandbox.kernel.collector import Collector, OutputCallback
@@ -25,20 +24,16 @@ from llm_sandbox.sandbox.sandbox import Sandbox
 from llm_sandbox.session.assembly import assemble
 from llm_sandbox.session.collection import Collected, Collection
 from llm_sandbox.session.config import SessionConfig
-from llm_sandbox.session.pool import shared_pool, start_kernel
+from llm_sandbox.session.kernel_setup import KernelSetup
+from llm_sandbox.session.lending import LentKernel, lend_kernel
+from llm_sandbox.session.pool import await_start, shared_pool, start_kernel
 from llm_sandbox.session.program import Programs
 from llm_sandbox.settings import get_settings
 
 if TYPE_CHECKING:
     from llm_sandbox.session.layers import Layer
 
-__all__ = ["KERNEL_ENVIRONMENT", "Interpreter"]
-
-KERNEL_ENVIRONMENT = {
-    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-    # Its own pool reserves a gigabyte, which a limit on memory counts as used.
-    "ARROW_DEFAULT_MEMORY_POOL": "system",
-}
+__all__ = ["Interpreter"]
 
 _OTHERWISE = "persistent=False runs each piece of code as a program of its own, without a kernel"
 
@@ -64,7 +59,8 @@ class Interpreter:
         self._spec = spec
         self._config = config
         self._handler = handler
-        self._has_kernel = handler.name == SupportedLanguage.PYTHON
+        self._setup = KernelSetup(handler, config)
+        self._has_kernel = self._setup.has_kernel
         self._programs: Programs | None = None
         self._cold = config.start == "cold"
         self._library_paths: list[str] = []
@@ -72,14 +68,19 @@ class Interpreter:
         self._client: KernelClient | None = None
         self._collection: Collection | None = None
         self._fresh = True
+        self._is_starting = False
 
     def settle(self, sandbox: Sandbox) -> None:
         """Called once, before anything has run: from here on, what runs do to the working directory
         is collected.
         """
         self._collection = Collection(sandbox, self._config.limits)
-        if not self._has_kernel:
-            self._programs = Programs(sandbox, self.machine, self._handler)
+        if not self._setup.is_python:
+            self._setup.bring(sandbox)
+            if self._has_kernel and not self._setup.is_late:
+                self.restart()
+        if not (self._has_kernel and self._setup.is_python):
+            self._programs = Programs(sandbox, self.machine, self._handler, self._setup)
 
     def open(self) -> Machine:
         """Claim a ready kernel or start one, and return its machine.
@@ -88,7 +89,8 @@ class Interpreter:
             KernelNotReadyError: Its Python cannot run one, and runs are not each a program.
         """
         ready = None
-        if self._has_kernel and not self._cold and self._backend.pooled:
+        pooled = self._setup.is_python and self._has_kernel and self._backend.pooled
+        if pooled and not self._cold:
             self._backend.warm_up(self._spec.network)
             ready = shared_pool().claim(self._backend, self._spec, get_settings().prefork)
         if ready is not None:
@@ -107,16 +109,19 @@ class Interpreter:
         return self._machine
 
     @property
-    def python_path(self) -> str:
-        """Where programs find the libraries: those installed last, which hold all before, and those
-        that the machine was made with.
+    def library_variables(self) -> dict[str, str]:
+        """The variables by which programs find the libraries: those installed last, which hold all
+        before, and those that the machine was made with.
         """
         made_with = self._library_paths[:1] if self.machine.library_path is not None else []
-        return ":".join(dict.fromkeys([self._library_paths[-1], *made_with]))
+        paths = dict.fromkeys([*self._library_paths[-1:], *made_with])
+        return self._setup.library_variables(list(paths))
 
     def _start_first(self) -> KernelClient | None:
-        """Start a kernel; None if there is none, and every run is a program of its own."""
-        if not self._has_kernel:
+        """Start Python's kernel; None if there is none, and every run is a program of its own, or
+        if it is another language's, which `settle` starts.
+        """
+        if not self._has_kernel or not self._setup.is_python:
             return None
         try:
             return self._start()
@@ -139,14 +144,13 @@ class Interpreter:
         return self.machine.end_reason == "deadline"
 
     def _environment(self) -> dict[str, str]:
-        variables = {**self.machine.base_env(), **KERNEL_ENVIRONMENT}
-        variables.update(self._config.program_environment())
-        if self._library_paths:
-            variables["PYTHONPATH"] = self.python_path
-        return variables
+        return self._setup.environment(self.machine, self.library_variables)
 
     def _start(self) -> KernelClient:
-        return start_kernel(self.machine, KernelSpec(self.machine.base_env(), cold=self._cold))
+        environment = {} if self._setup.is_python else self._environment()
+        spec = self._setup.spec(self.machine, environment, cold=self._cold)
+        self._is_starting = self._setup.is_late
+        return start_kernel(self.machine, spec)
 
     def _configure(self) -> None:
         assert self._client is not None
@@ -179,14 +183,20 @@ class Interpreter:
         """
         started = time.perf_counter()
         self._check_alive()
-        if self._client is None or (not self._config.persistent and not self._fresh):
+        is_program = self._programs is not None and self._is_program(code)
+        stale = not self._config.persistent and not self._fresh
+        if not is_program and (self._client is None or stale):
             self.restart()
+        if not is_program and self._is_starting and self._client is not None:
+            deadline = await_start(self._client, deadline, stop)
+            self._is_starting = False
         if self._collection is not None:
             self._collection.before()
         prepared = time.perf_counter()
         collector = Collector(self._config.limits, on_output)
         self._fresh = False
-        run = self._execute(code, collector, deadline, stdin, stop)
+        programs = self._programs if is_program else None
+        run = self._execute(code, collector, deadline, stdin, stop, programs)
         executed = time.perf_counter()
         state, notes = self._recover(run)
         recovered = time.perf_counter()
@@ -223,9 +233,10 @@ class Interpreter:
         deadline: Deadline,
         stdin: Iterator[str] | None,
         stop: Stop | None,
+        programs: Programs | None,
     ) -> KernelRun:
-        if self._programs is not None:
-            return self._programs.run(
+        if programs is not None:
+            return programs.run(
                 code,
                 collector,
                 deadline=deadline,
@@ -241,6 +252,9 @@ class Interpreter:
             if self._client.is_lost:
                 self._end_client(kill=True)
             raise
+
+    def _is_program(self, code: str) -> bool:
+        return not self._has_kernel or self._handler.is_program(code)
 
     def call(
         self,
@@ -263,14 +277,7 @@ class Interpreter:
             UnsupportedError: There is no interpreter, because every run is a program of its own.
         """
         self._check_alive()
-        if not self._has_kernel:
-            raise UnsupportedError(
-                "keeping variables",
-                self._backend.name,
-                "every run of this session is a program of its own",
-                hint="sessions that keep variables need Python 3.11 or newer with ipykernel in the "
-                "sandbox, and persistent=True",
-            )
+        self._setup.check_variables(self._backend.name, has_kernel=self._has_kernel)
         if self._client is None:
             self.restart()
         assert self._client is not None
@@ -302,7 +309,8 @@ class Interpreter:
             kept = StateOutcome.KEPT if self._config.persistent else StateOutcome.RESET
             return kept, ()
         if run.end == "ended" and self.machine.end_reason is None:
-            return StateOutcome.RESET, ()
+            # A whole program beside the interpreter, which it has not touched, or without one.
+            return (StateOutcome.KEPT if self._has_kernel else StateOutcome.RESET), ()
         trouble = self._end_client(kill=run.end != "died")
         try:
             if self.machine.end_reason is not None:
@@ -336,12 +344,19 @@ class Interpreter:
         self._client = self._start()
         self._configure()
 
+    def lend(self) -> LentKernel:
+        """Hand the kernel to somebody who speaks to it himself; `restart` makes another."""
+        if self._client is None:
+            self.restart()
+        client, self._client = self._client, None
+        return lend_kernel(client, self.machine)
+
     def add_libraries(self, layer: "Layer") -> None:
         """Make a layer importable; an interpreter that may have loaded what it replaces is replaced
         itself.
         """
         self._library_paths.append(layer.guest_path)
-        if not self._has_kernel:
+        if self._client is None:
             return
         if layer.shadows:
             self._cold = True
@@ -373,5 +388,6 @@ class Interpreter:
         client, self._client = self._client, None
         if client is not None:
             client.close()
+        self._setup.take_away()
         if self._machine is not None:
             self._machine.destroy()

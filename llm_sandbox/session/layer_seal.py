@@ -5,6 +5,7 @@ by their content.
 import hashlib
 import os
 import stat
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from llm_sandbox.exceptions import LibraryInstallationError
@@ -12,15 +13,17 @@ from llm_sandbox.exceptions import LibraryInstallationError
 __all__ = ["LAYER_FORMAT", "seal"]
 
 LAYER_FORMAT = "llm-sandbox layer 1"
-_CACHES = "__pycache__"
+_CACHES = frozenset({"__pycache__"})
 
 
-def seal(folder: Path, stamp: str) -> str:
+def seal(folder: Path, stamp: str, caches: AbstractSet[str] = _CACHES) -> str:
     """Make every file world-readable and ours.
 
     Args:
         folder: What was installed.
-        stamp: What its byte code is for, which is itself not counted.
+        stamp: What sets it apart from others of the same content.
+        caches: Names of folders that are not counted: what is in them was made by us from what is
+            counted. Byte code of Python, by default.
 
     Returns:
         The digest of its content.
@@ -38,8 +41,7 @@ def seal(folder: Path, stamp: str) -> str:
             if not stat.S_ISDIR(os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode):
                 raise _hostile(name)
         _own(fd, 0o755)
-        # Compiled by us from the sources, which are counted.
-        counted = _CACHES not in Path(relative).parts
+        counted = caches.isdisjoint(Path(relative).parts)
         for name in names:
             executable, content = _seal_file(name, fd)
             if counted:

@@ -2,14 +2,14 @@
 
 Beside the folder of layers, which every sandbox sees, lies one that none sees:
 
-    layers/DIGEST/                 what `sys.path` gets
+    layers/DIGEST/                 what `sys.path`, or another language's path, gets
     layers-index/requests/KEY.json which layer answers a request
     layers-index/locks/KEY         held while a request is being installed
     layers-index/staging/KEY-*/    an installation in progress, or the rest of one that was killed
 
-A key stands for the requirements together with all that pip's answer depends on but the package
-index: the interpreter, the platform and the distributions of the environment. So an answer is found
-without pip and without a network.
+A key stands for the requirements together with all that the package manager's answer depends on but
+the registry: the interpreter, the platform and what the environment has. So an answer is found
+without a package manager and without a network.
 """
 
 import contextlib
@@ -30,17 +30,16 @@ from typing import Any
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.layers import LayerPlace
 from llm_sandbox.backends.python_environment import LAYERS_ROOT
-from llm_sandbox.exceptions import SandboxTimeoutError, ValidationError
-from llm_sandbox.language_handlers.python.handler import PythonHandler
+from llm_sandbox.exceptions import SandboxTimeoutError
+from llm_sandbox.language_handlers.packages import Packages
 from llm_sandbox.limits import Deadline
-from llm_sandbox.session.environments import Environment, find_distributions
+from llm_sandbox.session.environments import Environment, LanguageEnvironment, LayerEnvironment
 from llm_sandbox.session.installation import Progress
 from llm_sandbox.session.layer_builder import Builder, builder_for
 from llm_sandbox.session.layer_seal import LAYER_FORMAT, seal
-from llm_sandbox.session.target_python import canonical_name
 from llm_sandbox.terminal import announce
 
-__all__ = ["Layer", "LayerStore", "open_store"]
+__all__ = ["Layer", "LayerStore", "open_language_store", "open_store"]
 
 _WAIT_S = 600.0
 _POLL_S = 0.05
@@ -69,7 +68,7 @@ class LayerStore:
     Args:
         root: Their folder.
         guest_root: Where sandboxes see it.
-        environment: What the layers are added to; default: that of this process.
+        environment: What the layers are added to; default: the Python of this process.
     """
 
     def __init__(
@@ -77,11 +76,11 @@ class LayerStore:
         root: Path,
         *,
         guest_root: str = LAYERS_ROOT,
-        environment: Environment | None = None,
+        environment: LayerEnvironment | None = None,
     ) -> None:
         self._root = root
         self._guest_root = guest_root
-        self._environment = environment or Environment()
+        self._environment: LayerEnvironment = environment or Environment()
         index = root.with_name(f"{root.name}-index")
         self._requests = index / "requests"
         self._locks = index / "locks"
@@ -95,7 +94,7 @@ class LayerStore:
         Raises:
             ValidationError: One is not a plain requirement.
         """
-        return self._recall(self._key(_normalise(specs)))
+        return self._recall(self._key(self._environment.normalise(specs)))
 
     def install(
         self,
@@ -119,7 +118,7 @@ class LayerStore:
             LibraryInstallationError: It could not be done; the error has pip's own words.
             SandboxTimeoutError: It took longer than `timeout_s`.
         """
-        wanted = _normalise(specs)
+        wanted = self._environment.normalise(specs)
         key = self._key(wanted)
         deadline = Deadline.after(timeout_s)
         say = _announce(progress)
@@ -219,8 +218,8 @@ class LayerStore:
     def _keep(self, key: str, specs: Sequence[str], staging: Path) -> Layer:
         built = staging / "site"
         built.mkdir(exist_ok=True)
-        digest = seal(built, self._environment.stamp())
-        found = find_distributions([built])
+        digest = seal(built, self._environment.stamp(), self._environment.caches)
+        found = self._environment.find(built)
         base = self._environment.distributions()
         shadows = sorted(name for name in found if base.get(name, found[name]) != found[name])
         try:
@@ -234,8 +233,28 @@ class LayerStore:
         return layer
 
 
+def open_language_store(
+    packages: Packages, backend: Backend, place: LayerPlace
+) -> tuple[LayerStore, Builder]:
+    """Return the store of layers for a language beside Python, and what builds them.
+
+    Args:
+        packages: The language's package manager.
+        backend: The machine's.
+        place: Where the machine finds layers.
+    """
+    from llm_sandbox.session.language_builder import LanguageBuilder
+    from llm_sandbox.settings import get_settings
+
+    image = place.image.image if place.image is not None else ""
+    environment = LanguageEnvironment(packages, backend.search_path, image)
+    root = get_settings().cache_dir / "layers"
+    store = LayerStore(root, guest_root=place.guest_root, environment=environment)
+    return store, LanguageBuilder(packages, backend, place)
+
+
 def open_store(backend: Backend, place: LayerPlace | None = None) -> tuple[LayerStore, Builder]:
-    """Return the store whose layers a machine can have, and what builds them.
+    """Return the store of layers for the Python of a machine, and what builds them.
 
     Args:
         backend: The machine's.
@@ -257,23 +276,6 @@ def open_store(backend: Backend, place: LayerPlace | None = None) -> tuple[Layer
     environment = Environment(target, place.image.image)
     builder = ImageBuilder(place.image, target)
     return LayerStore(root, guest_root=place.guest_root, environment=environment), builder
-
-
-def _normalise(specs: Sequence[str]) -> list[str]:
-    if isinstance(specs, str):
-        # Its letters would be taken for names.
-        raise ValidationError("libraries must be a list of names", parameter="libraries")
-    handler = PythonHandler()
-    wanted = set()
-    for spec in specs:
-        valid = handler.validate_library(spec)
-        subject, clauses = re.fullmatch(r"([^=!~<>]+)(.*)", valid, re.DOTALL).groups()  # type: ignore[union-attr]
-        name, *extras = (canonical_name(word) for word in re.split(r"[][,]+", subject) if word)
-        chosen = f"[{','.join(sorted(set(extras)))}]" if extras else ""
-        wanted.add(f"{name}{chosen}{','.join(sorted(set(clauses.split(','))))}")
-    if not wanted:
-        raise ValidationError("there is nothing to install", parameter="libraries")
-    return sorted(wanted)
 
 
 def _try_lock(fd: int) -> bool:

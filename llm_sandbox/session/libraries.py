@@ -7,7 +7,7 @@ from llm_sandbox.backends.base import Backend, Machine
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import Deadline
 from llm_sandbox.sandbox.files import SandboxFiles
-from llm_sandbox.session.layers import Layer, open_store
+from llm_sandbox.session.layers import Layer, open_language_store, open_store
 from llm_sandbox.terminal import announce
 
 __all__ = ["Libraries"]
@@ -53,7 +53,8 @@ class Libraries:
         """Install what is not installed in this session yet.
 
         Args:
-            specs: Requirements such as ``pandas`` or ``scikit-learn==1.5.*``.
+            specs: Requirements in the words of the language's package manager: for Python's, such
+                as ``pandas`` or ``scikit-learn==1.5.*``.
 
         Returns:
             The layer that was added; None when there was nothing to add.
@@ -71,7 +72,11 @@ class Libraries:
         if wanted == self._specs:
             return None
         place = self._backend.layers(self._machine)
-        store, builder = open_store(self._backend, place)
+        packages = self._handler.packages
+        if packages is None:
+            store, builder = open_store(self._backend, place)
+        else:
+            store, builder = open_language_store(packages, self._backend, place)
         # All of the session's libraries are resolved together, so that their versions agree.
         layer = store.find(wanted) or store.install(wanted, builder=builder)
         # trust: a sandbox that says it has a layer, and has not, fools nobody but itself.

@@ -16,7 +16,12 @@ from typing import TYPE_CHECKING, Self
 from llm_sandbox.backends.base import Backend, Isolation, MachineSpec
 from llm_sandbox.const import SupportedLanguage
 from llm_sandbox.data import ProcessResult, StreamCallback
-from llm_sandbox.exceptions import CommandEmptyError, NotOpenSessionError, SessionClosedError
+from llm_sandbox.exceptions import (
+    CommandEmptyError,
+    NotOpenSessionError,
+    SessionClosedError,
+    ToolchainNotFoundError,
+)
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import validate_timeout
 from llm_sandbox.sandbox import Sandbox
@@ -36,6 +41,7 @@ __all__ = ["MachineSession"]
 logger = logging.getLogger("llm_sandbox")
 
 _STOP_S = 3.0
+_FIND = 'for name; do command -v "$name" >/dev/null && echo "$name"; done; true'
 
 
 class MachineSession:
@@ -98,6 +104,7 @@ class MachineSession:
                 machine.set_deadline(config.session_timeout)
             self._sandbox = Sandbox(machine, config.env, config.secrets)
             self._interpreter = interpreter
+            self._check_toolchain(self._sandbox)
             interpreter.settle(self._sandbox)
             if config.libraries:
                 self.install(list(config.libraries))
@@ -105,6 +112,24 @@ class MachineSession:
             self._sandbox = self._interpreter = None
             interpreter.close()
             raise
+
+    def _check_toolchain(self, sandbox: Sandbox) -> None:
+        """Refuse a sandbox with programs of its own that has not those of the language."""
+        needs = self.language_handler.toolchain
+        if needs is None or self._backend.search_path:
+            return  # none, or the choice of the backend has looked
+        found = sandbox.exec("sh", "-c", _FIND, "sh", *needs.programs).collect().stdout.split()
+        missing = [name for name in needs.programs if name not in found]
+        if missing:
+            lang = self.language_handler.name
+            raise ToolchainNotFoundError(
+                lang,
+                missing,
+                "in the sandbox's PATH",
+                backend=self._backend.name,
+                hint=f"use an image that has it, such as ours: llm-sandbox images build {lang}; "
+                f"on Debian: apt-get install {' '.join(needs.packages)}",
+            )
 
     def close(self) -> None:
         """End the sandbox and everything in it. Closing twice does nothing.
@@ -216,7 +241,7 @@ class MachineSession:
         added = self._libraries.add(libraries)
         if added:
             self._interpreter.add_libraries(added)
-            self.sandbox.update_env({"PYTHONPATH": self._interpreter.python_path})
+            self.sandbox.update_env(self._interpreter.library_variables)
 
     def _open_interpreter(self) -> Interpreter:
         _ = self.sandbox

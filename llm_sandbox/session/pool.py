@@ -11,11 +11,16 @@ from dataclasses import replace
 from llm_sandbox.backends.base import Backend, KernelSpec, Machine, MachineSpec
 from llm_sandbox.exceptions import BackendError, KernelNotReadyError, SandboxError
 from llm_sandbox.kernel.client import KernelClient
+from llm_sandbox.kernel.collector import Collector
+from llm_sandbox.kernel.stop import Stop
+from llm_sandbox.limits import Deadline, Limits
+from llm_sandbox.outputs import StreamOutput
 
-__all__ = ["Ready", "WarmPool", "shared_pool", "start_kernel"]
+__all__ = ["Ready", "WarmPool", "await_start", "shared_pool", "start_kernel"]
 
 _WARM_UP_S = 60.0
 _REFILL_DELAY_S = 0.05
+_WORDS = 4096
 
 _Key = tuple[Backend, MachineSpec]
 
@@ -38,6 +43,24 @@ def start_kernel(machine: Machine, spec: KernelSpec) -> KernelClient:
             machine.signal(raw.id, number)
 
     return KernelClient(raw, interrupt)
+
+
+def await_start(client: KernelClient, deadline: Deadline, stop: Stop | None) -> Deadline:
+    """Wait until a slow interpreter runs code; returns the deadline without that time, which is not
+    the code's.
+
+    Raises:
+        KernelNotReadyError: It has ended instead; the message has its own words.
+    """
+    started = time.monotonic()
+    heard = Collector(Limits(output_bytes=_WORDS, displays=0))
+    give_up = Deadline.after(_WARM_UP_S)
+    run = client.execute("", heard, deadline=give_up, silent=True, stop=stop)
+    if run.end == "died" and not run.stopped:
+        words = "".join(out.text for out in heard.finish() if isinstance(out, StreamOutput))
+        raise KernelNotReadyError(f"the interpreter did not start: {words.strip()}")
+    spent = time.monotonic() - started
+    return deadline if deadline.at is None else Deadline(deadline.at + spent)
 
 
 class WarmPool:

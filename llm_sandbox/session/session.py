@@ -23,6 +23,7 @@ from llm_sandbox.session.callbacks import listener, stdin_lines
 from llm_sandbox.session.config import SessionConfig, settle
 from llm_sandbox.session.guard import refused_result
 from llm_sandbox.session.history import HistoryEntry
+from llm_sandbox.session.lending import LentKernel
 from llm_sandbox.session.machine_session import MachineSession
 from llm_sandbox.session.turn import Turn
 
@@ -69,8 +70,8 @@ class BaseSession(MachineSession):
             UnsupportedBackendError: There is no backend of that name in this version.
         """
         config = config or SessionConfig()
-        chosen, reason = resolve(backend, config.lang)
         handler = LanguageHandlerFactory.create_handler(config.lang)
+        chosen, reason = resolve(backend, handler.name, handler.toolchain)
         chosen, config = settle(chosen, config, {})
         return BaseSession(config, chosen, reason, handler)
 
@@ -177,6 +178,17 @@ class BaseSession(MachineSession):
         """Give the session a fresh interpreter; files and installed libraries stay."""
         with Turn(self._busy):
             self._open_interpreter().restart()
+
+    def lend_kernel(self) -> LentKernel:
+        """Hand the interpreter to somebody who speaks to it himself, such as a Jupyter front end.
+
+        `restart` gives the session another one.
+
+        Raises:
+            UnsupportedError: Every run of this session is a program of its own.
+        """
+        with Turn(self._busy):
+            return self._open_interpreter().lend()
 
     # --- variables
 

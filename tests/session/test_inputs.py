@@ -36,7 +36,7 @@ def session() -> Iterator[BaseSession]:
         yield opened
 
 
-@pytest.mark.parametrize("name", ["cobol", "", "python3"])
+@pytest.mark.parametrize("name", ["cobol", "", "python4"])
 def test_an_unknown_language_is_named(name: str) -> None:
     """An unknown language is refused with the ones that are known."""
     with pytest.raises(LanguageNotSupportedError, match="python"):

@@ -38,6 +38,7 @@ SAMPLES = [
     e.BackendError("m", backend="docker"),
     e.BackendUnavailableError("m"),
     e.IsolationUnavailableError("m", hint="sysctl"),
+    e.ToolchainNotFoundError("ruby", ["ruby"], "in PATH", hint="apt-get install ruby"),
     e.FileError("m", path="/a"),
     e.PathError("m", path="../a"),
     e.SandboxFileNotFoundError("m", path="/a"),

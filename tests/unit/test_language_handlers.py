@@ -7,6 +7,7 @@ import tarfile
 
 import pytest
 
+from llm_sandbox.const import SupportedLanguage, language_name
 from llm_sandbox.data import ConsoleOutput, ExecutionResult, FileType, PlotOutput
 from llm_sandbox.exceptions import (
     ArtifactLimitError,
@@ -255,12 +256,10 @@ def test_a_truncated_archive_is_a_protocol_error_or_empty():
         assert plots == []
 
 
-@pytest.mark.parametrize("name", ["java", "javascript", "cpp", "go", "ruby", "r", "bash", "Go"])
-def test_a_planned_language_says_it_is_not_available_in_this_version(name):
-    if name.lower() in registry.available():
-        pytest.skip(f"{name} is available")
-    with pytest.raises(LanguageNotSupportedError, match=r"not available in this version.*python"):
-        LanguageHandlerFactory.create_handler(name)
+@pytest.mark.parametrize("name", ["js", "node", "TS", "c++", "golang", "rb", "sh", "py"])
+def test_a_language_is_found_by_its_other_names(name):
+    assert LanguageHandlerFactory.create_handler(name).name == str(language_name(name))
+    assert language_name(name) in list(SupportedLanguage)
 
 
 @pytest.mark.parametrize("name", ["cobol", "", "python;", None])

@@ -23,6 +23,7 @@ from llm_sandbox.backends.bubblewrap.selftest import explain_failure, proof_file
 from llm_sandbox.backends.connection import SupervisorConnection, launch_process
 from llm_sandbox.backends.hardening.cgroups import Cgroup, find_tree
 from llm_sandbox.backends.hardening.seccomp import build_filter
+from llm_sandbox.backends.host_root import SEARCH_PATH
 from llm_sandbox.backends.layers import LayerPlace
 from llm_sandbox.backends.supervised import (
     GuestPaths,
@@ -142,6 +143,7 @@ class BubblewrapBackend(Backend):
     """See `Backend`. Safe to use from several threads."""
 
     name = "bubblewrap"
+    search_path = SEARCH_PATH
 
     def __init__(self) -> None:
         self._lock = threading.RLock()

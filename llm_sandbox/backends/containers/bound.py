@@ -8,10 +8,11 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
 
-from llm_sandbox.backends.base import Backend, Snapshot
+from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.containers.backend import ContainerBackend
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.registry import get_backend
+from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.exceptions import (
     UnsupportedBackendError,
     UnsupportedError,

@@ -17,12 +17,12 @@ from llm_sandbox.backends.base import (
     ProcessSpec,
     RawKernel,
     RawProcess,
-    Snapshot,
 )
 from llm_sandbox.backends.connection import SupervisorConnection
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.snapshots import SAVED_SITE, SAVED_WORKDIR, save_container
 from llm_sandbox.backends.overdue import watch_overdue
+from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.supervised import GuestPaths, SupervisedMachine, guest_command
 from llm_sandbox.exceptions import (
     BackendError,
@@ -154,7 +154,7 @@ class ContainerMachine(SupervisedMachine):
             connection,
             spec,
             isolation,
-            GuestPaths(python, origin.guest),
+            GuestPaths(python, origin.guest, tuple(facts["own"])),
             guest_environment(facts["environment"], spec.workdir, origin.library_path),
             confinement=confinement,
             tmpfs=[],
@@ -167,8 +167,10 @@ class ContainerMachine(SupervisedMachine):
         self._loaded = loaded
         self._zygote_started = bool(facts.get("zygote"))
 
-    def _start(self, spec: ProcessSpec, near_in: int | None, far_in: int) -> RawProcess:
-        raw = super()._start(spec, near_in, far_in)
+    def _start(
+        self, spec: ProcessSpec, near_in: int | None, far_in: int, *, wraps: bool = False
+    ) -> RawProcess:
+        raw = super()._start(spec, near_in, far_in, wraps=wraps)
         if spec.timeout_s is not None:
             # The deadline is kept inside; a container that was stopped from outside keeps none.
             watch_overdue(raw.ending, spec.timeout_s, lambda: self._end_overdue(raw))
@@ -206,6 +208,8 @@ class ContainerMachine(SupervisedMachine):
 
     def start_kernel(self, spec: KernelSpec) -> RawKernel:
         """See `Machine`. One that is kept ready, ``warm``, is forked when all is loaded."""
+        if spec.command:
+            return super().start_kernel(spec)
         if not self._paths.python:
             raise KernelNotReadyError(f"the image {self.image} has no Python", hint=_KERNEL_HINT)
         if not spec.cold and not self._zygote_started:

@@ -19,6 +19,7 @@ from llm_sandbox.backends.gvisor.house import Building, GvisorMachine, House, ba
 from llm_sandbox.backends.gvisor.selftest import proof_file, verify
 from llm_sandbox.backends.hardening.cgroups import find_tree
 from llm_sandbox.backends.hardening.seccomp import build_filter
+from llm_sandbox.backends.host_root import SEARCH_PATH
 from llm_sandbox.backends.layers import LayerPlace
 from llm_sandbox.backends.supervised import resource_limits
 from llm_sandbox.exceptions import (
@@ -42,6 +43,7 @@ class GvisorBackend(Backend):
     """See `Backend`. Safe to use from several threads."""
 
     name = "gvisor"
+    search_path = SEARCH_PATH
 
     def __init__(self) -> None:
         self._lock = threading.RLock()

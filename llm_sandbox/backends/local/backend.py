@@ -65,6 +65,9 @@ class _House:
         package = python_environment.PACKAGE
         (guest / "guest").symlink_to(package / "guest")
         (guest / "shim").symlink_to(package / "language_handlers" / "python" / "shim")
+        (guest / "languages").mkdir()
+        for language, folder in python_environment.shims().items():
+            (guest / "languages" / language).symlink_to(folder)
         self.paths = GuestPaths(sys.executable, str(guest))
         self.connection = SupervisorConnection(
             launch_process(self._command), backend="local", on_event=self._hear
@@ -130,6 +133,7 @@ class LocalBackend(Backend):
     """See `Backend`. Safe to use from several threads."""
 
     name = "local"
+    search_path = os.environ.get("PATH", os.defpath)
     pooled = False  # each of its machines warns, and none is worth keeping ahead
 
     def __init__(self) -> None:

@@ -47,6 +47,8 @@ class MicromambaMachine(ContainerMachine):
 
     def start_kernel(self, spec: KernelSpec) -> RawKernel:
         name = self._environment_name
+        if spec.command:
+            return super().start_kernel(spec)
         if not self._paths.python:
             raise self._not_ready(f"the environment {name!r} has no Python")
         try:

@@ -1,6 +1,7 @@
 """Building the images that this library brings."""
 
 import contextlib
+import tarfile
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
@@ -10,13 +11,14 @@ from typing import Any, Literal
 
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.images.debian_root import make_debian_root
+from llm_sandbox.backends.containers.images.layer import write_layer
 from llm_sandbox.backends.containers.images.names import find_image
 from llm_sandbox.backends.containers.images.recipes import BASE, Recipe, get_recipe
 from llm_sandbox.backends.containers.images.registry_base import why_no_registry
 from llm_sandbox.backends.containers.images.smoke import run_smoke_test
 from llm_sandbox.backends.containers.images.stream import follow_build, pull
 from llm_sandbox.backends.containers.images.wheels import fetch_wheels
-from llm_sandbox.backends.containers.upkeep.labels import MARK
+from llm_sandbox.backends.containers.upkeep.labels import MARK, new_labels
 from llm_sandbox.const import VERSION
 from llm_sandbox.exceptions import BackendError
 
@@ -71,6 +73,7 @@ class ImageBuilder:
         self._detail = detail
         self._base = base
         self._smoke = smoke
+        self._found: Literal["registry", "local"] | None = None
 
     def build(self, recipe: Recipe, *, force: bool = False) -> BuiltImage:
         """Build an image, unless one of the same recipe is there.
@@ -104,35 +107,78 @@ class ImageBuilder:
     def _choose_base(self) -> Literal["registry", "local"]:
         if self._base != "auto":
             return self._base
-        name = get_recipe(BASE).facts["registry"]
-        self._say(f"asking the registry for {name}")
-        reason = why_no_registry(self._engine, name)
-        if reason is None:
-            return "registry"
-        self._say(f"no registry can be reached: {reason}")
-        return "local"
+        if self._found is None:
+            name = get_recipe(BASE).facts["registry"]
+            self._say(f"asking the registry for {name}")
+            reason = why_no_registry(self._engine, name)
+            if reason is not None:
+                self._say(f"no registry can be reached: {reason}")
+            self._found = "registry" if reason is None else "local"
+        return self._found
 
     def _on_local_root(self, recipe: Recipe, folder: Path, build: str) -> str:
-        base = get_recipe(BASE)
+        if recipe.name != BASE:
+            ground = self._base_image("local").id
+            image = self._add_packages(recipe, ground, folder, build)
+            return self._run(recipe, image, folder, build, kind="local", network=False)
         archive = folder / "root.tar"
-        self._say("making a Debian root on this machine")
-        make_debian_root(
-            archive,
-            base.facts["suite"],
-            recipe.debian_packages,
-            self._engine.architecture,
-            self._detail,
-        )
+        self._make_root(recipe, archive)
         self._say("importing the Debian root")
         root = self._import(archive, f"llm-sandbox/root:{build}")
         try:
-            ground = self._run(base, root["Id"], folder, build, kind="local", network=False)
-            if recipe.name == BASE:
-                return ground
-            return self._run(recipe, ground, folder, build, kind="local", network=False)
+            return self._run(recipe, root["Id"], folder, build, kind="local", network=False)
         finally:
             # The finished image keeps the layer; without one, nothing does.
             self._remove(root["RepoTags"][0])
+
+    def _base_image(self, kind: Literal["registry", "local"]) -> BuiltImage:
+        builder = ImageBuilder(
+            self._engine, say=self._say, detail=self._detail, base=kind, smoke=False
+        )
+        return builder.build(get_recipe(BASE))
+
+    def _make_root(self, recipe: Recipe, archive: Path, ground: Path | None = None) -> None:
+        words = "making a Debian root" if ground is None else "adding Debian packages"
+        self._say(f"{words} on this machine")
+        make_debian_root(
+            archive,
+            get_recipe(BASE).facts["suite"],
+            recipe.debian_packages,
+            self._engine.architecture,
+            self._detail,
+            recipe.dpkg_options,
+            ground,
+        )
+
+    def _add_packages(self, recipe: Recipe, ground: str, folder: Path, build: str) -> str:
+        """Return an image like another with a recipe's packages, as one layer."""
+        before, after, layer = (folder / f"{name}.tar" for name in ("before", "after", "layer"))
+        self._export(ground, before)
+        self._make_root(recipe, after, before)
+        write_layer(before, after, layer)
+        before.unlink()
+        after.unlink()
+        text = f"FROM {ground}\nLABEL {_BUILD}={build}\nADD layer.tar /\n"
+        (folder / "Dockerfile").write_text(text, encoding="utf-8")
+        with tempfile.TemporaryFile(dir=folder) as context:
+            with tarfile.open(fileobj=context, mode="w") as archive:
+                for path in (folder / "Dockerfile", layer):
+                    archive.add(path, path.name)
+            layer.unlink()
+            context.seek(0)
+            arguments = {"fileobj": context, "custom_context": True, "network_mode": "none"}
+            what = f"the packages of the {recipe.name} image"
+            return follow_build(self._engine, what, arguments, self._detail)
+
+    def _export(self, image: str, target: Path) -> None:
+        api = self._engine.api
+        with self._engine.errors("export", image):
+            made = api.create_container(image, ["true"], labels=new_labels())
+            try:
+                with target.open("wb") as file:
+                    file.writelines(api.export(made["Id"]))
+            finally:
+                api.remove_container(made["Id"], force=True)
 
     def _import(self, archive: Path, name: str) -> dict[str, Any]:
         with self._engine.errors("import", name):
@@ -151,10 +197,7 @@ class ImageBuilder:
     def _on_registry_base(self, recipe: Recipe, folder: Path, build: str, *, force: bool) -> str:
         base = get_recipe(BASE)
         if recipe.name != BASE:
-            builder = ImageBuilder(
-                self._engine, say=self._say, detail=self._detail, base="registry", smoke=False
-            )
-            ground = builder.build(base, force=False)
+            ground = self._base_image("registry")
             return self._run(recipe, ground.id, folder, build, kind="registry", network=True)
         name = base.facts["registry"]
         if force or find_image(self._engine, name) is None:

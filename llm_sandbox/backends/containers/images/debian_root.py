@@ -1,6 +1,7 @@
 """A Debian root made on this machine, for images where no registry can be reached."""
 
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
@@ -14,11 +15,17 @@ __all__ = ["bootstrap_command", "make_debian_root"]
 _DEBIAN_NAMES = {"aarch64": "arm64", "armv7l": "armhf", "ppc64le": "ppc64el", "x86_64": "amd64"}
 # As in the registry's slim images: licences stay, what only people read does not.
 _LEFT_OUT = ("doc/*", "groff/*", "info/*", "lintian/*", "locale/*", "man/*")
+_OWN = "--exclude='dev/*' --exclude='etc/*/99mmdebstrap'"
 _KEPT = ("doc/*/copyright", "locale/locale.alias")
 
 
 def bootstrap_command(
-    target: Path, suite: str, packages: Sequence[str], architecture: str
+    target: Path,
+    suite: str,
+    packages: Sequence[str],
+    architecture: str,
+    options: Sequence[str] = (),
+    ground: Path | None = None,
 ) -> list[str]:
     """The command that writes a Debian root as a tar archive.
 
@@ -27,14 +34,25 @@ def bootstrap_command(
         suite: Debian's name of the release.
         packages: What it has beyond the smallest Debian with apt.
         architecture: As the kernel names it, such as ``x86_64``.
+        options: What dpkg is told besides.
+        ground: A tar archive of the root to go on with; None to begin with nothing.
     """
-    # `usrmerge`, which Debian takes by default, would bring a whole Perl: 45 MB.
-    include = ",".join(["usr-is-merged", *packages])
-    command = ["mmdebstrap", "--variant=minbase", f"--include={include}"]
-    command += ["--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr"]
+    if ground is None:
+        # `usrmerge`, which Debian takes by default, would bring a whole Perl: 45 MB.
+        include = ",".join(["usr-is-merged", *packages])
+        command = ["mmdebstrap", "--variant=minbase", f"--include={include}"]
+        command += ["--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr"]
+    else:
+        command = ["mmdebstrap", "--variant=custom", f"--include={','.join(packages)}"]
+        # What mmdebstrap has put there before, for itself, stays.
+        unpack = f'tar {_OWN} -C "$1" -xf {shlex.quote(os.fspath(ground))}'
+        command += [f"--setup-hook={unpack}", "--skip=check/empty"]
+        # Java's packages put links there, whether there are pages or not.
+        command += ['--setup-hook=mkdir -p "$1"/usr/share/man/man1']
     command += [f"--architectures={_DEBIAN_NAMES.get(architecture, architecture)}"]
     command += [f"--dpkgopt=path-exclude=/usr/share/{place}" for place in _LEFT_OUT]
     command += [f"--dpkgopt=path-include=/usr/share/{place}" for place in _KEPT]
+    command += [f"--dpkgopt={option}" for option in options]
     command += ['--customize-hook=rm -rf "$1"/var/cache/debconf/*-old "$1"/var/log/*.log']
     return [*command, suite, str(target)]
 
@@ -45,6 +63,8 @@ def make_debian_root(
     packages: Sequence[str],
     architecture: str,
     on_line: Callable[[str], None],
+    options: Sequence[str] = (),
+    ground: Path | None = None,
 ) -> None:
     """Write a Debian root; see `bootstrap_command`.
 
@@ -70,7 +90,7 @@ def make_debian_root(
 
     try:
         run_child(
-            bootstrap_command(target, suite, packages, architecture),
+            bootstrap_command(target, suite, packages, architecture, options, ground),
             what="making a Debian root",
             hint="Debian's mirror must be reachable, and its keys installed "
             "(apt-get install debian-archive-keyring)",

@@ -15,7 +15,12 @@ from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.images.build import ImageBuilder
 from llm_sandbox.backends.containers.images.dockerfile import Dockerfile
 from llm_sandbox.backends.containers.images.names import find_image
-from llm_sandbox.backends.containers.images.recipes import get_recipe, image_name, recipe_names
+from llm_sandbox.backends.containers.images.recipes import (
+    get_recipe,
+    image_name,
+    recipe_name,
+    recipe_names,
+)
 from llm_sandbox.backends.containers.images.stream import pull
 from llm_sandbox.exceptions import ImageNotFoundError
 from llm_sandbox.settings import get_settings
@@ -85,7 +90,7 @@ class Images:
         self, name: str, options: ContainerOptions, say: Callable[[str], None]
     ) -> dict[str, Any]:
         own = options.image in (None, image_name(options.lang))
-        if own and options.lang not in recipe_names():
+        if own and recipe_name(options.lang) not in recipe_names():
             raise ImageNotFoundError(
                 name,
                 backend=self._engine.name,

@@ -14,7 +14,7 @@ from llm_sandbox.backends.python_environment import PACKAGE
 from llm_sandbox.const import VERSION
 from llm_sandbox.exceptions import ValidationError
 
-__all__ = ["BASE", "RECIPES", "Recipe", "get_recipe", "image_name", "recipe_names"]
+__all__ = ["BASE", "RECIPES", "Recipe", "get_recipe", "image_name", "recipe_name", "recipe_names"]
 
 RECIPES = PACKAGE / "images"
 """The folder that holds a folder for each image."""
@@ -24,11 +24,17 @@ BASE = "base"
 # Equal recipes make equal contexts, whenever they are unpacked: the engine then knows them again.
 _EPOCH = 1704067200
 _IGNORED = {"__pycache__", ".ruff_cache", ".mypy_cache", ".pytest_cache"}
+_SHARED = {"typescript": "javascript"}
+
+
+def recipe_name(lang: str) -> str:
+    """The name of the recipe that a language's image is made by: some share one."""
+    return _SHARED.get(lang, lang)
 
 
 def image_name(lang: str) -> str:
     """The name of a language's own image, such as ``llm-sandbox/python:1.2.3``."""
-    return f"llm-sandbox/{lang}:{VERSION}"
+    return f"llm-sandbox/{recipe_name(lang)}:{VERSION}"
 
 
 @dataclass(frozen=True)
@@ -67,9 +73,17 @@ class Recipe:
     @cached_property
     def debian_packages(self) -> list[str]:
         """Names of the Debian packages that the image has on top of a bare Debian, sorted."""
-        lines = (self.folder / "debian.txt").read_text(encoding="utf-8").splitlines()
-        own = {name for line in lines if (name := line.partition("#")[0].strip())}
+        own = set(self._lines("debian.txt"))
         return sorted(own.union(self._base.debian_packages if self._base else ()))
+
+    @cached_property
+    def dpkg_options(self) -> list[str]:
+        """What Debian's installer is told for this image, as which files to leave out."""
+        return self._lines("dpkg.cfg") if (self.folder / "dpkg.cfg").exists() else []
+
+    def _lines(self, name: str) -> list[str]:
+        lines = (self.folder / name).read_text(encoding="utf-8").splitlines()
+        return [kept for line in lines if (kept := line.partition("#")[0].strip())]
 
     def files(self) -> Iterator[Path]:
         """Every file of the recipe, in a fixed order."""
@@ -108,11 +122,12 @@ def recipe_names() -> list[str]:
 
 
 def get_recipe(name: str) -> Recipe:
-    """Return the recipe of that name.
+    """Return the recipe of that name, or of that language.
 
     Raises:
         ValidationError: There is none.
     """
+    name = recipe_name(name)
     if name not in recipe_names():
         raise ValidationError(
             f"no image of this version is called {name!r}",

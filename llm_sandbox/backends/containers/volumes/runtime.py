@@ -21,7 +21,7 @@ from functools import cache
 from importlib.util import cache_from_source
 from pathlib import Path
 
-from llm_sandbox.backends.python_environment import GUEST_ROOT, PACKAGE, compile_guest
+from llm_sandbox.backends.python_environment import GUEST_ROOT, PACKAGE, compile_guest, shims
 from llm_sandbox.const import VERSION
 from llm_sandbox.settings import get_settings
 
@@ -36,7 +36,7 @@ import sys, json
 sys.path.insert(0, {folder!r})
 import bisect, contextlib, copy, ctypes, random, shutil, subprocess, tarfile, tempfile, zlib
 import encodings.ascii, encodings.idna, encodings.latin_1
-from guest import bulk, changes, container, files, look, mux, start
+from guest import bulk, changes, container, files, look, mux, start, wrapper
 files = [getattr(m, "__file__", None) or "" for m in sys.modules.values()]
 with open("/proc/self/maps") as maps:
     mapped = [line.split()[-1] for line in maps if len(line.split()) > 5]
@@ -74,7 +74,7 @@ def describe_runtime(architecture: str) -> Runtime:
     guest = _guest_files()
     own = sys.platform == "linux" and architecture == os.uname().machine
     base = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
-    watched = [path for path in guest.values() if path.endswith(".py")] + [base, os.__file__]
+    watched = [path for path in guest.values() if not path.endswith(".pyc")] + [base, os.__file__]
     facts = [VERSION, sys.version, architecture, _PROBE, *map(_stamp, watched)]
     key = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
     record = get_settings().cache_dir / "runtimes" / f"{key}.json"
@@ -141,12 +141,17 @@ def _with_interpreter(
 
 def _guest_files() -> dict[str, str]:
     shim = PACKAGE / "language_handlers" / "python" / "shim"
-    return {
+    files = {
         f"{name}/{path.relative_to(folder)}": str(path)
         for name, folder in (("guest", PACKAGE / "guest"), ("shim", shim))
         for path in folder.rglob("*")
         if path.suffix == ".py" or path.name.endswith(f"{sys.implementation.cache_tag}.pyc")
     }
+    for language, folder in shims().items():
+        for path in folder.rglob("*"):
+            if path.is_file():
+                files[f"languages/{language}/{path.relative_to(folder)}"] = str(path)
+    return files
 
 
 def _soname(path: str) -> str:

@@ -1,0 +1,379 @@
+"""A Jupyter kernel around the interpreter of another language.
+
+To the host it is what `kernel` is: one stream of frames. Inside it starts the language's own
+interpreter with a program in that language, the shim, which runs each piece of code and says what
+came of it (see `fields` for the messages):
+
+    to the shim      run      ``code``, ``number``
+                     set      an environment variable: ``name, value``; unset without a value
+                     ack      what was shown has been taken, in order with what was printed before
+    from the shim    ready    it can run code
+                     display  ``data:MIME`` for each form, ``metadata`` (JSON), ``id``; is acked
+                     result   the same, for the value of the code; is acked
+                     update   the same, for a display with that ``id``; is acked
+                     error    ``name, value, traceback, line, type, frames`` (JSON); is acked
+                     done     the end of a run: ``status`` (``ok`` or ``error``), ``code`` (the
+                              exit code where it is an error but no exit), ``exit``
+
+Started as ``python -I -S -c 'from guest import wrapper; wrapper.main(ARGV)'`` with the stream as
+standard input. It ends as the interpreter ends.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import sys
+import time
+
+from . import fields, frames, linux
+from .content import bundle, describe_error, left_out
+from .interpreter import Interpreter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, NoReturn
+
+_READ = 1 << 18
+_TICK_MS = 10
+_INTERRUPT_EVERY_S = 0.3
+_END_S = 1.0
+_DISPLAYS = {"display": "display_data", "result": "execute_result", "update": "update_display_data"}
+
+
+class WrapperKernel:
+    """One session's kernel.
+
+    Args:
+        stream: The connection to the host.
+        interpreter: What runs the code.
+        environment: The interpreter's variables so far.
+    """
+
+    def __init__(
+        self, stream: socket.socket, interpreter: Interpreter, environment: Mapping[str, str]
+    ) -> None:
+        self._stream = stream
+        self._interpreter = interpreter
+        self._environment = dict(environment)
+        self._frames = frames.FrameReader()
+        self._numbers = 0
+        self._session = os.urandom(16).hex()
+        self._request: dict[str, Any] | None = None
+        self._count = 0
+        self._limit = 10 << 20
+        self._room = {"stdout": 0, "stderr": 0}
+        self._display_bytes = 32 << 20
+        self._dropped = {"stdout": 0, "stderr": 0}
+        self._error: dict[str, Any] | None = None
+        self._interrupted = 0.0
+        self._asked = False
+        self._wake, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        signal.signal(signal.SIGINT, lambda *_: None)
+        self._poll = select.poll()
+        for fd in (stream.fileno(), self._wake, interpreter.answers):
+            self._poll.register(fd, select.POLLIN)
+        if interpreter.exit is not None:
+            self._poll.register(interpreter.exit, select.POLLIN)
+        else:
+            signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def serve(self) -> NoReturn:
+        """Answer until the host hangs up or the interpreter ends."""
+        while True:
+            running = self._request is not None
+            if running and self._interpreter.input.wants and not self._asked:
+                self._ask()
+            tick = running and self._interpreter.input.is_open
+            ready = dict(self._poll.poll(_TICK_MS if tick else None))
+            # One that came while the poll returned was sent before the request that came with it,
+            # and is not for that.
+            if signal.SIGINT in self._signals():
+                self._interrupt()
+            for fd, name in list(self._interpreter.outputs.items()):
+                if fd in ready:
+                    self._read_output(fd, name)
+            if self._interpreter.answers in ready:
+                self._hear()
+            exited = self._interpreter.exit
+            if exited in ready or (exited is None and self._interpreter.has_ended):
+                self._end()
+            if self._stream.fileno() in ready:
+                self._receive()
+            self._push()
+
+    # --- from the host
+
+    def _receive(self) -> None:
+        try:
+            data = self._stream.recv(_READ)
+        except ConnectionError:
+            data = b""
+        if not data:
+            self._hang_up()
+        self._frames.feed(data)
+        try:
+            for frame in self._frames:
+                self._handle(frame.message)
+        except frames.FrameError:
+            self._hang_up()
+
+    def _hang_up(self) -> NoReturn:
+        os.killpg(self._interpreter.pid, signal.SIGKILL)
+        os._exit(0)
+
+    def _handle(self, message: dict[str, Any]) -> None:
+        kind, content = message["header"]["msg_type"], message["content"]
+        if kind == "execute_request":
+            self._begin(message)
+        elif kind == "llm_sandbox_configure":
+            self._configure(content)
+        elif kind == "input_reply":
+            self._asked = False
+            if self._request is None:
+                return  # for a run that has ended: the next one has an input of its own
+            if content["value"] == "\x04":
+                self._interpreter.input.close()
+            else:
+                self._interpreter.input.write(content["value"])
+        elif kind == "llm_sandbox_call":
+            error = {"name": "LookupError", "value": "this kernel does nothing besides running"}
+            self._send(frames.SHELL, "llm_sandbox_reply", {"error": error}, message)
+            self._send(frames.IOPUB, "status", {"execution_state": "idle"}, message)
+
+    def _configure(self, settings: dict[str, Any]) -> None:
+        self._limit = settings.get("output_bytes", self._limit)
+        self._display_bytes = settings.get("display_bytes", self._display_bytes)
+        wanted = settings.get("environment")
+        if wanted is None or wanted == self._environment:
+            return
+        before, self._environment = self._environment, dict(wanted)
+        for name, value in wanted.items():
+            if before.get(name) != value:
+                self._interpreter.send("set", ("name", name), ("value", value))
+        for name in before.keys() - wanted.keys():
+            self._interpreter.send("set", ("name", name))
+
+    def _begin(self, message: dict[str, Any]) -> None:
+        self._request = message
+        self._error, self._asked = None, False
+        self._room = {"stdout": self._limit, "stderr": self._limit}
+        self._dropped = {"stdout": 0, "stderr": 0}
+        self._status("busy")
+        content = message["content"]
+        if content.get("store_history", True):
+            self._count += 1
+        self._interpreter.usage.begin()
+        if content.get("allow_stdin"):
+            self._interpreter.input.open()
+        for fd in self._interpreter.outputs:
+            self._poll.register(fd, select.POLLIN)
+        self._interpreter.send("run", ("code", content["code"]), ("number", str(self._count)))
+
+    def _signals(self) -> bytes:
+        try:
+            return os.read(self._wake, 4096)
+        except BlockingIOError:
+            return b""
+
+    def _interrupt(self) -> None:
+        now = time.monotonic()
+        # Whoever interrupts repeats it; an interpreter that is answering is left to it.
+        if self._request is not None and now - self._interrupted >= _INTERRUPT_EVERY_S:
+            self._interrupted = now
+            self._interpreter.interrupt()
+
+    # --- from the interpreter
+
+    def _read_output(self, fd: int, name: str) -> bool:
+        try:
+            data = os.read(fd, _READ)
+        except BlockingIOError:
+            return False
+        if not data:
+            self._forget(fd)
+            del self._interpreter.outputs[fd]
+            return False
+        kept = data[: self._room[name]]
+        self._room[name] -= len(kept)
+        self._dropped[name] += len(data) - len(kept)
+        if kept:
+            message = self._message("stream", {"name": name, "text": ""}, self._request)
+            message["bulk"] = [["text"]]
+            self._write(frames.encode(frames.IOPUB, message, [kept]))
+        return True
+
+    def _read_outputs(self) -> None:
+        """Take what has been printed so far, so that it stands before what comes next."""
+        for fd, name in list(self._interpreter.outputs.items()):
+            # No more than a pipe holds: what is printed later belongs to later.
+            for _ in range(4):
+                if not self._read_output(fd, name):
+                    break
+
+    def _forget(self, fd: int) -> None:
+        try:
+            self._poll.unregister(fd)
+        except KeyError:
+            pass
+
+    def _hear(self) -> None:
+        try:
+            messages = self._interpreter.hear()
+        except fields.FieldError as error:
+            self._read_outputs()
+            sys.stderr.write(f"the interpreter broke the protocol: {error}\n")
+            self._hang_up()
+        if messages is None:
+            self._forget(self._interpreter.answers)
+            return
+        for message in messages:
+            # trust: the language's own program says so, or code that runs beside it.
+            self._take(message.pop("kind").decode("utf-8", "replace"), message)
+
+    def _take(self, kind: str, message: fields.Fields) -> None:
+        if self._request is None:
+            return
+        if kind in _DISPLAYS or kind == "error":
+            self._read_outputs()
+            if kind == "error":
+                self._error = describe_error(message)
+                self._send(frames.IOPUB, "error", self._error, self._request)
+            else:
+                self._show(kind, message)
+            self._interpreter.send("ack")
+        elif kind == "done":
+            self._read_outputs()
+            self._finish(message)
+
+    def _show(self, kind: str, message: fields.Fields) -> None:
+        content = bundle(message)
+        if kind == "result":
+            content["execution_count"] = self._count
+        record = self._message(_DISPLAYS[kind], content, self._request)
+        lighter, lifted = frames.lift_bulk(record)
+        pieces = frames.encode(frames.IOPUB, lighter, lifted)
+        size = sum(map(len, pieces))
+        if size > self._display_bytes:
+            pieces = frames.encode(frames.IOPUB, left_out(record, size, self._display_bytes))
+        self._write(pieces)
+
+    def _finish(self, message: fields.Fields) -> None:
+        request = self._request
+        self._interpreter.input.drain()
+        failed = message.get("status", b"ok") != b"ok" or self._error is not None
+        reply: dict[str, Any] = {
+            "status": "error" if failed else "ok",
+            "execution_count": self._count,
+            "user_expressions": {},
+            "payload": [],
+        }
+        if self._error is not None:
+            reply.update({key: self._error[key] for key in ("ename", "evalue", "traceback")})
+        reply["llm_sandbox"] = {
+            "dropped": self._dropped,
+            "exit": _exit_code(message.get("exit", b"")),
+            "code": _exit_code(message.get("code", b"")),
+            "cpu_s": self._interpreter.usage.cpu_s(),
+            "peak_rss": self._interpreter.usage.peak_rss(),
+        }
+        for fd in self._interpreter.outputs:
+            # What is printed from now on waits for the next run, as in a terminal.
+            self._forget(fd)
+        self._send(frames.SHELL, "execute_reply", reply, request)
+        self._status("idle")
+        self._request = None
+
+    def _end(self) -> None:
+        """End as the interpreter did, when what it has written is on its way."""
+        self._read_outputs()
+        self._hear_last()
+        self._interpreter.end_as_it_did()
+
+    def _hear_last(self) -> None:
+        deadline = time.monotonic() + _END_S
+        while time.monotonic() < deadline:
+            messages = self._interpreter.hear()
+            if not messages:
+                return
+            for message in messages:
+                kind = message.pop("kind").decode("utf-8", "replace")
+                if kind != "done":
+                    self._take(kind, message)
+
+    # --- to the host
+
+    def _ask(self) -> None:
+        self._asked = True
+        self._send(frames.STDIN, "input_request", {"prompt": "", "password": False}, self._request)
+
+    def _status(self, state: str) -> None:
+        self._send(frames.IOPUB, "status", {"execution_state": state}, self._request)
+
+    def _send(
+        self, channel: int, kind: str, content: dict[str, Any], parent: dict[str, Any] | None
+    ) -> None:
+        self._write(frames.encode(channel, self._message(kind, content, parent)))
+
+    def _message(
+        self, kind: str, content: dict[str, Any], parent: dict[str, Any] | None
+    ) -> dict[str, Any]:
+        self._numbers += 1
+        header = {
+            "msg_id": f"{self._session}-{self._numbers}",
+            "msg_type": kind,
+            "session": self._session,
+            "username": "kernel",
+            "version": "5.3",
+        }
+        return {
+            "header": header,
+            "parent_header": parent["header"] if parent else {},
+            "metadata": {},
+            "content": content,
+        }
+
+    def _write(self, pieces: Sequence[frames.Buffer]) -> None:
+        """Send one frame; blocks while the host does not read, which bounds memory."""
+        try:
+            data = b"".join(pieces)
+            self._stream.sendall(data)
+        except ConnectionError:
+            self._hang_up()
+
+    def _push(self) -> None:
+        requests = self._interpreter.requests
+        if self._interpreter.pending:
+            self._interpreter.push()
+        if self._interpreter.pending:
+            self._poll.register(requests, select.POLLOUT)
+        else:
+            self._forget(requests)
+
+
+def _exit_code(digits: bytes) -> int | None:
+    return int(digits[-10:]) & 0xFF if digits.isdigit() else None
+
+
+def main(argv: list[str]) -> None:
+    """Entry point: the interpreter's command line, whose stream is the standard input."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    stream = os.dup(0)
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.close(null)
+    os.set_inheritable(stream, False)
+    linux.set_process_name("kernel")
+    environment = dict(os.environ)
+    connection = socket.socket(fileno=stream)
+    try:
+        interpreter = Interpreter(argv, environment)
+    except OSError as error:
+        # Read by the host as the reason why nothing can be run.
+        sys.stderr.write(f"{argv[0]}: {error.strerror}\n")
+        os._exit(126 if isinstance(error, PermissionError) else 127)
+    WrapperKernel(connection, interpreter, environment).serve()

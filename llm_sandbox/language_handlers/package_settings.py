@@ -1,0 +1,93 @@
+"""This machine's settings of package managers, on their way to where one runs apart from it."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+__all__ = ["Carrier"]
+
+_LARGEST = 8 << 20
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+_CERTIFICATES = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
+
+
+class Carrier:
+    """Notes what has to be there.
+
+    It may have passwords in it: files are copied for one installation, into a folder that none but
+    its machine reads, and end with it.
+
+    Args:
+        environment: This machine's variables.
+        home: This machine's home directory.
+        folder: Where private files will be.
+        root: Below which shared folders will be; empty for where they are.
+        for_image: Whether it is a system of its own, whose own settings are in force there.
+    """
+
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        home: Path,
+        *,
+        folder: str,
+        root: str,
+        for_image: bool = False,
+    ) -> None:
+        self.for_image = for_image
+        self.environment = environment
+        self.home = home
+        self.variables: dict[str, str] = {}
+        """Environment variables."""
+        self.files: dict[str, bytes] = {}
+        """Content of private files by name."""
+        self.folders: dict[str, str] = {}
+        """Path there to the folder of this machine that is read there."""
+        self._folder = folder
+        self._root = root
+
+    def carry_proxies(self) -> None:
+        """Carry how the network is reached."""
+        for name in (*_PROXIES, *map(str.lower, _PROXIES)):
+            if self.environment.get(name):
+                self.variables[name] = self.environment[name]
+        for name in _CERTIFICATES:
+            if self.environment.get(name):
+                self.variables[name] = self.share(self.environment[name])
+
+    def carry(self, *names: str) -> None:
+        """Carry variables as they are, where they are set."""
+        for name in names:
+            if self.environment.get(name):
+                self.variables[name] = self.environment[name]
+
+    def read(self, path: str | Path) -> str | None:
+        """Return the text of a file of this machine; None if there is none to read."""
+        try:
+            with Path(path).expanduser().open("rb") as file:
+                return file.read(_LARGEST).decode("utf-8", "replace")
+        except (OSError, ValueError, RuntimeError):
+            return None
+
+    def keep(self, name: str, text: str | bytes) -> str:
+        """Have a private file there, and return its path."""
+        self.files[name] = text.encode() if isinstance(text, str) else text
+        return f"{self._folder}/{name}"
+
+    def share(self, word: str) -> str:
+        """Return a path or URL as it is called there; a file is copied, and a folder is read."""
+        prefix, path = "", word
+        if word.startswith("file:"):
+            prefix, path = "file://", unquote(urlsplit(word).path)
+        elif "://" in word:
+            return word
+        place = os.path.normpath(os.path.join(self.home, os.path.expanduser(path)))  # noqa: PTH111, PTH118 - links stay
+        if Path(place).is_dir() and place != "/":
+            self.folders[f"{self._root}{place}"] = place
+            return f"{prefix}{self._root}{place}"
+        try:
+            data = Path(place).read_bytes()[:_LARGEST]
+        except OSError:
+            return word
+        return prefix + self.keep(f"{len(self.files)}-{Path(place).name}", data)
