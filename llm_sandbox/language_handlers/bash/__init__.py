@@ -1,0 +1,5 @@
+"""Bash."""
+
+from llm_sandbox.language_handlers.bash.handler import BashHandler
+
+__all__ = ["BashHandler"]
