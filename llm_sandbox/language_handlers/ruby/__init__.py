@@ -1,0 +1,5 @@
+"""Ruby."""
+
+from llm_sandbox.language_handlers.ruby.handler import RubyHandler
+
+__all__ = ["RubyHandler"]
