@@ -1,0 +1,10 @@
+# A regression, a test and a prediction.
+data <- data.frame(x = 1:10, y = c(2.1, 3.9, 6.2, 7.8, 10.1, 12.2, 13.8, 16.1, 18.0, 20.2))
+model <- lm(y ~ x, data)
+cat(sprintf("slope %.4f\n", coef(model)[["x"]]))
+cat(sprintf("R squared %.5f\n", summary(model)$r.squared))
+cat(sprintf("prediction %.3f\n", predict(model, data.frame(x = 12))))
+test <- t.test(c(5.1, 4.9, 5.6, 5.8), c(6.1, 6.4, 5.9, 6.8))
+cat("different:", test$p.value < 0.05, "\n")
+print(anova(model)$Df)
+print(round(cor(data), 4))

@@ -1,0 +1,10 @@
+# Linear algebra: a system of equations, an inverse, a determinant.
+a <- matrix(c(2, 1, -1, -3, -1, 2, -2, 1, 2), nrow = 3, byrow = TRUE)
+b <- c(8, -11, -3)
+x <- solve(a, b)
+cat("solution:", round(x, 6), "\n")
+cat("determinant:", round(det(a), 6), "\n")
+print(round(solve(a) %*% a, 6))
+print(crossprod(1:3, 4:6)[1, 1])
+powers <- Reduce(`%*%`, rep(list(matrix(c(1, 1, 1, 0), 2)), 10))
+cat("tenth Fibonacci number:", powers[1, 2], "\n")

@@ -1,0 +1,3 @@
+# expects: image/png
+curve(sin, 0, 10)
+curve(cos, 0, 10, add = TRUE, col = 2)

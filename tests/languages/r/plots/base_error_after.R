@@ -1,0 +1,4 @@
+# expects: image/png
+# error: Error
+plot(1:3)
+stop("after the plot")

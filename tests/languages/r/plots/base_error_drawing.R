@@ -1,0 +1,4 @@
+# expects: image/png
+# error: Error
+plot(1:3)
+lines(1:3, 1:2)

@@ -1,0 +1,3 @@
+# expects: image/png
+plot(1:3)
+graphics.off()

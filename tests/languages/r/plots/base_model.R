@@ -1,0 +1,2 @@
+# expects: image/png image/png image/png image/png
+plot(lm(mpg ~ wt, mtcars))

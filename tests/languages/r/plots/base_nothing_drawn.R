@@ -1,0 +1,4 @@
+# expects:
+invisible(par("mar"))
+dev.new()
+plot.new()

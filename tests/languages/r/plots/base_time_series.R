@@ -1,0 +1,3 @@
+# expects: image/png image/png
+plot(AirPassengers)
+acf(AirPassengers)

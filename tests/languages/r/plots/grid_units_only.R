@@ -1,0 +1,3 @@
+# expects:
+library(grid)
+width <- convertWidth(unit(1, "npc"), "inches", valueOnly = TRUE)
