@@ -1,0 +1,5 @@
+"""Java."""
+
+from llm_sandbox.language_handlers.java.handler import JavaHandler
+
+__all__ = ["JavaHandler"]

@@ -1,0 +1,131 @@
+"""Artifacts, and the repositories that have them."""
+
+import base64
+import hashlib
+import urllib.error
+import urllib.parse
+import urllib.request
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+from .versions import order
+
+__all__ = ["Absent", "Artifact", "Repositories", "ResolutionError", "parse", "text_of"]
+
+_TIMEOUT_S = 30
+_LARGEST_POM = 8 << 20
+
+
+class ResolutionError(Exception):
+    """It cannot be resolved."""
+
+
+class Absent(ResolutionError):
+    """No repository has it."""
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """Coordinates."""
+
+    group: str
+    name: str
+    version: str
+    kind: str = "jar"
+    classifier: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What two versions of the same share."""
+        return self.group, self.name, self.kind, self.classifier
+
+    @property
+    def file(self) -> str:
+        """Name of its file."""
+        ending = {"test-jar": "jar", "bundle": "jar", "ejb": "jar"}.get(self.kind, self.kind)
+        classifier = self.classifier or {"test-jar": "tests"}.get(self.kind, "")
+        return f"{self.name}-{self.version}{'-' if classifier else ''}{classifier}.{ending}"
+
+    @property
+    def path(self) -> str:
+        """Where repositories have it."""
+        return f"{self.group.replace('.', '/')}/{self.name}/{self.version}/{self.file}"
+
+    def __str__(self) -> str:
+        return f"{self.group}:{self.name}:{self.version}"
+
+
+class Repositories:
+    """Where artifacts are, in the order in which they are asked."""
+
+    def __init__(self, known: list[dict[str, str]]) -> None:
+        self._known = known
+
+    def read(self, path: str, largest: int = _LARGEST_POM) -> bytes:
+        """Return a file, checked by its digest where there is one."""
+        for repository in self._known:
+            data = self._read(repository, path, largest)
+            if data is None:
+                continue
+            digest = self._read(repository, f"{path}.sha1", 4096)
+            said = digest.decode("ascii", "replace").split() if digest else []
+            if said and said[0].lower() != hashlib.sha1(data).hexdigest():  # noqa: S324 - Maven's
+                raise ResolutionError(f"{path.rpartition('/')[2]} is damaged: its digest differs")
+            return data
+        raise Absent(f"no repository has {path}")
+
+    def _read(self, repository: dict[str, str], path: str, largest: int) -> bytes | None:
+        address = f"{repository['url'].rstrip('/')}/{urllib.parse.quote(path)}"
+        request = urllib.request.Request(address, headers={"User-Agent": "llm-sandbox"})  # noqa: S310
+        if repository.get("user"):
+            login = f"{repository['user']}:{repository.get('password', '')}".encode()
+            request.add_header("Authorization", f"Basic {base64.b64encode(login).decode()}")
+        try:
+            with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310
+                data = bytes(answer.read(largest + 1))
+        except urllib.error.HTTPError as error:
+            if error.code in (404, 410):
+                return None
+            raise ResolutionError(
+                f"{repository['id']} answers {error.code} {error.reason}"
+            ) from None
+        except (urllib.error.URLError, OSError) as error:
+            reason = getattr(error, "reason", error)
+            if isinstance(reason, FileNotFoundError) or "No such file" in str(reason):
+                return None
+            raise ResolutionError(f"Could not connect to {repository['id']}: {reason}") from None
+        if len(data) > largest:
+            raise ResolutionError(f"{path.rpartition('/')[2]} is larger than allowed")
+        return data
+
+    def versions(self, group: str, name: str) -> tuple[list[str], str]:
+        """All versions of an artifact, and the newest release."""
+        path = f"{group.replace('.', '/')}/{name}/maven-metadata.xml"
+        try:
+            root = parse(self.read(path), path)
+        except Absent:
+            raise Absent(f"no repository has {group}:{name}") from None
+        found = [item.text or "" for item in root.iterfind("versioning/versions/version")]
+        release = text_of(root.find("versioning"), "release") or max(found, key=order, default="")
+        return found, release
+
+
+def parse(data: bytes, what: str) -> ElementTree.Element:
+    """Read an XML document; its names lose their namespaces.
+
+    Raises:
+        ResolutionError: It is none.
+    """
+    try:
+        root = ElementTree.fromstring(data)  # noqa: S314 - in a throw-away sandbox
+    except ElementTree.ParseError as error:
+        raise ResolutionError(f"the description of {what} is broken: {error}") from None
+    for item in root.iter():
+        if isinstance(item.tag, str):
+            item.tag = item.tag.rpartition("}")[2]
+    return root
+
+
+def text_of(element: ElementTree.Element | None, tag: str) -> str:
+    """Return the text of a child, empty where there is none."""
+    return (element.findtext(tag) or "").strip() if element is not None else ""
