@@ -1,0 +1,5 @@
+"""C++."""
+
+from llm_sandbox.language_handlers.cpp.handler import CppHandler
+
+__all__ = ["CppHandler"]

@@ -1,0 +1,48 @@
+"""How libraries of C++ are installed: Debian packages, unpacked."""
+
+import re
+from collections.abc import Sequence
+
+from llm_sandbox.language_handlers.debian_packages import DebianPackages
+from llm_sandbox.language_handlers.packages import Workplace
+
+__all__ = ["LINK_FILE", "CppPackages"]
+
+LINK_FILE = "link.txt"
+"""A file in the layer with what the linker is told: a response file, as compilers take it by
+``@FILE``."""
+
+_LIBRARY = re.compile(
+    r"(?:usr/)?lib/(?:[a-z0-9_]+-linux-[a-z0-9]+/)?lib(?P<name>[A-Za-z0-9_+.-]+)\.(?:so|a)"
+)
+
+
+class CppPackages(DebianPackages):
+    """Debian packages. Their headers and libraries are found by variables, and libraries that a
+    program uses are linked by what `LINK_FILE` says.
+    """
+
+    spec = re.compile(r"[a-z0-9][a-z0-9+.-]*[a-z0-9+](?:=[A-Za-z0-9][A-Za-z0-9.+:~-]*)?", re.ASCII)
+    example = "nlohmann-json3-dev or libfmt-dev"
+
+    def install(self, work: Workplace, specs: Sequence[str]) -> None:
+        """See `Packages.install`."""
+        unpacked = self.fetch(work, specs)
+        asked = {spec.partition("=")[0] for spec in specs}
+        names: dict[str, None] = {}
+        for package, files in sorted(unpacked.items()):
+            if package in asked or package.endswith("-dev"):
+                names.update(dict.fromkeys(_libraries(files)))
+        for package in sorted(asked - unpacked.keys()):
+            # The system has it already.
+            code, listing = work.attempt("dpkg-query", "-L", package)
+            if not code:
+                files = [line.removeprefix("/") for line in listing.splitlines()]
+                names.update(dict.fromkeys(_libraries(files)))
+        options = [f"-l{name}" for name in names]
+        work.place(LINK_FILE, "\n".join(["-Wl,--as-needed", *options, ""]) if options else "")
+
+
+def _libraries(files: Sequence[str]) -> list[str]:
+    found = (_LIBRARY.fullmatch(path) for path in files)
+    return sorted({match["name"] for match in found if match is not None})
