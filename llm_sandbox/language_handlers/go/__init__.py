@@ -1,0 +1,5 @@
+"""Go."""
+
+from llm_sandbox.language_handlers.go.handler import GoHandler
+
+__all__ = ["GoHandler"]
