@@ -11,12 +11,12 @@ BIN := $(VENV)/bin
 SAY := @printf '==> %s\n'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench scan-report clean system-tools
+.PHONY: help demo test test-again lint bench scan-report languages-table clean system-tools
 # A recipe that fails leaves no half-made stamp that a later call would believe.
 .DELETE_ON_ERROR:
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.stamp-demo ## Run an analysis in the sandbox, and save its figures in ./demo-output
 	@$(BIN)/python examples/demo.py
@@ -24,6 +24,10 @@ demo: $(VENV)/.stamp-demo ## Run an analysis in the sandbox, and save its figure
 test: system-tools $(VENV)/.stamp-dev ## Install what the tests need, and run them (ARGS="..." goes to pytest)
 	$(SAY) "running the tests"
 	@$(BIN)/python tests/engines.py --install --tests $(ARGS) -- $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+test-again: $(VENV)/.stamp-dev ## Run what failed the last time, one by one
+	$(SAY) "running again, alone, what failed"
+	@$(BIN)/python tests/engines.py --tests $(ARGS) -- $(BIN)/python -m pytest -n 0 --last-failed --last-failed-no-failures none $(ARGS)
 
 lint: $(VENV)/.stamp-dev ## Check format, style, types and layers
 	$(SAY) "format"
@@ -40,6 +44,10 @@ bench: $(VENV)/.stamp-dev ## Measure against stock alternatives
 
 scan-report: $(VENV)/.stamp-dev ## Measure what the scanner catches and flags (ARGS="--write --techniques")
 	@$(BIN)/python -m benchmarks.scanner $(ARGS)
+
+languages-table: system-tools $(VENV)/.stamp-dev ## Try every language, and write what each does into docs/languages.md
+	@$(BIN)/python tests/engines.py --install --tests tests/conformance/test_languages.py -- $(BIN)/python -m pytest -n $(JOBS) -q \
+	  tests/conformance/test_languages.py --write-languages docs/languages.md $(ARGS)
 
 clean: ## Remove the environment and everything built
 	rm -rf $(VENV) build dist demo-output .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
@@ -69,13 +77,26 @@ $(VENV)/.stamp-dev: pyproject.toml $(VENV)/.stamp-pip
 	@$(BIN)/python -m pip install --editable . --group dev
 	@touch $@ $(VENV)/.stamp-demo
 
+# What the tests run, with the Debian package of each: programs, and other files. Those after the
+# first line are the languages'.
+SYSTEM_PROGRAMS := bwrap:bubblewrap chromium:chromium useradd:passwd setpriv:util-linux ip:iproute2 ps:procps \
+  node:nodejs tsc:node-typescript ruby:ruby Rscript:r-base-core javac:openjdk-17-jdk-headless g++:g++ go:golang-go \
+  shellcheck:shellcheck fc-list:fontconfig
+R_LIBRARIES := /usr/lib/R/site-library
+SYSTEM_FILES := /usr/share/fonts/truetype/dejavu:fonts-dejavu-core /usr/share/java/jfreechart.jar:libjfreechart-java \
+  /usr/include/nlohmann:nlohmann-json3-dev $(R_LIBRARIES)/ggplot2:r-cran-ggplot2 \
+  $(R_LIBRARIES)/jsonlite:r-cran-jsonlite $(R_LIBRARIES)/svglite:r-cran-svglite
+
 # Only root on Debian can install programs; anyone else runs on the wheel's bwrap, and a test that
 # needs more says so in its skip reason.
 system-tools:
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  missing=; \
-	  for pair in bwrap:bubblewrap chromium:chromium useradd:passwd setpriv:util-linux ip:iproute2 ps:procps; do \
+	  for pair in $(SYSTEM_PROGRAMS); do \
 	    command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair#*:}"; \
+	  done; \
+	  for pair in $(SYSTEM_FILES); do \
+	    test -e "$${pair%%:*}" || missing="$$missing $${pair#*:}"; \
 	  done; \
 	  if [ -n "$$missing" ]; then \
 	    printf '==> installing the programs that the tests need:%s\n' "$$missing"; \

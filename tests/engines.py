@@ -5,13 +5,15 @@
 
 Only root can start engines. What already runs is used and left alone; what is started here ends
 with the command, however that ends. Arguments after `--tests` are those of pytest: engines are
-started only if the tests that it then chooses need one.
+started, and images made, only if the tests that it then chooses need them, by their marker
+`engine`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import json
 import os
 import shutil
 import signal
@@ -35,10 +37,14 @@ PACKAGES = {
     "newuidmap": ("uidmap",),
 }
 DOCKER_SOCKET = "/var/run/docker.sock"
-IMAGE = "python"
+ROOT = Path(__file__).parents[1]
+USUAL = {"docker": ["python"], "podman": ["python"]}
+"""What a command that is no test run gets."""
 START_S = 60.0
 STOP_S = 20.0
 PR_SET_PDEATHSIG = 1
+NEEDS = "LLM_SANDBOX_TEST_NEEDS"
+"""Names the file that a collecting pytest writes the needed images to; see plugins."""
 STARTED = "LLM_SANDBOX_TEST_ENGINES"
 """Set while an engine runs that was started here: nobody else uses it."""
 
@@ -171,70 +177,75 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 # --- images
 
 
-def provide_images() -> None:
-    """Have the image of Python sessions in every engine: built in one, handed on to the other."""
+def provide_images(needed: dict[str, list[str]]) -> None:
+    """Have the images that tests need in each engine: built in one, handed on to the other."""
     has_docker = docker_answers()
     if has_docker:
-        _build("docker")
+        _build("docker", list(dict.fromkeys([name for names in needed.values() for name in names])))
     podman = _find("podman")
     if podman is None:
         say("podman: not installed; tests that need it are skipped")
-    elif os.geteuid() == 0 and not (has_docker and _hand_on(podman)):
-        _build("podman")
+        return
+    names = needed.get("podman")
+    if names and os.geteuid() == 0 and not (has_docker and _hand_on(podman, names)):
+        _build("podman", names)
 
 
-def _build(engine: str) -> bool:
+def _build(engine: str, images: list[str]) -> None:
     started = time.monotonic()
-    command = [sys.executable, "-m", "llm_sandbox", "images", "build", IMAGE, "--engine", engine]
-    done = subprocess.run(command, cwd=Path(__file__).parents[1], check=False)
+    words = ["images", "build", *images, "--engine", engine]
+    command = [sys.executable, "-m", "llm_sandbox", *words]
+    done = subprocess.run(command, cwd=ROOT, check=False)
     took = f"{time.monotonic() - started:.0f} s"
     if done.returncode == 0:
-        say(f"{engine}: the {IMAGE} image is there ({took})")
+        say(f"{engine}: there are the images of {', '.join(images)} ({took})")
     else:
-        say(f"{engine}: no {IMAGE} image ({took}); tests that need it are skipped")
-    return done.returncode == 0
+        say(f"{engine}: not all images could be made ({took}); tests that need them are skipped")
 
 
-def _hand_on(podman: str) -> bool:
-    """Copy Docker's image to Podman, which takes a fraction of building it again."""
+def _hand_on(podman: str, images: list[str]) -> bool:
+    """Copy Docker's images to Podman, which takes a fraction of building them again."""
     docker = _find("docker")
-    name = _image_name()
-    if docker is None or name is None:
+    names = _image_names(images)
+    if docker is None or not names:
         return False
-    there = _output([docker, "image", "inspect", "--format", "{{.Id}}", name])
-    if not there:
-        return False
-    here = _output([podman, "image", "inspect", "--format", "{{.Id}}", f"localhost/{name}"])
-    if there.removeprefix("sha256:") == here.removeprefix("sha256:"):
-        say(f"podman: the {IMAGE} image is there")
+    show = ["image", "inspect", "--format", "{{.Id}}"]
+    missing = []
+    for name in names:
+        there = _output([docker, *show, name]).removeprefix("sha256:")
+        if not there:
+            return False
+        if there != _output([podman, *show, f"localhost/{name}"]).removeprefix("sha256:"):
+            missing.append(name)
+    if not missing:
+        say(f"podman: there are the images of {', '.join(images)}")
         return True
     started = time.monotonic()
-    with subprocess.Popen([docker, "save", name], stdout=subprocess.PIPE) as saved:
+    with subprocess.Popen([docker, "save", *missing], stdout=subprocess.PIPE) as saved:
         loaded = subprocess.run([podman, "load", "--quiet"], stdin=saved.stdout, check=False)
     if saved.returncode or loaded.returncode:
         return False
-    say(f"podman: the {IMAGE} image came from docker ({time.monotonic() - started:.0f} s)")
+    took = f"{time.monotonic() - started:.0f} s"
+    say(f"podman: the images of {', '.join(images)} came from docker ({took})")
     return True
 
 
-def _image_name() -> str | None:
+def _image_names(images: list[str]) -> list[str]:
     module = "llm_sandbox.backends.containers.images.recipes"
-    code = f"from {module} import image_name; print(image_name('python'))"
-    return _output([sys.executable, "-c", code]) or None
+    code = f"import sys; from {module} import image_name; print(*map(image_name, sys.argv[1:]))"
+    return _output([sys.executable, "-c", code, *images]).split()
 
 
 def _output(command: list[str]) -> str:
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[1]
-    )
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
 # --- the command
 
 
-def run(command: list[str]) -> int:
-    """Run a command with the engines; returns its exit code."""
+def run(command: list[str], needed: dict[str, list[str]]) -> int:
+    """Run a command with the engines and images that it needs; returns its exit code."""
     child: subprocess.Popen[bytes] | None = None
 
     def pass_on(number: int, frame: object) -> None:
@@ -247,23 +258,33 @@ def run(command: list[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, pass_on)
     with docker_engine() as started:
-        provide_images()
+        provide_images(needed)
         environment = {**os.environ, **({STARTED: "docker"} if started else {})}
         child = subprocess.Popen(command, env=environment)
         code = child.wait()
     return code if code >= 0 else 128 - code
 
 
-def wanted(arguments: list[str]) -> bool:
-    """Whether the tests that pytest would choose by these arguments need an engine."""
+def needs_of(arguments: list[str]) -> dict[str, list[str]]:
+    """The images that the tests which pytest would choose by these arguments need, by engine."""
     if not arguments:
-        return True
-    command = [sys.executable, "-m", "pytest", *arguments, "-m", "engine", "--collect-only", "-qq"]
-    done = subprocess.run(
-        [*command, "-p", "no:cacheprovider"], stdout=subprocess.PIPE, text=True, check=False
-    )
+        # All tests need all images; to have pytest say so takes it a quarter of a minute.
+        folders = sorted(path.parent.name for path in ROOT.glob("llm_sandbox/images/*/debian.txt"))
+        return {**USUAL, "docker": [name for name in folders if name != "base"]}
+    with tempfile.TemporaryDirectory(prefix="llm-sandbox-needs-") as folder:
+        report = Path(folder, "needs.json")
+        command = [sys.executable, "-m", "pytest", *arguments, "--collect-only", "-qq"]
+        done = subprocess.run(
+            [*command, "-p", "no:cacheprovider"],
+            stdout=subprocess.DEVNULL,
+            check=False,
+            env={**os.environ, NEEDS: str(report)},
+        )
+        if report.exists():
+            needs: dict[str, list[str]] = json.loads(report.read_text())
+            return needs
     # 5: nothing was collected. Anything else that is wrong, the tests themselves will tell.
-    return done.returncode != 5
+    return {} if done.returncode == 5 else USUAL
 
 
 def status() -> None:
@@ -285,14 +306,16 @@ def main(words: list[str]) -> int:
     if not split or not command:
         print(__doc__, file=sys.stderr)
         return 2
+    needed = USUAL
     if "--tests" in options:
         at = options.index("--tests")
         options, tests = options[:at], options[at + 1 :]
-        if not wanted(tests):
+        needed = needs_of(tests)
+        if not needed:
             os.execvp(command[0], command)
     if "--install" in options:
         install()
-    return run(command)
+    return run(command, needed)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from llm_sandbox.backends.base import Isolation
 from llm_sandbox.backends.containers.probe import look_at
 from llm_sandbox.backends.registry import available_names, get_backend
 from llm_sandbox.cli.engines import look_at_engine
+from llm_sandbox.cli.languages import LanguageFinding, look_at_languages, table_of_languages
 from llm_sandbox.cli.render import Progress, in_option_words
 from llm_sandbox.const import SandboxBackend
 from llm_sandbox.exceptions import (
@@ -29,6 +30,7 @@ __all__ = ["BackendFinding", "Findings", "examine", "main"]
 _LIBRARIES = ("ipykernel", "matplotlib", "matplotlib-inline", "numpy", "pandas", "seaborn", "pip")
 
 _ON_DOCKER = (SandboxBackend.DOCKER, SandboxBackend.MICROMAMBA)
+_ENGINES = (SandboxBackend.DOCKER, SandboxBackend.PODMAN)
 _PATIENCE_S = 3.0
 
 
@@ -68,6 +70,7 @@ class Findings:
     """Version of each library that sessions use; None when it cannot be imported."""
     bwrap: dict[str, Any]
     backends: list[BackendFinding]
+    languages: list[LanguageFinding]
     default_backend: str | None
     """What is used when no backend is named; None when nothing here isolates."""
     default_reason: str
@@ -94,6 +97,8 @@ def examine() -> Findings:
     """Try every backend, and look at the environment."""
     names = list(dict.fromkeys([*map(str, SandboxBackend), *available_names()]))
     default, reason = _default_backend()
+    backends = [_try_backend(name) for name in names]
+    engines = [found.name for found in backends if found.works and found.name in _ENGINES]
     return Findings(
         version=__version__,
         python={
@@ -104,7 +109,8 @@ def examine() -> Findings:
         },
         libraries={name: _library_version(name) for name in _LIBRARIES},
         bwrap=_bwrap(),
-        backends=[_try_backend(name) for name in names],
+        backends=backends,
+        languages=look_at_languages(engines),
         default_backend=default,
         default_reason=reason,
     )
@@ -195,6 +201,8 @@ def _print_tables(findings: Findings) -> None:
             console.print(_control_table(finding))
             for line in _engine_lines(finding):
                 console.print(_clean(line))
+    console.print()
+    console.print(table_of_languages(findings.languages))
     console.print()
     chosen = findings.default_backend or "nothing"
     reason = _clean(findings.default_reason)

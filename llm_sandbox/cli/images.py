@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from llm_sandbox.cli.render import say
-from llm_sandbox.exceptions import SandboxError
+from llm_sandbox.exceptions import BackendError, BackendUnavailableError, SandboxError
 
 if TYPE_CHECKING:
     from llm_sandbox.backends.containers.engine import Engine
@@ -87,17 +87,30 @@ def _build(
     from llm_sandbox.backends.containers.images.recipes import BASE, get_recipe, recipe_names
 
     names = langs or [name for name in recipe_names() if name != BASE]
-    recipes = [get_recipe(name) for name in names]  # a mistyped one costs no time
+    # A mistyped one costs no time, and one that two languages share is made once.
+    recipes = list({recipe.name: recipe for recipe in map(get_recipe, names)}.values())
     connected = _connect(engine)
     rows = []
+    failures = []
     with _steps() as (step, detail):
+        builder = ImageBuilder(connected, say=step, detail=detail, base=base.value, smoke=smoke)
         for recipe in recipes:
             started = time.monotonic()
-            builder = ImageBuilder(connected, say=step, detail=detail, base=base.value, smoke=smoke)
-            made = builder.build(recipe, force=force)
+            try:
+                made = builder.build(recipe, force=force)
+            except BackendUnavailableError:
+                raise
+            except BackendError as error:
+                # The others may well succeed.
+                failures.append(error)
+                continue
             took = f"built in {time.monotonic() - started:.0f} s" if made.built else "up to date"
             rows.append((made.name, _size(made.size), f"{made.base} base", took))
     _print_rows(rows)
+    for failure in failures:
+        say(failure.message, failure.hint)
+    if failures:
+        raise typer.Exit(1)
 
 
 @images.command("list")

@@ -72,7 +72,6 @@ def test_sandbox_failure(cli: Callable[..., Done]) -> None:
         (["."], "cannot read .: Is a directory"),
         (["binary.py"], "is not text in UTF-8"),
         (["some.py", "-c", "1"], "two programs"),
-        (["-c", "1", "--lang", "java"], "'java' is not available in this version"),
         (["-c", "1", "--lang", "klingon"], "'klingon' is not supported"),
         (["-c", "1", "--backend", "kubernetes"], "backend 'kubernetes'"),
         (["-c", "1", "--backend", "nowhere"], "backend 'nowhere'"),

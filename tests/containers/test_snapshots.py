@@ -5,7 +5,7 @@ import json
 import pytest
 
 from llm_sandbox.artifact_session import ArtifactSandboxSession
-from llm_sandbox.backends.base import Snapshot
+from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.exceptions import SessionClosedError, UnsupportedError, ValidationError
 from llm_sandbox.sandbox import Sandbox
 from tests.containers.conftest import wait_for

@@ -250,7 +250,14 @@ def test_without_a_registry_the_base_is_made_here(engine, builder, tiny_recipes)
     assert made.size < 130_000_000
     assert said[0] == "asking the registry for 127.0.0.1:1/debian:test"
     assert re.match(r"no registry can be reached: .*127\.0\.0\.1:1.*refused", said[1])
-    assert said[2] == "making a Debian root on this machine"
+    assert said[2:] == [
+        "making a Debian root on this machine",
+        "importing the Debian root",
+        "building the base image",
+        "adding Debian packages on this machine",
+        "building the tiny image",
+        "testing the tiny image",
+    ]
     assert [] == stages_of(engine)
     assert not [n for i in engine.api.images() for n in i["RepoTags"] or () if "/root:" in n]
     packages = run(engine, made.name, "dpkg-query", "--show", "--showformat=${Package}\n").split()

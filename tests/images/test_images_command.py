@@ -44,7 +44,7 @@ def test_an_unknown_image_costs_no_connection():
     done = command("build", "cobol", DOCKER_HOST="tcp://127.0.0.1:1")
     assert done.returncode == 1
     assert "no image of this version is called 'cobol'" in done.stderr
-    assert "hint: known: base, python" in done.stderr
+    assert "hint: known: base, bash, cpp" in done.stderr
     assert done.stdout == ""
 
 

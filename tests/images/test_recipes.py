@@ -37,7 +37,7 @@ def test_an_image_has_the_librarys_version():
 def test_an_unknown_image_names_the_known():
     with pytest.raises(ValidationError, match="'cobol'") as caught:
         get_recipe("cobol")
-    assert "base, python" in str(caught.value.hint)
+    assert "base, bash, cpp" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize("name", recipe_names())

@@ -20,9 +20,10 @@ _reasons: dict[tuple[str, str], str] = {}
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        # Given by the suites' bases and by nothing else.
-        backend = getattr(getattr(item, "cls", None), "backend_name", None)
-        if backend is not None:
+        # Given by the suites' bases and by nothing else; languages have a table of their own.
+        cls = getattr(item, "cls", None)
+        backend = getattr(cls, "backend_name", None)
+        if backend is not None and not hasattr(cls, "samples_place"):
             item.user_properties.append((_PROPERTY, backend))
 
 

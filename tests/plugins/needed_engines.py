@@ -6,7 +6,10 @@ image of Python sessions in it.
 
 from __future__ import annotations
 
+import json
+import os
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +17,24 @@ from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import SandboxError
 
 START = "start it, or have `make test` do it as root"
+NEEDS = "LLM_SANDBOX_TEST_NEEDS"
+"""Variable that names a file for the needed images; `tests/engines.py` sets and reads it."""
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    place = os.environ.get(NEEDS)
+    if place:
+        Path(place).write_text(json.dumps(needed_images(session.items)))
+
+
+def needed_images(items: list[pytest.Item]) -> dict[str, list[str]]:
+    """The images that tests need, by engine; Python's where they name none."""
+    needed: dict[str, set[str]] = {}
+    for item in items:
+        for mark in item.iter_markers("engine"):
+            name = mark.args[0] if mark.args else "docker"
+            needed.setdefault(name, set()).add(mark.kwargs.get("image") or "python")
+    return {name: sorted(images) for name, images in needed.items()}
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

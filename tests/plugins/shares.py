@@ -3,7 +3,7 @@ and what measures the machine runs alone.
 
 A folder whose tests share something of the machine, such as an image that the first of them builds
 or an account that one of them makes, goes to one process as a whole; elsewhere a class or the
-functions of a module do.
+functions of a module do, and of the languages' suite each language.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ WHOLE = (
     "tests/packaging/",
     "tests/redteam/",
 )
+LANGUAGES = ("tests/conformance/test_languages.py::Test", "tests/languages/test_programs.py::")
+"""Where each language has its own session; its name stands first among a test's parameters."""
 ALONE = (
     "tests/cli/test_interrupts.py",
     "tests/lifecycle/",
@@ -40,7 +42,10 @@ ALONE = (
 def share(nodeid: str) -> str:
     """Name of the share that a test belongs to."""
     folder = next((folder for folder in WHOLE if nodeid.startswith(folder)), None)
-    return folder or nodeid.rpartition("::")[0]
+    scope, _, test = nodeid.rpartition("::")
+    if nodeid.startswith(LANGUAGES):
+        return f"{scope}[{test.partition('[')[2].rstrip(']').partition('-')[0]}]"
+    return folder or scope
 
 
 class _Scheduling:
