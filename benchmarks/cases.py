@@ -1,6 +1,6 @@
 """All races, in the order of the table."""
 
-from benchmarks import cells, containers, memory, oneshot, opening, output, plots
+from benchmarks import cells, containers, languages, memory, oneshot, opening, output, plots
 from benchmarks.race import Race
 
 __all__ = ["all_races"]
@@ -8,5 +8,5 @@ __all__ = ["all_races"]
 
 def all_races() -> list[Race]:
     """Every race."""
-    themes = (opening, cells, plots, output, memory, oneshot, containers)
+    themes = (opening, cells, plots, output, memory, oneshot, languages, containers)
     return [race for theme in themes for race in theme.races()]

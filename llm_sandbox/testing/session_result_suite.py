@@ -32,6 +32,12 @@ class SessionResultSuite(SessionFixtures):
         """The value of a final expression comes back as text."""
         assert shared.run("[1, 2]").value == "[1, 2]"
 
+    def test_the_last_value_has_a_name(self, own: BaseSession) -> None:
+        """`_` is the last value, in an interpreter that was warmed up before it was forked, too."""
+        own.run("6 * 7")
+
+        assert own.run("_ + 1").value == "43"
+
     def test_an_exception_is_a_result(self, shared: BaseSession) -> None:
         """An uncaught exception is exit code 1 with name, value and the line in the cell."""
         result = shared.run("x = 1\n\n1 / 0")

@@ -101,6 +101,18 @@ def test_plots_example_saves_each_figure_once(tmp_path: Path) -> None:
     assert ["harmonic-1.png", "harmonic-2.png", "harmonic-3.png"] == names
 
 
+def test_languages_example_says_what_is_missing(tmp_path: Path) -> None:
+    """Each language's line is its output, or what would have to be installed."""
+    done = run_example(ROOT / "examples" / "11_languages.py", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert "bash: 3 words, the last is three" in lines
+    for language in ("javascript", "ruby", "r", "cpp"):
+        assert [
+            line for line in lines if line.startswith((f"{language}: ", f"{language} is run by"))
+        ]
+
+
 @pytest.mark.parametrize(
     "path",
     [path for path in (*EXAMPLES, *IN_CONTAINERS) if path.name[0].isdigit()],
