@@ -129,6 +129,7 @@ __all__ = [
     "Variable",
     "create_session",
     "get_security_policy",
+    "load_ipython_extension",
 ]
 
 __version__ = VERSION
@@ -145,3 +146,10 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Add the magic ``%%sandbox`` to a notebook: what ``%load_ext llm_sandbox`` calls."""
+    from llm_sandbox.integrations.magics import load
+
+    load(shell)

@@ -12,8 +12,9 @@ import typer
 from typer.core import TyperCommand
 
 from llm_sandbox import __version__
-from llm_sandbox.cli import sandboxes, scan
+from llm_sandbox.cli import mcp, sandboxes, scan
 from llm_sandbox.cli.images import images
+from llm_sandbox.cli.kernelspec import kernelspec
 
 __all__ = [
     "DEFAULT_OUT",
@@ -47,6 +48,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(images)
+app.add_typer(kernelspec)
 
 
 class Network(StrEnum):
@@ -130,7 +132,15 @@ def run(
     code: Annotated[
         str | None, typer.Option("--code", "-c", help="The code itself.", metavar="CODE")
     ] = None,
-    lang: Lang = "python",
+    lang: Annotated[
+        str | None,
+        typer.Option(
+            "--lang",
+            "-l",
+            help="Language of the code; default: by the file's name, else Python.",
+            metavar="NAME",
+        ),
+    ] = None,
     backend: Backend = None,
     lib: Libraries = None,
     timeout: Annotated[
@@ -189,9 +199,13 @@ def run(
     """
     from llm_sandbox.cli.options import MachineOptions
     from llm_sandbox.cli.run import Arguments, main, prepare_environment
+    from llm_sandbox.cli.source_languages import language_of
 
     prepare_environment()
-    machine = MachineOptions(lang, backend, lib or [], network.value, memory, policy, env or [])
+    if lang is None:
+        lang = (language_of(Path(file)) if file and file != "-" else None) or "python"
+    given = (lib or [], network.value, memory, policy, env or [])
+    machine = MachineOptions(lang, backend, *given, whole=True)
     raise typer.Exit(
         main(Arguments(machine, file, code, timeout, out, json, stream, stdin, files or []))
     )
@@ -239,6 +253,7 @@ def doctor(
 
 scan.add_to(app)
 sandboxes.add_to(app)
+mcp.add_to(app)
 
 
 def main() -> NoReturn:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from llm_sandbox.backends.base import Network
 from llm_sandbox.cli.endings import usage_error
 from llm_sandbox.cli.render import Progress
+from llm_sandbox.const import SupportedLanguage, language_name
 from llm_sandbox.create import create_session
 from llm_sandbox.limits import Limits
 from llm_sandbox.session.session import BaseSession
@@ -29,6 +30,8 @@ class MachineOptions:
     memory: str | None = None
     policy: str | None = None
     env: Sequence[str] = field(default=(), repr=False)
+    whole: bool = False
+    """Whether the one thing that is run is a whole program."""
 
     def limits(self) -> Limits:
         """Return the limits of the sandbox.
@@ -70,6 +73,8 @@ class MachineOptions:
             network=cast(Network, self.network),
             env=self.variables(),
             security_policy=self.security_policy(),
+            # Python's whole programs run in its kernel, which captures what they show.
+            persistent=not self.whole or language_name(self.lang) == SupportedLanguage.PYTHON,
         )
 
 

@@ -13,6 +13,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from llm_sandbox.cli.endings import usage_error
+from llm_sandbox.cli.source_languages import LANGUAGES, language_of
 
 __all__ = ["NOTEBOOK", "STDIN", "Input", "find_inputs"]
 
@@ -22,39 +23,6 @@ NOTEBOOK = ".ipynb"
 """How the name of a notebook ends."""
 
 _LARGEST = 50 << 20
-_LANGUAGES = {
-    ".py": "python",
-    NOTEBOOK: "python",
-    ".js": "javascript",
-    ".mjs": "javascript",
-    ".cjs": "javascript",
-    ".ts": "javascript",
-    ".jsx": "javascript",
-    ".java": "java",
-    ".c": "cpp",
-    ".h": "cpp",
-    ".cpp": "cpp",
-    ".cc": "cpp",
-    ".hpp": "cpp",
-    ".go": "go",
-    ".rb": "ruby",
-    ".r": "r",
-    ".sh": "bash",
-    ".bash": "bash",
-}
-_INTERPRETERS = {
-    "python": "python",
-    "pypy": "python",
-    "node": "javascript",
-    "ruby": "ruby",
-    "rscript": "r",
-    "bash": "bash",
-    "sh": "bash",
-    "dash": "bash",
-}
-_SHEBANG = re.compile(
-    rb"#![ \t]*(?:\S*/env[ \t]+(?:-S[ \t]+)?)?(?:\S*/)?([A-Za-z]+)[\d.]*(?:\s|\Z)"
-)
 _LEFT_OUT = frozenset(
     {".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", ".mypy_cache", ".ruff_cache"}
 )
@@ -105,7 +73,7 @@ def _named(path: str, lang: str | None, exclude: Sequence[str]) -> Iterator[Inpu
     if stat.S_ISDIR(mode):
         yield from _below(path, exclude)
         return
-    known = lang or _language_of(Path(path))
+    known = lang or language_of(Path(path))
     if known is None:
         usage_error(
             f"the language of {path} cannot be told", f"llm-sandbox scan --lang NAME {path}"
@@ -130,14 +98,14 @@ def _below(root: str, exclude: Sequence[str]) -> Iterator[Input]:
 
 def _member(path: Path, inside: str) -> Iterator[Input]:
     """A file of a directory, when it is code."""
-    shown, by_name = str(path), _LANGUAGES.get(path.suffix.lower())
+    shown, by_name = str(path), LANGUAGES.get(path.suffix.lower())
     try:
         # trust: who wrote the directory may have a link point to any file of this machine.
         if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(inside):
             if by_name is not None:
                 yield Input(shown, by_name, problem="a link to outside of the directory")
             return
-        lang = _language_of(path) if path.is_file() else None
+        lang = language_of(path) if path.is_file() else None
     except OSError as error:
         yield Input(shown, by_name or "", problem=_reason(error))
         return
@@ -148,17 +116,6 @@ def _member(path: Path, inside: str) -> Iterator[Input]:
 def _matches(path: Path, exclude: Sequence[str]) -> bool:
     globs = [pattern.rstrip("/") for pattern in exclude]
     return any(fnmatch(str(path), glob) or fnmatch(path.name, glob) for glob in globs)
-
-
-def _language_of(path: Path) -> str | None:
-    """The language by a file's name, else by its first line; None for what is no code."""
-    lang = _LANGUAGES.get(path.suffix.lower())
-    if lang is not None or not path.is_file():
-        return lang
-    with path.open("rb") as file:
-        first = file.readline(200)
-    found = _SHEBANG.match(first)
-    return _INTERPRETERS.get(found[1].decode("ascii").lower()) if found else None
 
 
 def _read(path: str, lang: str) -> Input:

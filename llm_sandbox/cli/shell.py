@@ -123,7 +123,9 @@ class Shell:
     def _run_block(self, block: str) -> bool:
         """Run a block; True when the shell is to be left."""
         self._interruption = Interruption()
-        answers = self._answers() if self._interactive else None
+        # Another language's input is handed over before it is asked for, and what is typed is code.
+        asks = self._interactive and self._lang == "python"
+        answers = self._answers() if asks else None
         try:
             with self._interruption:
                 result = self._interruption.run(

@@ -1,0 +1,53 @@
+"""Which language a source file is in: by its name, else by its first line."""
+
+import re
+from pathlib import Path
+
+__all__ = ["LANGUAGES", "language_of"]
+
+LANGUAGES = {
+    ".py": "python",
+    ".ipynb": "python",
+    ".js": "javascript",
+    ".mjs": "javascript",
+    ".cjs": "javascript",
+    ".ts": "typescript",
+    ".mts": "typescript",
+    ".jsx": "javascript",
+    ".java": "java",
+    ".c": "cpp",
+    ".h": "cpp",
+    ".cpp": "cpp",
+    ".cc": "cpp",
+    ".hpp": "cpp",
+    ".go": "go",
+    ".rb": "ruby",
+    ".r": "r",
+    ".sh": "bash",
+    ".bash": "bash",
+}
+"""Language by the ending of a file's name, with its dot."""
+_INTERPRETERS = {
+    "python": "python",
+    "pypy": "python",
+    "node": "javascript",
+    "ruby": "ruby",
+    "rscript": "r",
+    "bash": "bash",
+    "sh": "bash",
+    "dash": "bash",
+}
+_SHEBANG = re.compile(
+    rb"#![ \t]*(?:\S*/env[ \t]+(?:-S[ \t]+)?)?(?:\S*/)?([A-Za-z]+)[\d.]*(?:\s|\Z)"
+)
+
+
+def language_of(path: Path) -> str | None:
+    """The language by a file's name, else by its first line; None for what is no code."""
+    lang = LANGUAGES.get(path.suffix.lower())
+    if lang is not None or not path.is_file():
+        return lang
+    with path.open("rb") as file:
+        first = file.readline(200)
+    found = _SHEBANG.match(first)
+    return _INTERPRETERS.get(found[1].decode("ascii").lower()) if found else None

@@ -1,0 +1,27 @@
+"""What an integration stands on, or the command that installs it."""
+
+from importlib import import_module
+from types import ModuleType
+
+from llm_sandbox.exceptions import MissingDependencyError
+
+__all__ = ["require"]
+
+
+def require(module: str, extra: str) -> ModuleType:
+    """Import a module of a framework.
+
+    Args:
+        module: Its name.
+        extra: The extra of this library that brings it.
+
+    Raises:
+        MissingDependencyError: It is not installed; the hint is the command that does.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != module.partition(".")[0]:
+            raise
+        name = module.partition(".")[0]
+        raise MissingDependencyError(f"{name} is not installed", extra=extra) from error

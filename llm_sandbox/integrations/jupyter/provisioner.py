@@ -1,0 +1,151 @@
+"""A provisioner for jupyter_client: its kernels are those of sandboxes."""
+
+import asyncio
+import contextlib
+import signal
+from pathlib import Path
+from typing import Any
+
+import traitlets
+from jupyter_client.connect import KernelConnectionInfo
+from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
+
+from llm_sandbox.create import create_session
+from llm_sandbox.exceptions import SandboxError
+from llm_sandbox.integrations.jupyter.bridge import Bridge
+from llm_sandbox.limits import Limits
+from llm_sandbox.session.session import BaseSession
+
+__all__ = ["SandboxProvisioner"]
+
+
+class SandboxProvisioner(KernelProvisionerBase):  # type: ignore[misc]
+    """One notebook's sandbox; a restart gives it a fresh interpreter and keeps its files.
+
+    The kernel's command line is not run: what is in the sandbox is the session's own kernel. No
+    variable of this computer's environment is passed on but those that the kernelspec names.
+    """
+
+    backend = traitlets.Unicode(None, allow_none=True, help="where the sandbox is made").tag(
+        config=True
+    )
+    image = traitlets.Unicode(None, allow_none=True, help="image of a container backend").tag(
+        config=True
+    )
+    libraries = traitlets.List(traitlets.Unicode(), help="installed at the start").tag(config=True)
+    network = traitlets.Enum(["blocked", "open"], default_value="blocked").tag(config=True)
+    memory = traitlets.Unicode(None, allow_none=True, help="such as 2g").tag(config=True)
+    policy = traitlets.Unicode(None, allow_none=True, help="a preset, or a file").tag(config=True)
+    files = traitlets.List(
+        traitlets.Unicode(),
+        help="patterns of files beside the notebook that are copied into the working directory",
+    ).tag(config=True)
+
+    _session: BaseSession | None = None
+    _bridge: Bridge | None = None
+
+    @property
+    def has_process(self) -> bool:
+        """Whether there is a kernel, or was one whose end nobody has asked for yet."""
+        return self._bridge is not None
+
+    async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
+        """Choose the ports, and write the connection file."""
+        manager = self.parent
+        if manager is not None:
+            manager.write_connection_file()
+            self.connection_info = manager.get_connection_info()
+        settled: dict[str, Any] = await super().pre_launch(cmd=[], **kwargs)
+        return settled
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
+        """Make the sandbox, or give the one that is there a fresh kernel."""
+        del cmd
+        variables = dict(getattr(self.kernel_spec, "env", None) or {})
+        await asyncio.to_thread(self._launch, variables, kwargs.get("cwd"))
+        return self.connection_info
+
+    def _launch(self, variables: dict[str, str], cwd: str | None) -> None:
+        if self._session is None:
+            session = self._session = self._make_session(variables)
+            session.open()
+            self._copy_files(session, cwd)
+        else:
+            session = self._session
+            session.restart()
+        lent = session.lend_kernel()
+        self._bridge = Bridge(self.connection_info, lent.raw, lent.signal, self._refusal)
+
+    def _make_session(self, variables: dict[str, str]) -> BaseSession:
+        policy = None
+        if self.policy is not None:
+            from llm_sandbox.security.policy_file import find_policy
+
+            policy = find_policy(self.policy)
+        limits = Limits()
+        if self.memory is not None:
+            limits = Limits(memory_bytes=Limits.parse_size(self.memory, "memory"))
+        return create_session(
+            self.backend,
+            self.image,
+            libraries=list(self.libraries),
+            network=self.network,
+            limits=limits,
+            security_policy=policy,
+            env=variables,
+        )
+
+    def _copy_files(self, session: BaseSession, cwd: str | None) -> None:
+        folder = Path(cwd) if cwd else Path.cwd()
+        for pattern in self.files:
+            for path in sorted(folder.glob(pattern)):
+                session.copy_to_runtime(path, str(path.relative_to(folder)))
+
+    def _refusal(self, code: str) -> str | None:
+        session = self._session
+        if session is None or session.config.security_policy is None:
+            return None
+        report = session.scan(code)
+        return None if report.is_safe else report.message_for_model()
+
+    async def poll(self) -> int | None:
+        """Return None while the kernel is there, else how it ended."""
+        return 0 if self._bridge is None else self._bridge.exit_code
+
+    async def wait(self) -> int | None:
+        """Wait for the kernel to end, and let go of it."""
+        bridge = self._bridge
+        if bridge is None:
+            return 0
+        await asyncio.to_thread(bridge.wait)
+        self._bridge = None
+        return bridge.exit_code
+
+    async def send_signal(self, signum: int) -> None:
+        """Interrupt the code, or end the kernel."""
+        if self._bridge is None:
+            return
+        if signum == signal.SIGINT:
+            self._bridge.interrupt()
+        elif signum != 0:
+            await self.kill()
+
+    async def kill(self, restart: bool = False) -> None:
+        """End the kernel."""
+        del restart
+        if self._bridge is not None:
+            await asyncio.to_thread(self._bridge.stop)
+
+    async def terminate(self, restart: bool = False) -> None:
+        """End the kernel."""
+        await self.kill(restart)
+
+    async def cleanup(self, restart: bool = False) -> None:
+        """End the sandbox, unless a fresh kernel is wanted in it."""
+        await self.kill()
+        session = self._session
+        if session is None or restart:
+            return
+        self._session = None
+        with contextlib.suppress(SandboxError):
+            await asyncio.to_thread(session.close)

@@ -1,0 +1,109 @@
+"""`%load_ext llm_sandbox`: cells of a notebook that run in a sandbox, beside those that do not.
+
+::
+
+    %%sandbox --lib tabulate --timeout 10
+    print("in a sandbox")
+
+All such cells of a notebook share one session for each language, which ends with the notebook.
+`%sandbox_reset` ends them.
+"""
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from llm_sandbox.create import create_session
+from llm_sandbox.exceptions import SandboxTimeoutError, ValidationError
+from llm_sandbox.session.session import BaseSession
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from llm_sandbox.data import ExecutionResult
+
+__all__ = ["SandboxCells", "load"]
+
+_USAGE = "%%sandbox [--lang NAME] [--backend NAME] [--lib NAME]... [--timeout S] [--out VARIABLE]"
+
+
+class SandboxCells:
+    """The sessions of one notebook.
+
+    Args:
+        shell: The notebook's own interpreter.
+    """
+
+    def __init__(self, shell: "InteractiveShell") -> None:
+        self._shell = shell
+        self._sessions: dict[tuple[str, str | None], BaseSession] = {}
+
+    def cell(self, line: str, cell: str) -> "ExecutionResult":
+        """Run a cell in the sandbox, and return its result, which shows itself.
+
+        Args:
+            line: Options.
+            cell: The code.
+
+        Raises:
+            ValidationError: An option is not known, or lacks its value.
+        """
+        asked = _read(line)
+        session = self._session(str(asked["lang"]), asked["backend"])
+        try:
+            result = session.run(cell, asked["lib"] or None, asked["timeout"])
+        except SandboxTimeoutError as error:
+            if error.result is None:
+                raise
+            result = error.result  # type: ignore[assignment]
+        if asked["out"]:
+            self._shell.push({asked["out"]: result})
+        return result
+
+    def reset(self, line: str = "") -> None:
+        """End all sessions; the next cell gets a fresh one."""
+        del line
+        sessions, self._sessions = self._sessions, {}
+        for session in sessions.values():
+            session.close()
+
+    def _session(self, lang: str, backend: str | None) -> BaseSession:
+        key = (lang, backend)
+        session = self._sessions.get(key)
+        if session is None or not session.is_open:
+            session = create_session(backend, lang=lang)
+            session.open()
+            self._sessions[key] = session
+        return session
+
+
+def load(shell: "InteractiveShell") -> None:
+    """Add the magics to an interpreter."""
+    cells = SandboxCells(shell)
+    shell.register_magic_function(cells.cell, "cell", "sandbox")
+    shell.register_magic_function(cells.reset, "line", "sandbox_reset")
+
+
+def _read(line: str) -> dict[str, Any]:
+    asked: dict[str, Any] = {
+        "lang": "python",
+        "backend": None,
+        "lib": [],
+        "timeout": None,
+        "out": None,
+    }
+    words = iter(shlex.split(line))
+    for word in words:
+        name, _, value = word.removeprefix("--").partition("=")
+        if not word.startswith("--") or name not in asked:
+            raise ValidationError(f"%%sandbox knows no {word!r}", parameter="line", hint=_USAGE)
+        value = value or next(words, "")
+        if not value:
+            raise ValidationError(f"{word} lacks its value", parameter="line", hint=_USAGE)
+        if name == "lib":
+            asked["lib"].append(value)
+        elif name == "timeout":
+            asked["timeout"] = float(value)
+        else:
+            asked[name] = value
+
+    return asked

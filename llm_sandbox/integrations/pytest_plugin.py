@@ -1,0 +1,120 @@
+r"""Fixtures for tests that run code in a sandbox: `sandbox`, `sandbox_session`, `sandbox_backend`.
+
+pytest loads this module wherever the library is installed, so it imports nothing until a fixture is
+used::
+
+    @pytest.mark.sandbox(lang="python", memory="256m", libraries=["tabulate"])
+    def test_it(sandbox_session):
+        assert sandbox_session.run("print(1)").stdout == "1\n"
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from llm_sandbox.sandbox import Sandbox
+    from llm_sandbox.session.session import BaseSession
+
+__all__ = [
+    "pytest_addoption",
+    "pytest_configure",
+    "sandbox",
+    "sandbox_backend",
+    "sandbox_session",
+]
+
+_LIMITS = {"memory": "memory_bytes", "processes": "processes", "cpus": "cpus"}
+_MARKER = (
+    "sandbox(lang, image, libraries, network, env, persistent, timeout, policy, memory, processes, "
+    "cpus): what the sandbox of the fixtures `sandbox` and `sandbox_session` is like"
+)
+_OF_SESSIONS = ("lang", "libraries", "persistent", "policy")
+_OF_BOTH = ("image", "network", "env", "timeout", *_LIMITS)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--sandbox-backend``."""
+    group = parser.getgroup("llm-sandbox")
+    group.addoption(
+        "--sandbox-backend",
+        metavar="NAME",
+        help="where the sandboxes of tests are made; default: the first that works here",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Describe the marker."""
+    config.addinivalue_line("markers", _MARKER)
+
+
+@pytest.fixture(scope="session")
+def sandbox_backend(pytestconfig: pytest.Config) -> str | None:
+    """Name of the backend that ``--sandbox-backend`` asks for; None for the first that works.
+
+    Override it in a conftest to run the same tests on several.
+    """
+    named: str | None = pytestconfig.getoption("--sandbox-backend")
+    return named
+
+
+@pytest.fixture
+def sandbox_session(
+    request: pytest.FixtureRequest, sandbox_backend: str | None
+) -> "Iterator[BaseSession]":
+    """An open session of its own for each test, as the marker `sandbox` says."""
+    from llm_sandbox import create_session
+
+    asked = _asked(request, *_OF_SESSIONS, *_OF_BOTH)
+    policy = asked.pop("policy", None)
+    if isinstance(policy, str):
+        from llm_sandbox.security.policy_file import find_policy
+
+        policy = find_policy(policy)
+    timeout = asked.pop("timeout", None)
+    limits = _limits(asked)
+    session = create_session(
+        sandbox_backend, limits=limits, security_policy=policy, execution_timeout=timeout, **asked
+    )
+    with session:
+        yield session
+
+
+@pytest.fixture
+def sandbox(request: pytest.FixtureRequest, sandbox_backend: str | None) -> "Iterator[Sandbox]":
+    """A sandbox of its own for each test, for commands and files, as the marker `sandbox` says."""
+    from llm_sandbox.sandbox import Sandbox
+
+    asked = _asked(request, *_OF_BOTH)
+    limits = _limits(asked)
+    made = Sandbox.create(backend=sandbox_backend, limits=limits, **asked)
+    with made:
+        yield made
+
+
+def _asked(request: pytest.FixtureRequest, *known: str) -> dict[str, Any]:
+    """What the markers ask for, the nearest to the test last."""
+    asked: dict[str, Any] = {}
+    for marker in reversed(list(request.node.iter_markers("sandbox"))):
+        if marker.args:
+            raise pytest.UsageError("the marker sandbox takes names only: sandbox(lang='python')")
+        asked.update(marker.kwargs)
+    wrong = sorted(set(asked) - set(known))
+    if wrong:
+        names = ", ".join(wrong)
+        raise pytest.UsageError(
+            f"the fixture {request.fixturename} knows no {names}; it knows {', '.join(known)}"
+        )
+    return asked
+
+
+def _limits(asked: dict[str, Any]) -> Any:
+    from llm_sandbox.limits import Limits
+
+    given: Mapping[str, Any] = {name: asked.pop(name) for name in _LIMITS if name in asked}
+    values = {_LIMITS[name]: value for name, value in given.items()}
+    if isinstance(values.get("memory_bytes"), str):
+        values["memory_bytes"] = Limits.parse_size(values["memory_bytes"], "memory")
+    return Limits(**values)

@@ -1,0 +1,154 @@
+"""A session as a tool: what a model is told of it, and what it is answered."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from llm_sandbox.data import ExecutionResult
+from llm_sandbox.exceptions import (
+    LibraryInstallationError,
+    SandboxError,
+    SandboxTimeoutError,
+    SecurityViolationError,
+    ValidationError,
+)
+from llm_sandbox.session.session import BaseSession
+from llm_sandbox.views.shapes import Shape, text_part
+
+__all__ = [
+    "DEFAULT_NAME",
+    "ToolOptions",
+    "ToolReply",
+    "answer",
+    "answer_async",
+    "describe_session",
+]
+
+DEFAULT_NAME = "run_code"
+"""What the tool is called, unless the caller says otherwise."""
+
+_SHOWS = {
+    "python": "Figures of matplotlib, seaborn, plotly and others come back as images: show them.",
+    "r": "Plots come back as images.",
+}
+
+
+@dataclass(frozen=True)
+class ToolOptions:
+    """How a tool behaves.
+
+    Raises:
+        ValidationError: A value is not acceptable.
+    """
+
+    name: str = DEFAULT_NAME
+    """What the model calls it."""
+    description: str | None = None
+    """What the model is told it does; None describes the session."""
+    timeout: float | None = 60.0
+    """Seconds for each run; None for the session's own."""
+    max_tokens: int = 2000
+    """How many tokens an answer may take."""
+    images: Literal["auto", "none", "inline"] = "auto"
+    """Which pictures are answered; see `ExecutionResult.for_llm`."""
+
+    def __post_init__(self) -> None:
+        if not self.name.replace("_", "").replace("-", "").isalnum() or len(self.name) > 64:
+            raise ValidationError(
+                "the name of a tool has letters, digits, _ and - only, at most 64",
+                parameter="name",
+            )
+
+
+@dataclass(frozen=True)
+class ToolReply:
+    """What a model is answered."""
+
+    result: ExecutionResult | None
+    """The run; None when nothing was run."""
+    refusal: str | None
+    """Why nothing was run, in words for the model; None when something was."""
+    options: ToolOptions
+
+    def parts(self, shape: Shape = "openai") -> list[dict[str, Any]]:
+        """Return it as content parts; see `ExecutionResult.for_llm`."""
+        if self.result is None:
+            return [text_part(self.refusal or "nothing was run", shape)]
+        return self.result.for_llm(self.options.max_tokens, images=self.options.images, shape=shape)
+
+    @property
+    def text(self) -> str:
+        """Its text alone."""
+        return "\n".join(part["text"] for part in self.parts() if "text" in part)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the code was refused or did not end well."""
+        return self.result is None or self.result.exit_code != 0
+
+
+def answer(run: Callable[[], ExecutionResult], options: ToolOptions) -> ToolReply:
+    """Run code and answer whatever came of it.
+
+    What a model can do something about is an answer: code that fails, takes too long or is refused,
+    libraries that cannot be installed. What only people can mend is raised.
+
+    Args:
+        run: Runs the code.
+        options: How the tool behaves.
+
+    Raises:
+        SandboxError: The sandbox itself failed.
+    """
+    try:
+        return ToolReply(run(), None, options)
+    except SandboxError as error:
+        return _answer_error(error, options)
+
+
+async def answer_async(
+    run: Callable[[], Awaitable[ExecutionResult]], options: ToolOptions
+) -> ToolReply:
+    """As `answer`, for a session's awaitable twin."""
+    try:
+        return ToolReply(await run(), None, options)
+    except SandboxError as error:
+        return _answer_error(error, options)
+
+
+def _answer_error(error: SandboxError, options: ToolOptions) -> ToolReply:
+    if isinstance(error, SandboxTimeoutError) and isinstance(error.result, ExecutionResult):
+        return ToolReply(error.result, None, options)
+    if isinstance(error, SecurityViolationError):
+        words = error.report.message_for_model() if error.report is not None else str(error)
+        return ToolReply(None, words, options)
+    if isinstance(error, LibraryInstallationError | ValidationError):
+        hint = f" ({error.hint})" if error.hint else ""
+        return ToolReply(None, f"Nothing was run: {error.message}{hint}", options)
+    raise error
+
+
+def describe_session(session: BaseSession, options: ToolOptions) -> str:
+    """Return what a model should know before it calls the tool."""
+    if options.description is not None:
+        return options.description
+    config = session.config
+    lang = str(config.lang)
+    kept = (
+        "Variables and files are kept from call to call."
+        if config.persistent
+        else "Every call is a program of its own; files are kept."
+    )
+    limits = config.limits
+    sentences = [
+        f"Runs {lang} code in a sandbox and returns what it printed, its error and its figures.",
+        kept,
+        f"The working directory is {config.workdir}; files written there are reported.",
+        "There is no network." if config.network == "blocked" else "The network can be used.",
+        f"Memory: {limits.memory_bytes >> 20} MiB.",
+    ]
+    if options.timeout is not None:
+        sentences.append(f"A call may take {options.timeout:g} seconds.")
+    if lang in _SHOWS:
+        sentences.append(_SHOWS[lang])
+    return " ".join(sentences)
