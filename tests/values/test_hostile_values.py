@@ -127,6 +127,9 @@ def test_a_lie_is_refused(lie: str) -> None:
     assert pa
     blob = b"\x05" + bytes(7) if lie.endswith("beyond") else b"\xff" * 8
     header = json.dumps(LIES[lie]).encode()
+    # What a library loads at its first use is not the lie's.
+    with contextlib.suppress(values.TransferError):
+        values.decode(header, blob)
     tracemalloc.start()
     try:
         with pytest.raises(values.TransferError):
