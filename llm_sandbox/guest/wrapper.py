@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 _READ = 1 << 18
+_MOST_WAITING = 1 << 15
 _TICK_MS = 10
 _INTERRUPT_EVERY_S = 0.3
 _END_S = 1.0
@@ -74,6 +75,8 @@ class WrapperKernel:
         self._wake, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         signal.signal(signal.SIGINT, lambda *_: None)
+        self._outbox: list[frames.Buffer] = []
+        self._outbox_size = 0
         self._poll = select.poll()
         for fd in (stream.fileno(), self._wake, interpreter.answers):
             self._poll.register(fd, select.POLLIN)
@@ -105,6 +108,7 @@ class WrapperKernel:
             if self._stream.fileno() in ready:
                 self._receive()
             self._push()
+            self._flush()
 
     # --- from the host
 
@@ -226,6 +230,7 @@ class WrapperKernel:
             messages = self._interpreter.hear()
         except fields.FieldError as error:
             self._read_outputs()
+            self._flush()
             sys.stderr.write(f"the interpreter broke the protocol: {error}\n")
             self._hang_up()
         if messages is None:
@@ -292,6 +297,7 @@ class WrapperKernel:
         """End as the interpreter did, when what it has written is on its way."""
         self._read_outputs()
         self._hear_last()
+        self._flush()
         self._interpreter.end_as_it_did()
 
     def _hear_last(self) -> None:
@@ -338,10 +344,18 @@ class WrapperKernel:
         }
 
     def _write(self, pieces: Sequence[frames.Buffer]) -> None:
-        """Send one frame; blocks while the host does not read, which bounds memory."""
+        """Have one frame sent with what else is about to be."""
+        self._outbox += pieces
+        self._outbox_size += sum(map(len, pieces))
+        if self._outbox_size >= _MOST_WAITING:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Send what waits; blocks while the host does not read, which bounds memory."""
+        pieces, self._outbox, self._outbox_size = self._outbox, [], 0
         try:
-            data = b"".join(pieces)
-            self._stream.sendall(data)
+            if pieces:
+                self._stream.sendall(b"".join(pieces))
         except ConnectionError:
             self._hang_up()
 
