@@ -58,6 +58,9 @@ class ProgramDisplays:
         # trust: written inside; types are checked by the collector.
         data = _bundle(name, content)
         metadata = data.pop("metadata", {})
+        if not metadata and any(mime.startswith("image/") for mime in data):
+            # A picture that is shown is a figure, as in sessions that keep state.
+            metadata = {"llm_sandbox": {"kind": "plot"}}
         if data:
             shown = {"data": data, "metadata": metadata if isinstance(metadata, dict) else {}}
             collector.add_message("display_data", shown, len(content))
