@@ -15,6 +15,9 @@ came of it (see `fields` for the messages):
                      done     the end of a run: ``status`` (``ok`` or ``error``), ``code`` (the
                               exit code where it is an error but no exit), ``exit``
 
+Between ``done`` and the next ``run`` a shim says nothing: what threads of the code show then is let
+go, and nothing would be acked.
+
 Started as ``python -I -S -c 'from guest import wrapper; wrapper.main(ARGV)'`` with the stream as
 standard input. It ends as the interpreter ends.
 """

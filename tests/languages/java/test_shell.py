@@ -247,3 +247,18 @@ def test_installed_archives_are_found(session: BaseSession, needs: Callable[...,
     code = "import org.jfree.date.SerialDate;\nSerialDate.isLeapYear(2024)"
 
     assert "true" == session.run(code, timeout=RUN_S).value
+
+
+def test_what_is_shown_between_runs_is_let_go(session: BaseSession) -> None:
+    """A thread that shows something when no run is under way does not stop the next one."""
+    code = """
+        var late = new Thread(() -> {
+            try { Thread.sleep(300); } catch (InterruptedException e) { return; }
+            sandbox.Display.html("<b>late</b>");
+        });
+        late.start();
+    """
+    assert session.run(code).exit_code == 0
+    session.execute_command("sleep 1.5")
+    result = session.run("late.join(5000); late.isAlive()")
+    assert (result.value, result.state) == ("false", "kept")

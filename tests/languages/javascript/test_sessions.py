@@ -385,3 +385,19 @@ f({ a: 1 });"""
     assert [("main.ts", 8), ("main.ts", 5)] == [(frame.file, frame.line) for frame in error.frames]
     error = error_of(typed, "const a: number = 1;\nlet b: = 2;")
     assert ("SyntaxError", "syntax", 2, 8) == (error.name, error.kind, error.line, error.column)
+
+
+def test_what_is_shown_between_runs_is_let_go(own: BaseSession) -> None:
+    """A server that shows something when no run is under way answers, and the session goes on."""
+    code = """
+        require('http').createServer((request, response) => {
+          display.html('<b>late</b>');
+          response.end('answered');
+        }).listen(8123);
+        1
+    """
+    assert value_of(own, code) == "1"
+    ask = 'printf "GET / HTTP/1.0\\r\\n\\r\\n" >&3; timeout 20 cat <&3'
+    said = own.execute_command(f"bash -c 'exec 3<>/dev/tcp/127.0.0.1/8123; {ask}'")
+    assert said.stdout.endswith("answered")
+    assert value_of(own, "6 * 7") == "42"

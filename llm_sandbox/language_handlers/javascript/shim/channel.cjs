@@ -21,6 +21,7 @@ const { read, readSync, writeSync } = fs;
 const { allocUnsafe, concat, from } = Buffer;
 
 let held = Buffer.alloc(0);
+let running = false;
 
 /** Takes one message from what has been read; null when it is not complete. */
 function take() {
@@ -31,6 +32,7 @@ function take() {
     if (end < 0) return null;
     if (end === at) {
       held = held.subarray(end + 1);
+      if (fields.kind === 'run') running = true;
       return fields;
     }
     const head = held.latin1Slice(at, end);
@@ -97,11 +99,16 @@ function send(kind, pairs = []) {
     pieces.push(from(`${name} ${data.length}\n`), data, from('\n'));
   }
   pieces.push(from('\n'));
+  if (kind === 'done') running = false;
   writeAll(ANSWERS, concat(pieces));
 }
 
-/** Sends a message and waits until it has been taken, in order with what was printed. */
+/**
+ * Sends a message and waits until it has been taken, in order with what was printed. Between runs,
+ * where a server may still want to show something, there is nobody to take it.
+ */
 function sendAndWait(kind, pairs) {
+  if (!running) return;
   send(kind, pairs);
   for (;;) {
     const answer = receiveSync();

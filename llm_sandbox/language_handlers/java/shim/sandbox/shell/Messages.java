@@ -20,6 +20,8 @@ import java.util.concurrent.Executors;
 final class Messages {
     private final InputStream requests;
     private final OutputStream answers;
+    /** Between a run and the next, nobody takes what a thread of the user's may still show. */
+    private volatile boolean running;
     /** Sends alone: a thread of the user's may be stopped at any time, and must leave no half. */
     private final ExecutorService sender = Executors.newSingleThreadExecutor(job -> {
         Thread thread = new Thread(job, "messages");
@@ -41,6 +43,7 @@ final class Messages {
                 return null;
             }
             if (head.isEmpty()) {
+                running |= text(fields.get("kind")).equals("run");
                 return fields;
             }
             int space = head.lastIndexOf(' ');
@@ -80,6 +83,10 @@ final class Messages {
         byte[] message = encode(kind, fields);
         try {
             sender.submit(() -> {
+                if (acknowledged && !running) {
+                    return null;
+                }
+                running &= !kind.equals("done");
                 answers.write(message);
                 if (acknowledged && read() == null) {
                     throw new EOFException();
