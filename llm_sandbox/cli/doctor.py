@@ -17,6 +17,7 @@ from llm_sandbox.backends.registry import available_names, get_backend
 from llm_sandbox.cli.engines import look_at_engine
 from llm_sandbox.cli.languages import LanguageFinding, look_at_languages, table_of_languages
 from llm_sandbox.cli.render import Progress, in_option_words
+from llm_sandbox.cli.settings import SettingsFinding, look_at_settings, table_of_settings
 from llm_sandbox.const import SandboxBackend
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
@@ -74,6 +75,7 @@ class Findings:
     default_backend: str | None
     """What is used when no backend is named; None when nothing here isolates."""
     default_reason: str
+    settings: SettingsFinding
 
     @property
     def healthy(self) -> bool:
@@ -113,6 +115,7 @@ def examine() -> Findings:
         languages=look_at_languages(engines),
         default_backend=default,
         default_reason=reason,
+        settings=look_at_settings(),
     )
 
 
@@ -203,6 +206,8 @@ def _print_tables(findings: Findings) -> None:
                 console.print(_clean(line))
     console.print()
     console.print(table_of_languages(findings.languages))
+    console.print()
+    console.print(table_of_settings(findings.settings))
     console.print()
     chosen = findings.default_backend or "nothing"
     reason = _clean(findings.default_reason)
