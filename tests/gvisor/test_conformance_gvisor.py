@@ -1,4 +1,4 @@
-"""gVisor's machines and sessions, by the suites that ship with the library."""
+"""gVisor's machines and sessions, by suites that ship with the library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import pytest
 
 from llm_sandbox.testing.backend_suite import BackendSuite
 from llm_sandbox.testing.lifetime_suite import _HOST
-from llm_sandbox.testing.session_suite import SessionSuite
+from llm_sandbox.testing.session_ending_suite import SessionEndingSuite
+from llm_sandbox.testing.session_place_suite import SessionPlaceSuite
+from llm_sandbox.testing.session_result_suite import SessionResultSuite
 from llm_sandbox.testing.suite import eventually
 from tests.gvisor.processes import groups_of, processes_of, still
 
@@ -93,7 +95,9 @@ class TestGvisorMachines(BackendSuite):
         assert eventually(lambda: not list(tmp_path.iterdir())), list(tmp_path.iterdir())
 
 
-class TestGvisorSessions(SessionSuite):
+class TestGvisorSessions(SessionResultSuite, SessionEndingSuite, SessionPlaceSuite):
+    """What of a session is gVisor's own to break; files and artifacts are the machine's, above."""
+
     backend_name = "gvisor"
     # Starting and killing processes takes gVisor's kernel ten times as long.
     stopped_within_s = 10.0

@@ -1,20 +1,24 @@
-"""The suites that every backend passes, over machines and sessions in a named environment."""
+"""Suites that every backend passes, over machines and sessions in a named environment.
+
+Its machines are Docker's, which pass all of them; here is what an environment's activation touches.
+"""
 
 from typing import ClassVar
 
 import pytest
 
 from llm_sandbox.backends.containers.creation.arguments import PROCESS_ALLOWANCE
-from llm_sandbox.testing.backend_suite import BackendSuite
-from llm_sandbox.testing.session_suite import SessionSuite
+from llm_sandbox.testing.ending_suite import EndingSuite
+from llm_sandbox.testing.environment_suite import EnvironmentSuite
+from llm_sandbox.testing.session_place_suite import SessionPlaceSuite
+from llm_sandbox.testing.session_result_suite import SessionResultSuite
+from llm_sandbox.testing.stream_suite import StreamSuite
 
 
-class TestMachines(BackendSuite):
+class TestMachines(StreamSuite, EndingSuite, EnvironmentSuite):
     backend_name = "micromamba"
     process_allowance = PROCESS_ALLOWANCE
     known_deviations: ClassVar[dict[str, str]] = {
-        "test_nothing_outlives_the_host": "its host process knows the backend by name only, and "
-        "so asks for the official image, which these tests do not pull",
         "test_the_hosts_files_are_not_there": "the image has a home of its own: /home/mambauser",
         "test_the_one_user_can_be_named": "the image has no name for the user that code runs as",
     }
@@ -25,7 +29,7 @@ class TestMachines(BackendSuite):
         return backend_for("science")
 
 
-class TestSessions(SessionSuite):
+class TestSessions(SessionResultSuite, SessionPlaceSuite):
     backend_name = "micromamba"
 
     @pytest.fixture(scope="class", autouse=True)
