@@ -1,6 +1,17 @@
 """All races, in the order of the table."""
 
-from benchmarks import cells, containers, languages, memory, oneshot, opening, output, plots
+from benchmarks import (
+    cells,
+    containers,
+    gate,
+    languages,
+    memory,
+    oneshot,
+    opening,
+    output,
+    plots,
+    programs,
+)
 from benchmarks.race import Race
 
 __all__ = ["all_races"]
@@ -8,5 +19,5 @@ __all__ = ["all_races"]
 
 def all_races() -> list[Race]:
     """Every race."""
-    themes = (opening, cells, plots, output, memory, oneshot, languages, containers)
+    themes = (opening, cells, plots, output, memory, oneshot, languages, containers, programs, gate)
     return [race for theme in themes for race in theme.races()]

@@ -18,7 +18,7 @@ from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.session.pool import shared_pool
 from llm_sandbox.session.session import BaseSession
 
-__all__ = ["races"]
+__all__ = ["missing_engine", "races"]
 
 _CODE = "print(1)"
 _PRINTED = "1\n"
@@ -30,8 +30,8 @@ _WAIT_S = 60.0
 
 
 @cache
-def _missing(engine: str) -> str | None:
-    """Why an engine cannot be raced against."""
+def missing_engine(engine: str) -> str | None:
+    """Why an engine cannot be raced against; None where it can."""
     name = image_name("python")
     try:
         backend = get_backend(engine)
@@ -201,7 +201,7 @@ def _races(contest: _Contest) -> list[Race]:
     run = f"{engine} run python3 -c"
 
     def missing() -> str | None:
-        return _missing(engine)
+        return missing_engine(engine)
 
     opening = Race(
         name=f"{engine} opening",

@@ -37,7 +37,9 @@ if TYPE_CHECKING:
         ValidationError,
     )
     from llm_sandbox.limits import Limits
-    from llm_sandbox.sandbox import PIPE, Process, Sandbox
+    from llm_sandbox.network import NetworkEvent, NetworkRules
+    from llm_sandbox.sandbox import PIPE, Process, Sandbox, Terminal
+    from llm_sandbox.sandbox.tunnels import Tunnel
     from llm_sandbox.security import (
         RestrictedModule,
         SecurityIssueSeverity,
@@ -48,6 +50,15 @@ if TYPE_CHECKING:
     from llm_sandbox.session.session import BaseSession
     from llm_sandbox.session.variables import Variable
     from llm_sandbox.tables import Table
+    from llm_sandbox.telemetry import (
+        LoggingObserver,
+        OpenTelemetryObserver,
+        RunObserver,
+        RunRecord,
+        StructlogObserver,
+        WithContent,
+        tool_call_id,
+    )
 
 _HOME = {
     "artifact_session": ("ArtifactSandboxSession",),
@@ -76,7 +87,9 @@ _HOME = {
         "ValidationError",
     ),
     "limits": ("Limits",),
-    "sandbox": ("PIPE", "Process", "Sandbox"),
+    "network": ("NetworkEvent", "NetworkRules"),
+    "sandbox": ("PIPE", "Process", "Sandbox", "Terminal"),
+    "sandbox.tunnels": ("Tunnel",),
     "security": (
         "RestrictedModule",
         "SecurityIssueSeverity",
@@ -87,6 +100,15 @@ _HOME = {
     "session.session": ("BaseSession",),
     "session.variables": ("Variable",),
     "tables": ("Table",),
+    "telemetry": (
+        "LoggingObserver",
+        "OpenTelemetryObserver",
+        "RunObserver",
+        "RunRecord",
+        "StructlogObserver",
+        "WithContent",
+        "tool_call_id",
+    ),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -103,11 +125,17 @@ __all__ = [
     "FileType",
     "Isolation",
     "Limits",
+    "LoggingObserver",
+    "NetworkEvent",
+    "NetworkRules",
+    "OpenTelemetryObserver",
     "PlotOutput",
     "Process",
     "ProcessResult",
     "ResourceError",
     "RestrictedModule",
+    "RunObserver",
+    "RunRecord",
     "RunStatus",
     "Sandbox",
     "SandboxBackend",
@@ -121,15 +149,20 @@ __all__ = [
     "SecurityViolationError",
     "StateOutcome",
     "StreamCallback",
+    "StructlogObserver",
     "SupportedLanguage",
     "Table",
+    "Terminal",
+    "Tunnel",
     "UnsupportedError",
     "Usage",
     "ValidationError",
     "Variable",
+    "WithContent",
     "create_session",
     "get_security_policy",
     "load_ipython_extension",
+    "tool_call_id",
 ]
 
 __version__ = VERSION

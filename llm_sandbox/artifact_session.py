@@ -3,16 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.backends.base import Backend, Network
+from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.selection import resolve
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import Limits
+from llm_sandbox.network import Network
 from llm_sandbox.session.config import SessionConfig, Start, settle
 from llm_sandbox.session.session import BaseSession
 
 if TYPE_CHECKING:
     from llm_sandbox.security import SecurityPolicy
+    from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["ArtifactSandboxSession"]
 
@@ -57,6 +59,7 @@ class ArtifactSandboxSession(BaseSession):
         network: Network = "blocked",
         persistent: bool = True,
         start: Start = "warm",
+        observers: "Sequence[RunObserver]" = (),
     ) -> None:
         del stream  # results stream to callbacks and are collected, always
         handler = LanguageHandlerFactory.create_handler(lang)
@@ -77,6 +80,7 @@ class ArtifactSandboxSession(BaseSession):
             execution_timeout=execution_timeout,
             session_timeout=session_timeout,
             verbose=verbose,
+            observers=observers,
         )
         asked = {
             "image": image,

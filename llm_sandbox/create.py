@@ -6,15 +6,17 @@ What this imports is little: the sandbox starts while the rest is loaded.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.backends.base import Backend, Network
+from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.selection import prepare
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
 from llm_sandbox.limits import Limits
+from llm_sandbox.network import Network
 
 if TYPE_CHECKING:
     from llm_sandbox.security import SecurityPolicy
     from llm_sandbox.session.config import Start
     from llm_sandbox.session.session import BaseSession
+    from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["SandboxSession", "create_session"]
 
@@ -49,6 +51,7 @@ def create_session(
     network: Network = "blocked",
     persistent: bool = True,
     start: "Start" = "warm",
+    observers: "Sequence[RunObserver]" = (),
 ) -> "BaseSession":
     """Return a new session; use it in a with block, or call `open` and `close`.
 
@@ -89,11 +92,13 @@ def create_session(
         env: Environment variables of everything in the sandbox.
         secrets: More of them, which are never shown.
         limits: Memory, processes, disk and output; see `Limits`.
-        network: ``blocked``, or ``open`` to share the host's.
+        network: ``blocked``; `NetworkRules` for what they allow; ``internet`` for all that is
+            public; ``open`` to share the host's.
         persistent: Whether variables are kept from run to run; False gives every run a fresh
             interpreter, which in an image whose Python has no ipykernel is a program of its own:
             figures come back only if the code saves them.
         start: ``warm`` forks a preloaded interpreter; ``cold`` starts one that shares nothing.
+        observers: Called with a `RunRecord` after each run, command and installation.
 
     Raises:
         UnsupportedBackendError: There is no such backend in this version.
@@ -107,7 +112,7 @@ def create_session(
     given = locals()
     if lang == SupportedLanguage.PYTHON and start == "warm":
         # Takes longer than loading what follows, and happens elsewhere.
-        prepare(backend, network)
+        prepare(backend, "open" if network == "open" else "blocked")
     from llm_sandbox.artifact_session import ArtifactSandboxSession
 
     return ArtifactSandboxSession(**given)

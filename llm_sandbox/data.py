@@ -15,6 +15,7 @@ from llm_sandbox.console import SCHEMA, ConsoleOutput, ProcessResult, dump_field
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.exceptions import ArtifactNotFoundError, ValidationError
 from llm_sandbox.findings import Finding, Observation
+from llm_sandbox.network import NetworkEvent
 from llm_sandbox.outputs import DisplayOutput, ExecutionError, Output, ResultOutput, UpdateOutput
 from llm_sandbox.plain import as_mapping, to_plain
 from llm_sandbox.plots import FileType, PlotOutput
@@ -123,6 +124,10 @@ class ExecutionResult(ConsoleOutput):
     can hide from it and forge it, and what native code and child processes do is not seen. Only
     Python's interpreters tell; where each run is a program of its own without one, it is empty."""
 
+    network: tuple[NetworkEvent, ...] = ()
+    """What its programs tried to reach over the network in vain while it ran, as the gate outside
+    saw it; empty without network rules, as nobody looks then."""
+
     @property
     def trust(self) -> dict[str, tuple[str, ...]]:
         """Which fields were `measured` outside and which are `claimed` by code inside."""
@@ -134,7 +139,8 @@ class ExecutionResult(ConsoleOutput):
         claimed += ["usage.cpu_s", "usage.peak_memory_bytes"]
         # An interpreter reports its own good or bad end; only the host sees these other endings.
         (measured if self.status in _OUTSIDE else claimed).extend(("status", "exit_code"))
-        return {"measured": (*measured, "notes", "findings"), "claimed": tuple(claimed)}
+        measured += ["notes", "findings", "network"]
+        return {"measured": tuple(measured), "claimed": tuple(claimed)}
 
     @property
     def charts(self) -> "tuple[Chart, ...]":
@@ -274,6 +280,7 @@ class ExecutionResult(ConsoleOutput):
         data["usage"] = self.usage.to_dict()
         data["findings"] = [finding.to_dict() for finding in self.findings]
         data["observations"] = [item.to_dict() for item in self.observations]
+        data["network"] = [item.to_dict() for item in self.network]
         return data
 
     @classmethod
@@ -292,6 +299,7 @@ class ExecutionResult(ConsoleOutput):
             "usage": Usage.from_dict,
             "findings": lambda items: tuple(Finding.from_dict(item) for item in items),
             "observations": lambda items: tuple(Observation.from_dict(item) for item in items),
+            "network": lambda items: tuple(NetworkEvent.from_dict(item) for item in items),
             "status": RunStatus,
             "state": StateOutcome,
             "notes": tuple,

@@ -32,6 +32,7 @@ _EXTRAS = (
     "limits",
     "mounts",
     "network",
+    "observers",
     "persistent",
     "secrets",
     "start",
@@ -61,7 +62,7 @@ class SandboxDockerSession(ArtifactSandboxSession):
         session_timeout: Seconds until the sandbox ends.
         container_id: Id or name of a running container to work in. It is left running.
         **kwargs: Of `create_session`: ``allow_unsafe, commit_image_tag, enable_plotting, env,
-            libraries, limits, mounts, network, persistent, secrets, start``.
+            libraries, limits, mounts, network, observers, persistent, secrets, start``.
 
     Raises:
         ValidationError: An argument is unknown, malformed, or contradicts another.

@@ -5,13 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 from llm_sandbox import create
 from llm_sandbox.aio.session import AsyncSession
-from llm_sandbox.backends.base import Backend, Network
+from llm_sandbox.backends.base import Backend
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
 from llm_sandbox.limits import Limits
+from llm_sandbox.network import Network
 from llm_sandbox.session.config import Start
 
 if TYPE_CHECKING:
     from llm_sandbox.security import SecurityPolicy
+    from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["create_session"]
 
@@ -46,6 +48,7 @@ def create_session(
     network: Network = "blocked",
     persistent: bool = True,
     start: Start = "warm",
+    observers: "Sequence[RunObserver]" = (),
 ) -> AsyncSession:
     """Return a new session; use it in an async with block, or await `open` and `close`.
 

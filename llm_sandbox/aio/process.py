@@ -78,6 +78,10 @@ class AsyncProcess:
         """Send a signal to the program alone; False if it has ended. See `Process.signal`."""
         return await in_thread_quickly(self._process.signal, number)
 
+    async def resize(self, rows: int, cols: int) -> bool:
+        """Change the size of the program's terminal; see `Process.resize`."""
+        return await in_thread_quickly(self._process.resize, rows, cols)
+
     async def kill(self) -> bool:
         """Kill the program and everything it started, wherever that went; False if it has ended.
 

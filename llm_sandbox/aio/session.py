@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from llm_sandbox.security import ScanReport, Violation
     from llm_sandbox.session.variables import Variable
     from llm_sandbox.tables import Table
+    from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["AsyncSession"]
 
@@ -318,9 +319,25 @@ class AsyncSession:
             watched = copy.copy(self._session)
             if watched._sandbox is not None:
                 watched._sandbox = commands.watch(watched._sandbox)
+            watched._records = watched._records.stopped_by(lambda: commands.ended)
             return ask(watched)
 
         return await in_thread(work, stop=commands.end)
+
+    # --- observers
+
+    async def add_observer(self, observer: "RunObserver") -> None:
+        """Call `observer` with a `RunRecord` after each run; see `BaseSession.add_observer`.
+
+        It is called in the worker thread of the run.
+        """
+        self._session.add_observer(observer)
+        await checkpoint()
+
+    async def remove_observer(self, observer: "RunObserver") -> None:
+        """Do not call `observer` any more; see `BaseSession.remove_observer`."""
+        self._session.remove_observer(observer)
+        await checkpoint()
 
     # --- files
 

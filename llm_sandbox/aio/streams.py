@@ -2,14 +2,15 @@
 
 import builtins
 import contextlib
-from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 from anyio.lowlevel import checkpoint
 
 from llm_sandbox.aio.threads import SLICE_S, Call, in_thread
 from llm_sandbox.exceptions import SandboxTimeoutError
 from llm_sandbox.limits import validate_timeout
+from llm_sandbox.sandbox.pieces import LineSplitter
 from llm_sandbox.sandbox.streams import InputStream, OutputStream
 
 if TYPE_CHECKING:
@@ -42,30 +43,49 @@ class AsyncOutputStream:
         return await in_thread(lambda call: ask(_Patient(self._stream, call).stream))
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        """Yield pieces of text as they come, never empty and never with half a character."""
-        patient = _Patient(self._stream)
-        pieces = iter(patient.stream)
+        r"""Yield lines as they come, each with its ``\n`` as those of a file have it."""
+        # Not the twin's own iterator: a thread for each line would take longer than the line.
+        splitter = LineSplitter("\n")
+        async for piece in self.chunks():
+            for line in splitter.feed(piece):
+                yield line
+        for line in splitter.last():
+            yield line
 
-        def next_piece(call: Call[str | None]) -> str | None:
+    @overload
+    def lines(self, *, text: Literal[True] = ...) -> AsyncIterator[str]: ...
+
+    @overload
+    def lines(self, *, text: Literal[False]) -> AsyncIterator[builtins.bytes]: ...
+
+    async def lines(self, *, text: bool = True) -> AsyncIterator[Any]:
+        r"""Yield lines as they come, without their ``\n``; see `OutputStream.lines`."""
+        newline: Any = "\n" if text else b"\n"
+        splitter = LineSplitter(newline)
+        async for piece in self.chunks() if text else self.chunks(text=False):
+            for line in splitter.feed(piece):
+                yield line[:-1]
+        for line in splitter.last():
+            yield line
+
+    @overload
+    def chunks(self, *, text: Literal[True] = ...) -> AsyncIterator[str]: ...
+
+    @overload
+    def chunks(self, *, text: Literal[False]) -> AsyncIterator[builtins.bytes]: ...
+
+    async def chunks(self, *, text: bool = True) -> AsyncIterator[Any]:
+        """Yield pieces as they come, whatever their size; see `OutputStream.chunks`."""
+        patient = _Patient(self._stream)
+        pieces: Iterator[Any]
+        pieces = patient.stream.chunks() if text else patient.stream.chunks(text=False)
+
+        def next_piece(call: Call[Any]) -> Any:
             patient.call = call
             return next(pieces, None)
 
         while (piece := await in_thread(next_piece)) is not None:
             yield piece
-
-    async def lines(self) -> AsyncIterator[str]:
-        r"""Yield lines as they come, without their ``\n``; nothing else ends a line."""
-        # Not the twin's own iterator: a thread for each line would take longer than the line.
-        parts: list[str] = []
-        async for piece in self:
-            *whole, rest = piece.split("\n")
-            for line in whole:
-                yield "".join((*parts, line))
-                parts.clear()
-            if rest:
-                parts.append(rest)
-        if parts:
-            yield "".join(parts)
 
     @property
     def dropped_bytes(self) -> int:

@@ -7,14 +7,24 @@ and the file service are what our own supervisor adds wherever it runs.
 
 import abc
 import socket
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from llm_sandbox.backends.processes import (
+    Ending,
+    Exit,
+    KernelSpec,
+    ProcessSpec,
+    RawKernel,
+    RawProcess,
+    RunningProgram,
+)
 from llm_sandbox.backends.snapshot import Snapshot
-from llm_sandbox.exceptions import UnsupportedError, ValidationError
+from llm_sandbox.exceptions import ProcessNotFoundError, UnsupportedError, ValidationError
 from llm_sandbox.limits import Limits
 
 if TYPE_CHECKING:
@@ -33,6 +43,7 @@ __all__ = [
     "ProcessSpec",
     "RawKernel",
     "RawProcess",
+    "RunningProgram",
     "validate_workdir",
 ]
 
@@ -86,101 +97,6 @@ class MachineSpec:
 
 
 @dataclass(frozen=True)
-class ProcessSpec:
-    """A program to start."""
-
-    argv: tuple[str, ...]
-    """The program and its arguments; never a shell line."""
-    env: Mapping[str, str]
-    """The whole environment."""
-    cwd: str | None = None
-    """Working directory; None for the machine's."""
-    timeout_s: float | None = None
-    """Seconds until it is killed with everything it started; None for no deadline."""
-    stdin: bool = False
-    """Whether the caller will write to it; otherwise it reads an empty stream."""
-
-
-@dataclass(frozen=True)
-class KernelSpec:
-    """An interpreter to start."""
-
-    env: Mapping[str, str]
-    """The whole environment."""
-    cold: bool = False
-    """Whether it gets a memory layout of its own instead of a fork of the shared zygote."""
-    warm: bool = False
-    """Whether it runs a first cell of its own before it is used."""
-    command: tuple[str, ...] = ()
-    """The command line of another language's interpreter, around which the kernel is put; empty for
-    Python, whose interpreter is the kernel."""
-
-
-@dataclass(frozen=True)
-class Exit:
-    """How a process ended, as its parent outside saw it."""
-
-    exit_code: int
-    """By the endings table: n, 128 + signal, 124 for a deadline, 137 for memory."""
-    signal: int | None = None
-    """The signal that ended it."""
-    timed_out: bool = False
-    """Whether its deadline ended it."""
-    oom_killed: bool = False
-    """Whether the memory limit ended it."""
-    cpu_s: float | None = None
-    """CPU time of it and its awaited children, in seconds."""
-    peak_memory_bytes: int | None = None
-    """Its largest resident size, in bytes."""
-
-
-class Ending:
-    """Set once, when a process has ended; any thread may wait for it."""
-
-    def __init__(self) -> None:
-        self._event = threading.Event()
-        self._exit: Exit | None = None
-
-    def set(self, ended: Exit) -> None:
-        """Record the end; later calls change nothing."""
-        if self._exit is None:
-            self._exit = ended
-            self._event.set()
-
-    def get(self) -> Exit | None:
-        """The end, or None while it runs."""
-        return self._exit
-
-    def wait(self, timeout_s: float | None = None) -> Exit | None:
-        """Wait for the end; None if it did not come in time."""
-        self._event.wait(timeout_s)
-        return self._exit
-
-
-@dataclass
-class RawProcess:
-    """A started program: three descriptors, which the taker closes, and its end."""
-
-    id: str
-    stdin: int | None
-    stdout: int
-    stderr: int
-    ending: Ending
-
-
-@dataclass
-class RawKernel:
-    """A started interpreter: its frame stream, what it writes past that, and its end."""
-
-    id: str
-    stream: socket.socket
-    stdout: int
-    stderr: int
-    ending: Ending
-    cold: bool = False
-
-
-@dataclass(frozen=True)
 class Control:
     """How one resource is held."""
 
@@ -221,6 +137,14 @@ class Machine(abc.ABC):
     id: str
     spec: MachineSpec
     isolation: Isolation
+    name: str | None = None
+    """The name it is found by; None without one."""
+    namespace: str = "default"
+    """Where its name is the only one of its kind."""
+    tags: Mapping[str, str] = MappingProxyType({})
+    """What it is found by besides."""
+    arranges_streams: ClassVar[bool] = False
+    """Whether `start` honours `terminal`, `stdout` and `stderr` of a `ProcessSpec`."""
 
     @abc.abstractmethod
     def start(self, spec: ProcessSpec) -> RawProcess:
@@ -247,9 +171,41 @@ class Machine(abc.ABC):
     def prepare_files(self) -> None:  # noqa: B027 - optional, not abstract
         """Start a file service ahead of need: the next `open_files` connects to it."""
 
+    def connect(self, port: int) -> socket.socket:
+        """Connect to a port that a program of the machine listens at on its own loopback.
+
+        Raises:
+            ConnectionRefusedError: None does.
+            OSError: It could not be reached.
+            UnsupportedError: The backend cannot.
+        """
+        raise UnsupportedError(f"port {port}", self.isolation.backend, "it cannot be connected to")
+
+    def process_in_network(self) -> AbstractContextManager[int]:
+        """Have, for a block, the number of a process of this computer that is in the machine's
+        network namespace, by which that can be entered.
+
+        Raises:
+            UnsupportedError: It has none of its own, or this process cannot enter it.
+        """
+        raise UnsupportedError(
+            "a network with rules",
+            self.isolation.backend,
+            "there is no network namespace that a gate could be put into",
+            hint="use the bubblewrap, docker or podman backend",
+        )
+
     @abc.abstractmethod
     def signal(self, process_id: str, number: int) -> bool:
         """Send a signal to one process; False if it has ended."""
+
+    def resize(self, process_id: str, rows: int, cols: int) -> bool:
+        """Change the size of a program's terminal; False if it has ended.
+
+        Raises:
+            ValidationError: The program has none.
+        """
+        raise UnsupportedError("resize()", self.isolation.backend, "it has no terminals")
 
     @abc.abstractmethod
     def kill(self, process_id: str, *, children_only: bool = False) -> bool:
@@ -272,6 +228,34 @@ class Machine(abc.ABC):
     @abc.abstractmethod
     def end_reason(self) -> str | None:
         """Why the machine has ended: ``closed``, ``deadline``, ``gone``; None while it lives."""
+
+    def on_end(self, call: Callable[[], None]) -> None:
+        """Have `call` called when the machine ends, at once if it has ended; by any thread, perhaps
+        twice.
+        """
+        raise NotImplementedError
+
+    @property
+    def exit_code(self) -> int | None:
+        """Exit code of what the machine was made for; None while it lives, or for no such thing."""
+        return None
+
+    def active(self, begins: bool) -> None:  # noqa: B027 - optional, not abstract
+        """Take the news that the host's own work on it, as on a file, begins or ends."""
+
+    def programs(self) -> "list[RunningProgram] | None":
+        """The programs it knows, oldest first, whoever started them; None where only who started
+        one knows it.
+        """
+        return None
+
+    def reattach(self, process_id: str) -> RawProcess:
+        """Return one of its `programs`, with its output from the first byte.
+
+        Raises:
+            ProcessNotFoundError: It is not known.
+        """
+        raise ProcessNotFoundError(process_id, backend=self.isolation.backend)
 
     @abc.abstractmethod
     def base_env(self) -> dict[str, str]:

@@ -38,7 +38,10 @@ _ETC = (
 )
 """Files of the host's /etc that hold no secrets and that interpreters and libraries read."""
 
-_ETC_FOR_NETWORK = ("ca-certificates", "ca-certificates.conf", "pki", "ssl/certs", "resolv.conf")
+_CERTIFICATES = ("ssl/certs", "pki/ca-trust", "pki/tls/certs")
+"""Whom encrypted connections trust: a sandbox may be given a way out at any time."""
+
+_ETC_FOR_NETWORK = ("ca-certificates", "ca-certificates.conf", "pki", "resolv.conf")
 """What an open network needs besides."""
 
 
@@ -77,11 +80,12 @@ def describe_root(*, network: bool, layers: Path | None) -> Layout:
             layout.links[folder] = os.readlink(folder)
         elif os.path.isdir(folder):
             layout.binds[folder] = folder
-    for name in (*_ETC, *(_ETC_FOR_NETWORK if network else ())):
+    for name in (*_ETC, *_CERTIFICATES, *(_ETC_FOR_NETWORK if network else ())):
         path = os.path.realpath(f"/etc/{name}")
         if os.path.exists(path):
             layout.binds[f"/etc/{name}"] = path
-    for name in ("passwd", "group", "hosts", "nsswitch.conf"):
+    own = ("passwd", "group", "hosts", "nsswitch.conf", *(() if network else ("resolv.conf",)))
+    for name in own:
         layout.binds[f"/etc/{name}"] = str(guest / "etc" / name)
     layout.binds[f"{environment.GUEST_ROOT}/guest"] = str(guest)
     shim = environment.PACKAGE / "language_handlers" / "python" / "shim"

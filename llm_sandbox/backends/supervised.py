@@ -19,11 +19,13 @@ from llm_sandbox.backends.base import (
 )
 from llm_sandbox.backends.connection import SupervisorConnection
 from llm_sandbox.backends.hardening.cgroups import Cgroup
+from llm_sandbox.backends.launch_errors import launch_error
+from llm_sandbox.backends.ports import connect_port
 from llm_sandbox.exceptions import (
     BackendError,
     ContainerGoneError,
     KernelNotReadyError,
-    LaunchError,
+    ValidationError,
 )
 from llm_sandbox.guest.streams import open_pipe
 from llm_sandbox.limits import Limits
@@ -32,12 +34,6 @@ __all__ = ["GuestPaths", "SupervisedMachine", "guest_command", "resource_limits"
 
 _SIGNAL_S = 5.0
 _KILL_S = 20.0
-
-_LAUNCH_WORDS = {
-    "not_found": "there is no such program in the sandbox",
-    "not_executable": "it cannot be executed",
-    "bad_cwd": "its working directory cannot be entered",
-}
 
 
 @dataclass(frozen=True)
@@ -117,6 +113,7 @@ class SupervisedMachine(Machine):
         BackendError: The supervisor could not make it.
     """
 
+    arranges_streams = True
     kernel_hint: ClassVar[str] = "install ipykernel in the environment that runs this program"
     """What to do when its Python cannot run a kernel."""
 
@@ -151,6 +148,7 @@ class SupervisedMachine(Machine):
         self._end_reason: str | None = None
         self._ready_files: socket.socket | None = None
         self._on_destroyed = on_destroyed
+        self._at_end: list[Callable[[], None]] = []
         fds = cgroup.open_procs() if cgroup is not None else []
         watched = spec.limits.memory_bytes if watch_memory and cgroup is None else None
         try:
@@ -187,6 +185,7 @@ class SupervisedMachine(Machine):
         out_read, out_write = open_pipe()
         err_read, err_write = open_pipe()
         key = os.urandom(8).hex()
+        terminal = spec.terminal
         ending = self._connection.watch(key, self._killed_for_memory)
         try:
             reply = self._request(
@@ -199,9 +198,13 @@ class SupervisedMachine(Machine):
                 cwd=spec.cwd,
                 timeout_s=spec.timeout_s,
                 wraps=wraps,
+                terminal=None if terminal is None else [terminal.rows, terminal.cols],
+                stdout=spec.stdout,
+                stderr=spec.stderr,
             )
             if "launch_error" in reply:
-                raise _launch_error(spec, self.spec.workdir, reply["launch_error"])
+                where = self.spec.workdir, self.isolation.backend
+                raise launch_error(spec, *where, reply["launch_error"])
         except BaseException:
             self._connection.forget(key)
             for fd in (near_in, out_read, err_read):
@@ -211,7 +214,8 @@ class SupervisedMachine(Machine):
         finally:
             for fd in (far_in, out_write, err_write):
                 os.close(fd)
-        return RawProcess(key, near_in, out_read, err_read, ending)
+        has_terminal = terminal is not None
+        return RawProcess(key, near_in, out_read, err_read, ending, has_terminal=has_terminal)
 
     def start_kernel(self, spec: KernelSpec) -> RawKernel:
         near, far = socket.socketpair()
@@ -288,7 +292,7 @@ class SupervisedMachine(Machine):
     def _start_files(self) -> socket.socket:
         near, far = socket.socketpair()
         try:
-            self._request("files", (far.fileno(),), machine=self.id)
+            self._request("agent", (far.fileno(),), machine=self.id, serves="files")
         except BaseException:
             near.close()
             raise
@@ -296,9 +300,20 @@ class SupervisedMachine(Machine):
             far.close()
         return near
 
+    def connect(self, port: int) -> socket.socket:
+        return connect_port(self._request, self.id, port)
+
     def signal(self, process_id: str, number: int) -> bool:
         reply = self._request("signal", answer_s=_SIGNAL_S, process=process_id, signal=number)
         return bool(reply["delivered"])
+
+    def resize(self, process_id: str, rows: int, cols: int) -> bool:
+        reply = self._request(
+            "resize", answer_s=_SIGNAL_S, process=process_id, rows=rows, cols=cols
+        )
+        if reply.get("no_terminal"):
+            raise ValidationError("the program has no terminal: start it with pty=True")
+        return bool(reply["resized"])
 
     def kill(self, process_id: str, *, children_only: bool = False) -> bool:
         reply = self._request(
@@ -356,8 +371,15 @@ class SupervisedMachine(Machine):
             self._connection.request("destroy", answer_s=_KILL_S, machine=self.id)
         self._clean_up()
 
+    def on_end(self, call: Callable[[], None]) -> None:
+        self._at_end.append(call)
+        if self._end_reason is not None:
+            call()
+
     def _clean_up(self) -> None:
         self._close_ready_files()
+        for call in self._at_end:
+            call()
         self._on_destroyed(self)
 
     def _close_ready_files(self) -> None:
@@ -371,10 +393,3 @@ def _stdin_pair(*, wanted: bool) -> tuple[int | None, int]:
         return None, os.open(os.devnull, os.O_RDONLY)
     read, write = open_pipe()
     return write, read
-
-
-def _launch_error(spec: ProcessSpec, workdir: str, report: Mapping[str, Any]) -> LaunchError:
-    kind = report["kind"]
-    words = _LAUNCH_WORDS.get(kind, report["message"])
-    subject = (spec.cwd or workdir) if kind == "bad_cwd" else spec.argv[0]
-    return LaunchError(f"{subject!r} did not start: {words}", kind=kind, op="exec")

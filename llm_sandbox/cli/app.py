@@ -4,7 +4,6 @@ import os
 import signal
 import sys
 import traceback
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -12,9 +11,10 @@ import typer
 from typer.core import TyperCommand
 
 from llm_sandbox import __version__
-from llm_sandbox.cli import mcp, sandboxes, scan
+from llm_sandbox.cli import kept, mcp, sandboxes, scan
 from llm_sandbox.cli.images import images
 from llm_sandbox.cli.kernelspec import kernelspec
+from llm_sandbox.cli.network import Network, NetworkOption
 
 __all__ = [
     "DEFAULT_OUT",
@@ -51,13 +51,6 @@ app.add_typer(images)
 app.add_typer(kernelspec)
 
 
-class Network(StrEnum):
-    """What the sandbox has of the network."""
-
-    BLOCKED = "blocked"
-    OPEN = "open"
-
-
 class _RunCommand(TyperCommand):
     """Gives `--out` its default directory when no value follows it."""
 
@@ -88,9 +81,6 @@ Backend = Annotated[
 Libraries = Annotated[
     list[str] | None,
     typer.Option("--lib", help="Library to install first; may be repeated.", metavar="NAME"),
-]
-NetworkOption = Annotated[
-    Network, typer.Option("--network", help="`open` shares the network of this machine.")
 ]
 Memory = Annotated[
     str | None,
@@ -252,6 +242,7 @@ def doctor(
 
 
 scan.add_to(app)
+kept.add_to(app)
 sandboxes.add_to(app)
 mcp.add_to(app)
 

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from llm_sandbox.cli.endings import exit_codes
+from llm_sandbox.cli.network import Network, NetworkOption
 
 __all__ = ["install", "kernelspec"]
 
@@ -23,11 +24,25 @@ def _group() -> None:
 @kernelspec.command(epilog="Then: jupyter lab, or papermill --kernel NAME, or nbconvert.")
 def install(
     name: Annotated[
-        str, typer.Argument(help="Name of the kernel.", metavar="[NAME]")
-    ] = "llm-sandbox",
+        str | None,
+        typer.Argument(
+            help="Name of the kernel; without it, llm-sandbox, or llm-sandbox-LANG.",
+            metavar="[NAME]",
+            show_default=False,
+        ),
+    ] = None,
+    lang: Annotated[
+        str,
+        typer.Option(
+            "--lang",
+            "-l",
+            help="Language of the cells: python, javascript, typescript, r, ruby, bash or java.",
+            metavar="NAME",
+        ),
+    ] = "python",
     display_name: Annotated[
-        str, typer.Option("--display-name", help="What people see.", metavar="TEXT")
-    ] = "Python (sandbox)",
+        str | None, typer.Option("--display-name", help="What people see.", metavar="TEXT")
+    ] = None,
     backend: Annotated[
         str | None,
         typer.Option("--backend", "-b", help="Where sandboxes are made.", metavar="NAME"),
@@ -39,15 +54,22 @@ def install(
         list[str] | None,
         typer.Option("--lib", help="Library to install at each start.", metavar="NAME"),
     ] = None,
-    open_network: Annotated[
-        bool, typer.Option("--open-network", help="Share the network of this machine.")
-    ] = False,
+    network: NetworkOption = Network.BLOCKED,
     memory: Annotated[
         str | None, typer.Option("--memory", help="Memory, such as 2g.", metavar="SIZE")
     ] = None,
     policy: Annotated[
         str | None,
         typer.Option("--policy", help="Refuse cells that it blocks.", metavar="PRESET|FILE"),
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--env",
+            "-e",
+            help="Environment variable of the cells; may be repeated.",
+            metavar="KEY=VALUE",
+        ),
     ] = None,
     files: Annotated[
         list[str] | None,
@@ -62,22 +84,28 @@ def install(
         typer.Option("--prefix", help="Environment to install into.", metavar="DIR"),
     ] = None,
 ) -> None:
-    """Install a kernelspec for the user, or into an environment."""
+    """Install a kernelspec for the user, or into an environment.
+
+    Compiled languages (C++, Go) keep nothing from cell to cell, and can be no kernels.
+    """
     with exit_codes():
         from llm_sandbox.integrations.extras import require
 
         require("jupyter_client", "jupyter")
+        from llm_sandbox.cli.options import MachineOptions
         from llm_sandbox.integrations.jupyter.kernelspec import install_kernelspec
 
         placed = install_kernelspec(
             name,
+            lang=lang,
             display_name=display_name,
             backend=backend,
             image=image,
             libraries=lib or (),
-            network="open" if open_network else "blocked",
+            network=network.value,
             memory=memory,
             policy=policy,
+            env=MachineOptions(env=env or ()).variables(),
             files=files or (),
             prefix=prefix,
         )

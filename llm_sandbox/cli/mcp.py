@@ -1,22 +1,21 @@
 """`llm-sandbox mcp`: sandboxes as tools for any client of the Model Context Protocol."""
 
-import json
-import shutil
+import os
+import signal
 import sys
 from enum import StrEnum
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperOption
 
 from llm_sandbox.cli.endings import exit_codes
-from llm_sandbox.cli.options import MachineOptions
+from llm_sandbox.cli.network import Network, NetworkOption
 
 __all__ = ["Transport", "add_to", "mcp"]
 
-_CLIENTS = """\
-Claude Desktop, Claude Code (.mcp.json), Cursor (.cursor/mcp.json) and Windsurf take this block;
-VS Code (.vscode/mcp.json) takes what is inside of "mcpServers" under "servers".
-"""
+_WILDCARDS = {"0.0.0.0": "HOST", "::": "HOST"}  # noqa: S104 - how clients do not call this
 
 
 class Transport(StrEnum):
@@ -34,6 +33,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def mcp(
+    context: typer.Context,
     lang: Annotated[
         list[str] | None,
         typer.Option(
@@ -47,13 +47,21 @@ def mcp(
         str | None,
         typer.Option("--backend", "-b", help="Where sandboxes are made.", metavar="NAME"),
     ] = None,
+    image: Annotated[
+        str | None,
+        typer.Option(
+            "--image", help="Image of a container backend, for one language.", metavar="NAME"
+        ),
+    ] = None,
     lib: Annotated[
         list[str] | None,
-        typer.Option("--lib", help="Library that is there from the start.", metavar="NAME"),
+        typer.Option(
+            "--lib",
+            help="Library of the first language that is there from the start.",
+            metavar="NAME",
+        ),
     ] = None,
-    network: Annotated[
-        bool, typer.Option("--open-network", help="Share the network of this machine.")
-    ] = False,
+    network: NetworkOption = Network.BLOCKED,
     memory: Annotated[
         str | None,
         typer.Option("--memory", help="Memory of each sandbox, such as 512m.", metavar="SIZE"),
@@ -61,6 +69,15 @@ def mcp(
     policy: Annotated[
         str | None,
         typer.Option("--policy", help="Preset or file of the policy.", metavar="PRESET|FILE"),
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--env",
+            "-e",
+            help="Environment variable of sandboxes; may be repeated.",
+            metavar="KEY=VALUE",
+        ),
     ] = None,
     timeout: Annotated[
         float, typer.Option("--timeout", "-t", help="Most seconds of one call.", metavar="S")
@@ -79,7 +96,13 @@ def mcp(
         Transport, typer.Option("--transport", help="stdio: one client; http: many.")
     ] = Transport.STDIO,
     host: Annotated[
-        str, typer.Option("--host", help="Address for http.", metavar="ADDRESS")
+        str,
+        typer.Option(
+            "--host",
+            help="Address for http; one that other computers reach needs LLM_SANDBOX_MCP_TOKEN, "
+            "the bearer token of clients.",
+            metavar="ADDRESS",
+        ),
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="Port for http.", metavar="N")] = 8765,
     config: Annotated[
@@ -87,50 +110,96 @@ def mcp(
     ] = False,
 ) -> None:
     """Serve sandboxes as tools: code, commands, files, and figures as images."""
-    if config:
-        print(_configuration(transport, host, port))
-        return
     with exit_codes():
         from llm_sandbox.integrations.extras import require
 
         require("mcp", "mcp")
+        from llm_sandbox.cli.options import MachineOptions
         from llm_sandbox.integrations.mcp import ServerOptions, make_server
+        from llm_sandbox.integrations.mcp.http import TOKEN_VARIABLE, check_address, serve
         from llm_sandbox.integrations.tool import ToolOptions
+        from llm_sandbox.limits import validate_timeout
 
-        machine = MachineOptions(memory=memory, policy=policy)
+        machine = MachineOptions(memory=memory, policy=policy, env=env or ())
         options = ServerOptions(
             backend=backend,
+            image=image,
             languages=tuple(lang or ["python"]),
-            network="open" if network else "blocked",
+            network=network.value,
             limits=machine.limits(),
             policy=machine.security_policy(),
             libraries=tuple(lib or ()),
+            env=machine.variables(),
             installs=install,
             sessions=sessions,
             idle_s=idle,
-            tool=ToolOptions(timeout=timeout),
+            tool=ToolOptions(timeout=validate_timeout(timeout, "--timeout")),
         )
-        server = make_server(options, one_client=transport is Transport.STDIO)
-        if sys.stdin.isatty() and transport is Transport.STDIO:
-            print(f"{_configuration(transport, host, port)}\nwaiting for a client", file=sys.stderr)
-        if transport is Transport.STDIO:
-            server.run("stdio")
+        options.check()
+        token = os.environ.get(TOKEN_VARIABLE) or None
+        if transport is Transport.HTTP:
+            check_address(host, token)
+        if config:
+            variable = TOKEN_VARIABLE if token else None
+            print(_configuration(context, transport, host, port, variable, timeout))
+        elif transport is Transport.HTTP:
+            _end_in_order()
+            serve(options, host, port, token)
         else:
-            server.run("streamable-http", host=host, port=port)
+            if sys.stdin.isatty():
+                shown = _configuration(context, transport, host, port, None, timeout)
+                print(f"{shown}\n\nwaiting for a client on standard input", file=sys.stderr)
+            make_server(options).run("stdio")
 
 
-def _configuration(transport: Transport, host: str, port: int) -> str:
+def _end_in_order() -> None:
+    """Have a signal that ends the server leave time for what is ended with it."""
+
+    def leave(number: int, _: object) -> None:
+        sys.exit(128 + number)
+
+    # The server has its own while it runs, and raises what it heard again when it has stopped.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, leave)
+
+
+def _configuration(
+    context: typer.Context,
+    transport: Transport,
+    host: str,
+    port: int,
+    token_variable: str | None,
+    timeout_s: float,
+) -> str:
     """What clients are told, for the command line that this is."""
-    if transport is Transport.HTTP:
-        entry: dict[str, object] = {"type": "http", "url": f"http://{host}:{port}/mcp"}
-    else:
-        words = sys.argv[sys.argv.index("mcp") :] if "mcp" in sys.argv else ["mcp"]
-        given = [word for word in words if word != "--config"]
-        program = shutil.which("llm-sandbox")
-        entry = (
-            {"command": program, "args": given}
-            if program
-            else {"command": sys.executable, "args": ["-m", "llm_sandbox", *given]}
-        )
-    block = json.dumps({"mcpServers": {"llm-sandbox": entry}}, indent=2)
-    return f"{block}\n\n{_CLIENTS}"
+    from llm_sandbox.cli.mcp_clients import Command, Endpoint, configuration
+    from llm_sandbox.integrations.mcp.http import PATH
+
+    if transport is Transport.STDIO:
+        return configuration(Command.of(["mcp", *_given(context)]), timeout_s)
+    name = _WILDCARDS.get(host, f"[{host}]" if ":" in host else host)
+    return configuration(Endpoint(f"http://{name}:{port}{PATH}", token_variable), timeout_s)
+
+
+def _given(context: typer.Context) -> list[str]:
+    """The options that stand on the command line, but for `--config`, in their long form."""
+    words: list[str] = []
+    for option in context.command.params:
+        name = option.name or ""
+        source = context.get_parameter_source(name)
+        if source is None or source.name != "COMMANDLINE" or name == "config":
+            continue
+        if isinstance(option, TyperOption):
+            words += _words(option, context.params[name])
+    return words
+
+
+def _words(option: TyperOption, value: Any) -> list[str]:
+    if option.is_flag:
+        return [(option.opts if value else option.secondary_opts)[0]]
+    values = value if isinstance(value, list | tuple) else [value]
+    long = next(word for word in option.opts if word.startswith("--"))
+    if long == "--policy":
+        # Clients start the server in folders of their own.
+        values = [str(Path(item).resolve()) if Path(item).is_file() else item for item in values]
+    return [word for item in values for word in (long, str(item))]

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from llm_sandbox.backends.base import Network
 from llm_sandbox.cli.endings import usage_error
 from llm_sandbox.cli.render import Progress
 from llm_sandbox.const import SupportedLanguage, language_name
 from llm_sandbox.create import create_session
 from llm_sandbox.limits import Limits
+from llm_sandbox.network import Network
 from llm_sandbox.session.session import BaseSession
 
 if TYPE_CHECKING:

@@ -32,6 +32,7 @@ _UNFINISHED = re.compile(
 )
 
 _OPTION_WORDS = {
+    "network='internet'": "--network internet",
     "network='open'": "--network open",
     "Limits(memory_bytes=...)": "--memory",
     "run(code, stdin='...')": "--stdin FILE",

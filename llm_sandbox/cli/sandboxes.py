@@ -1,27 +1,36 @@
-"""`llm-sandbox ps`, `stop` and `gc`: what is in container engines of ours, and its removal."""
+"""`llm-sandbox ps`, `stop` and `gc`: sandboxes that are kept or in engines, and their removal."""
 
 import json
 import re
 import shutil
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from llm_sandbox.cli.images import EngineName
+from llm_sandbox.cli.kept import find, records, to_row
 from llm_sandbox.cli.render import say
-from llm_sandbox.exceptions import BackendUnavailableError, SandboxError, ValidationError
+from llm_sandbox.exceptions import (
+    BackendUnavailableError,
+    SandboxError,
+    SandboxNotFoundError,
+    ValidationError,
+)
+from llm_sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from llm_sandbox.backends.containers.engine import Engine
     from llm_sandbox.backends.containers.upkeep.census import Holding
     from llm_sandbox.backends.containers.upkeep.sweep import Verdict
+    from llm_sandbox.sandbox.kept.record import Record
 
 __all__ = ["EngineOption", "JsonOption", "add_to", "gc", "ps", "stop"]
 
 _UNLISTED = (
-    "bubblewrap, gvisor and local sandboxes are processes of the program that made them, end with "
-    "it, and are listed nowhere"
+    "other bubblewrap, gvisor and local sandboxes are processes of the program that made them, end "
+    "with it, and are listed nowhere"
 )
 _PATIENCE_S = 3.0
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -47,7 +56,7 @@ def ps(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """List the sandboxes in container engines: whose they are, how old, what they use."""
+    """List the sandboxes that are kept, and those in container engines: whose they are, how old."""
     raise typer.Exit(_ps(engine, everything=everything, as_json=as_json))
 
 
@@ -100,11 +109,14 @@ def _ps(name: EngineName | None, *, everything: bool, as_json: bool) -> int:
             continue
         wanted = [one for one in held if everything or _is_listed(one)]
         found += measure_memory(engine, wanted)
+    kept = records() if name is None else []
     if as_json:
         rows = [one.to_dict() for one in found]
         words = {engine: error.message for engine, error in problems.items()}
-        print(json.dumps({"sandboxes": rows, "unreachable": words, "note": _UNLISTED}, indent=2))
+        shown = {"sandboxes": rows, "unreachable": words, "note": _UNLISTED}
+        print(json.dumps({"kept": [to_row(one) for one in kept], **shown}, indent=2))
     else:
+        _print_rows([_KEPT_HEAD, *map(_kept_row, kept)] if kept else [])
         if found:
             _print_rows(
                 [
@@ -123,6 +135,41 @@ def _is_listed(one: "Holding") -> bool:
     return one.kind == "sandbox" and one.state in ("running", "paused")
 
 
+_KEPT_HEAD = ("KEPT", "NAME", "BACKEND", "AGE", "ENDS IN", "COMMAND", "TAGS")
+
+
+def _kept_row(one: "Record") -> tuple[str, ...]:
+    now = time.time()
+    named = one.name or "-"
+    return (
+        one.id,
+        named if one.namespace == "default" else f"{one.namespace}/{named}",
+        one.backend,
+        _age(max(0.0, now - one.created_at)),
+        "-" if one.ends_at is None else _age(max(0.0, one.ends_at - now)),
+        one.command or "-",
+        ",".join(f"{key}={value}" for key, value in one.tags.items()) or "-",
+    )
+
+
+def _stop_kept(ids: Sequence[str], *, every: bool) -> tuple[list[str], bool]:
+    """End kept sandboxes; returns the words that name none, and whether one could not be ended."""
+    left, failed = [], False
+    for word in [one.id for one in records()] if every else ids:
+        try:
+            sandbox = find(word)
+        except (SandboxNotFoundError, ValidationError):
+            left.append(word)
+            continue
+        try:
+            sandbox.destroy()
+            print(f"ended {sandbox.backend} sandbox {sandbox.id}")
+        except SandboxError as error:
+            failed = True
+            say(error.message, error.hint)
+    return left, failed
+
+
 def _stop(ids: Sequence[str], name: EngineName | None, *, every: bool) -> int:
     from llm_sandbox.backends.containers.upkeep.census import take_census
     from llm_sandbox.backends.containers.upkeep.removal import remove_now
@@ -130,6 +177,13 @@ def _stop(ids: Sequence[str], name: EngineName | None, *, every: bool) -> int:
     if bool(ids) == every:
         say("which sandboxes?", "llm-sandbox stop ID..., or llm-sandbox stop --all")
         return 2
+    kept_failed, kept_ended = False, 0
+    if name is None:
+        given = len(ids)
+        ids, kept_failed = _stop_kept(ids, every=every)
+        kept_ended = 0 if every else given - len(ids)
+    if kept_ended and not ids:
+        return 1 if kept_failed else 0
     engines, problems = _engines(name)
     there: list[tuple[Engine, Holding]] = []
     for engine in engines:
@@ -138,8 +192,8 @@ def _stop(ids: Sequence[str], name: EngineName | None, *, every: bool) -> int:
         except SandboxError as error:
             problems[engine.name] = error
     chosen = there if every else []
-    failed = bool(name is not None and problems)
-    for word in ids:
+    failed = kept_failed or bool(name is not None and problems)
+    for word in () if every else ids:
         match = [pair for pair in there if word and pair[1].id.startswith(word.lower())]
         if len(match) == 1:
             chosen.append(match[0])
@@ -171,6 +225,7 @@ def _gc(name: EngineName | None, older_than: str | None, *, dry_run: bool, as_js
     except ValidationError as error:
         say(error.message, error.hint)
         return 2
+    lost = Sandbox.gc() if name is None and not dry_run and older_than is None else []
     engines, problems = _engines(name)
     verdicts: list[Verdict] = []
     for engine in engines:
@@ -183,8 +238,11 @@ def _gc(name: EngineName | None, older_than: str | None, *, dry_run: bool, as_js
     if as_json:
         words = {engine: error.message for engine, error in problems.items()}
         rows = [verdict.to_dict() for verdict in verdicts]
-        print(json.dumps({"dry_run": dry_run, "items": rows, "unreachable": words}, indent=2))
+        shown = {"dry_run": dry_run, "items": rows, "unreachable": words, "kept": lost}
+        print(json.dumps(shown, indent=2))
     else:
+        for one in lost:
+            print(f"removed what was left of {one}, whose keeper was killed")
         _print_rows([_verdict_row(verdict, dry_run) for verdict in verdicts])
         removed = sum(verdict.remove for verdict in verdicts)
         would = "would be " if dry_run else ""

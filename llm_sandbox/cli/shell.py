@@ -32,6 +32,7 @@ from llm_sandbox.session.session import BaseSession
 __all__ = ["Shell", "main"]
 
 _LEAVE = ("exit", "quit", "exit()", "quit()")
+_NETWORKS = {"blocked": "no network", "internet": "public network", "open": "network open"}
 
 
 def main(machine: MachineOptions, out: Path | None) -> int:
@@ -85,7 +86,7 @@ class Shell:
     def _greet(self) -> None:
         with contextlib.suppress(ImportError):
             importlib.import_module("readline")  # gives input() editing and history
-        network = "network open" if self._session.config.network == "open" else "no network"
+        network = _NETWORKS[str(self._session.config.network)]
         level = self._session.isolation.level
         where = f"{self._lang} in {self._session.backend} ({level}, {network})"
         print(f"llm-sandbox {__version__}: {where}")

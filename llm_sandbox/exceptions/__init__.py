@@ -19,6 +19,9 @@
     │  ├─ NotOpenSessionError             used before open
     │  │  └─ SessionClosedError           used after close
     │  ├─ SessionBusyError                used by two threads at once
+    │  ├─ NameInUseError                  another living sandbox has the name
+    │  ├─ SandboxNotFoundError            (LookupError)
+    │  ├─ ProcessNotFoundError            (LookupError)
     │  ├─ LaunchError                     the command never started
     │  └─ BackendError
     │     └─ BackendUnavailableError
@@ -82,7 +85,10 @@ from llm_sandbox.exceptions.machine import (
     ImagePullError,
     IsolationUnavailableError,
     LaunchError,
+    NameInUseError,
     NotOpenSessionError,
+    ProcessNotFoundError,
+    SandboxNotFoundError,
     SessionBusyError,
     SessionClosedError,
     ToolchainNotFoundError,
@@ -136,11 +142,13 @@ __all__ = [
     "LibraryInstallationError",
     "LibraryInstallationNotSupportedError",
     "MissingDependencyError",
+    "NameInUseError",
     "NoSpaceError",
     "NotOpenSessionError",
     "OutOfMemoryError",
     "OutputLimitError",
     "PathError",
+    "ProcessNotFoundError",
     "ProtocolError",
     "ResourceError",
     "SandboxError",
@@ -148,6 +156,7 @@ __all__ = [
     "SandboxFileNotFoundError",
     "SandboxIsADirectoryError",
     "SandboxNotADirectoryError",
+    "SandboxNotFoundError",
     "SandboxPermissionError",
     "SandboxTimeoutError",
     "SecurityError",

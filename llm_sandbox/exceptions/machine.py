@@ -15,7 +15,10 @@ __all__ = [
     "ImagePullError",
     "IsolationUnavailableError",
     "LaunchError",
+    "NameInUseError",
     "NotOpenSessionError",
+    "ProcessNotFoundError",
+    "SandboxNotFoundError",
     "SessionBusyError",
     "SessionClosedError",
     "ToolchainNotFoundError",
@@ -92,6 +95,60 @@ class SessionBusyError(ContainerError):
 
     default_code = ErrorCode.BUSY
     default_retryable = True
+
+
+class NameInUseError(ContainerError):
+    """Another living sandbox has the name."""
+
+    default_code = ErrorCode.NAME_IN_USE
+    details = ("name", "namespace")
+
+    name: str
+    """The name."""
+    namespace: str
+    """Where it is taken."""
+
+    def __init__(self, name: str, namespace: str, **facts: Unpack[ErrorFacts]) -> None:
+        facts.setdefault("hint", f"use that one, Sandbox.from_name({name!r}), or give another name")
+        super().__init__(
+            f"a sandbox in namespace {namespace!r} has the name {name!r} already", **facts
+        )
+        self.name, self.namespace = name, namespace
+
+
+class SandboxNotFoundError(ContainerError, LookupError):
+    """There is no such sandbox, or not any more."""
+
+    default_code = ErrorCode.SANDBOX_NOT_FOUND
+    details = ("end_reason", "exit_code")
+
+    end_reason: str | None
+    """Why it has ended; None where nobody remembers it."""
+    exit_code: int | None
+    """What it came to; None where nobody remembers it."""
+
+    def __init__(
+        self,
+        which: str,
+        *,
+        end_reason: str | None = None,
+        exit_code: int | None = None,
+        **facts: Unpack[ErrorFacts],
+    ) -> None:
+        facts.setdefault("hint", "Sandbox.list() has those that live")
+        ended = "" if end_reason is None else f": it has ended ({end_reason}, {exit_code})"
+        super().__init__(f"there is no sandbox {which}{ended}", **facts)
+        self.end_reason, self.exit_code = end_reason, exit_code
+
+
+class ProcessNotFoundError(ContainerError, LookupError):
+    """The sandbox knows no such program, or not any more."""
+
+    default_code = ErrorCode.PROCESS_NOT_FOUND
+
+    def __init__(self, process_id: str, **facts: Unpack[ErrorFacts]) -> None:
+        facts.setdefault("hint", "Sandbox.processes() has those that run")
+        super().__init__(f"the sandbox knows no program {process_id!r}", **facts)
 
 
 class LaunchError(ContainerError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import time
 
 from .machine import PlainMachine
@@ -23,6 +24,7 @@ class Running:
         forked: Whether it was forked from the zygote, and so carries no marker in its environment.
         wraps: Whether it is a kernel around an interpreter of its own, its only child.
         over_memory: Whether it was killed because its machine used too much memory.
+        terminal: What takes new sizes of its terminal; None without one.
     """
 
     def __init__(
@@ -35,11 +37,13 @@ class Running:
         *,
         forked: bool = False,
         wraps: bool = False,
+        terminal: socket.socket | None = None,
     ) -> None:
         self.key, self.pid, self.machine, self.pidfd = key, pid, machine, pidfd
         self.deadline = deadline
         self.forked = forked
         self.wraps = wraps
+        self.terminal = terminal
         self.timed_out = False
         self.over_memory = False
 
@@ -58,6 +62,8 @@ class Running:
         """Let go of it, when it has ended."""
         if self.pidfd is not None:
             os.close(self.pidfd)
+        if self.terminal is not None:
+            self.terminal.close()
 
 
 class Housed:

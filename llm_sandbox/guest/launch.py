@@ -32,8 +32,9 @@ def launch(machine: PlainMachine, request: Message, fds: list[int]) -> tuple[int
 
     Args:
         machine: Where.
-        request: With ``argv``, ``env``, ``cwd`` and ``process``.
-        fds: Its stdin, stdout and stderr.
+        request: With ``argv``, ``env``, ``cwd`` and ``process``; ``stdout`` and ``stderr`` may be
+            ``null``, and ``stderr`` may be ``stdout``.
+        fds: Its stdin, stdout and stderr, or with a ``terminal`` the seat of that.
     """
     environment = {**request["env"], MARKER: request["process"]}
     report_read, report_write = os.pipe()
@@ -68,7 +69,11 @@ def _become(
         signal.signal(getattr(signal, f"SIG{name}"), signal.SIG_DFL)
     machine.join()
     os.setsid()
-    for target, fd in enumerate(fds):
+    try:
+        standard = _standard(request, fds)
+    except NotImplementedError as error:
+        return {"kind": "no_terminal", "message": str(error)}
+    for target, fd in enumerate(standard):
         os.dup2(fd, target)
     os.set_inheritable(report, False)
     close_all_but([report])
@@ -79,6 +84,22 @@ def _become(
     except OSError as error:
         return {"kind": "bad_cwd", "message": error.strerror}
     return _execute(request["argv"], environment)
+
+
+def _standard(request: Message, fds: list[int]) -> list[int]:
+    """What the program gets as standard input, output and error."""
+    if request.get("terminal") is not None:
+        from . import terminal
+
+        return [terminal.take_seat(fds[0])] * 3
+    stdin, stdout, stderr = fds
+    if request.get("stdout") == "null":
+        stdout = os.open(os.devnull, os.O_WRONLY)
+    if request.get("stderr") == "null":
+        stderr = os.open(os.devnull, os.O_WRONLY)
+    elif request.get("stderr") == "stdout":
+        stderr = stdout
+    return [stdin, stdout, stderr]
 
 
 def _execute(argv: list[str], environment: dict[str, str]) -> dict[str, Any]:

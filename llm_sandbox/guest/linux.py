@@ -96,6 +96,17 @@ def loopback_up() -> None:
         fcntl.ioctl(probe, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
 
 
+def network_name(process: str | int = "self") -> str:
+    """What tells the network namespace of a process from every other one, of this machine or of
+    another; empty where the kernel has no names for them.
+    """
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            return f"{file.read().strip()} {os.readlink(f'/proc/{process}/ns/net')}"
+    except OSError:
+        return ""
+
+
 def set_hostname(name: str) -> None:
     """Set the host name of the calling process's UTS namespace."""
     encoded = name.encode()

@@ -172,6 +172,11 @@ class NamespaceMachine(PlainMachine):
         join_cgroups(self.cgroups)
         join_namespaces(self._pidfd, own_network=self.spec.own_network)
 
+    def join_network(self) -> None:
+        """Called in a forked child: join the machine's network and nothing else of it."""
+        if self.spec.own_network:
+            linux.setns(self._pidfd, linux.CLONE_NEWNET)
+
     def pidfd(self) -> int | None:
         return self._pidfd
 

@@ -70,7 +70,12 @@ def serve(
     supervisor = Supervisor(control, mode, companions)
     if zygote is not None:
         supervisor.adopt_zygote(*zygote)
-    ready = {"event": "ready", "landlock": linux.landlock_abi(), "pid": os.getpid()}
+    ready = {
+        "event": "ready",
+        "landlock": linux.landlock_abi(),
+        "pid": os.getpid(),
+        "network": linux.network_name(),
+    }
     control.send({**ready, **(facts or {})})
     try:
         supervisor.run()

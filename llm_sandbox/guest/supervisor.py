@@ -20,7 +20,7 @@ import signal
 import socket
 import time
 
-from . import family, launch, linux
+from . import errands, family, launch, linux, programs
 from .bookkeeping import Housed, Running, Starting
 from .control import ControlChannel, Message
 from .machine import ContainedMachine, MachineSpec, NamespaceMachine, PlainMachine
@@ -150,16 +150,7 @@ class Supervisor:
     def _op_start(self, request: Message, fds: list[int]) -> None:
         """Start a program. Descriptors: its stdin, stdout and stderr. Answered when it runs."""
         house = self._house(request["machine"])
-        pid, report = launch.launch(house.machine, request, fds)
-        timeout = request.get("timeout_s")
-        running = Running(
-            request["process"],
-            pid,
-            request["machine"],
-            linux.open_pidfd(pid),
-            None if timeout is None else time.monotonic() + timeout,
-            wraps=request.get("wraps", False),
-        )
+        running, report = programs.start(house, request, fds)
         self._remember(running)
         self._starting[report] = Starting(request["id"], running)
         self._selector.register(report, selectors.EVENT_READ)
@@ -210,10 +201,10 @@ class Supervisor:
         self._zygote, self._zygote_pid = channel, pid
         self._selector.register(channel, selectors.EVENT_READ)
 
-    def _op_files(self, request: Message, fds: list[int]) -> Message:
-        """Start what reads and writes the machine's files. Descriptor: its connection."""
+    def _op_agent(self, request: Message, fds: list[int]) -> Message:
+        """Start what serves the host in the machine; see `errands`. Descriptor: its connection."""
         house = self._house(request["machine"])
-        agent = launch.launch_files(house.machine, fds[0])
+        agent = errands.launch(house.machine, request, fds[0])
         house.agents.add(agent)
         return {"pid": agent}
 
@@ -226,6 +217,10 @@ class Supervisor:
         except ProcessLookupError:
             return {"delivered": False}
         return {"delivered": True}
+
+    def _op_resize(self, request: Message, fds: list[int]) -> Message:
+        running = self._by_key.get(request["process"])
+        return programs.resize(running, request["rows"], request["cols"])
 
     def _op_kill(self, request: Message, fds: list[int]) -> Message:
         running = self._by_key.get(request["process"])

@@ -16,7 +16,8 @@ def require(module: str, extra: str) -> ModuleType:
         extra: The extra of this library that brings it.
 
     Raises:
-        MissingDependencyError: It is not installed; the hint is the command that does.
+        MissingDependencyError: It is not installed, or too old to have the module; the hint is the
+            command that does.
     """
     try:
         return import_module(module)
@@ -24,4 +25,10 @@ def require(module: str, extra: str) -> ModuleType:
         if (error.name or "").partition(".")[0] != module.partition(".")[0]:
             raise
         name = module.partition(".")[0]
+        if error.name != name:
+            raise MissingDependencyError(
+                f"the installed {name} has no {error.name}: another version is needed",
+                extra=extra,
+                hint=f"pip install --upgrade 'llm-sandbox[{extra}]'",
+            ) from error
         raise MissingDependencyError(f"{name} is not installed", extra=extra) from error

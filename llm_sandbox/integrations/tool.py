@@ -1,8 +1,9 @@
 """A session as a tool: what a model is told of it, and what it is answered."""
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import (
@@ -12,6 +13,7 @@ from llm_sandbox.exceptions import (
     SecurityViolationError,
     ValidationError,
 )
+from llm_sandbox.limits import validate_timeout
 from llm_sandbox.session.session import BaseSession
 from llm_sandbox.views.shapes import Shape, text_part
 
@@ -22,11 +24,13 @@ __all__ = [
     "answer",
     "answer_async",
     "describe_session",
+    "refuse_arguments",
 ]
 
 DEFAULT_NAME = "run_code"
 """What the tool is called, unless the caller says otherwise."""
 
+_Images = Literal["auto", "none", "inline"]
 _SHOWS = {
     "python": "Figures of matplotlib, seaborn, plotly and others come back as images: show them.",
     "r": "Plots come back as images.",
@@ -49,15 +53,32 @@ class ToolOptions:
     """Seconds for each run; None for the session's own."""
     max_tokens: int = 2000
     """How many tokens an answer may take."""
-    images: Literal["auto", "none", "inline"] = "auto"
+    images: _Images = "auto"
     """Which pictures are answered; see `ExecutionResult.for_llm`."""
 
     def __post_init__(self) -> None:
-        if not self.name.replace("_", "").replace("-", "").isalnum() or len(self.name) > 64:
+        # Here, and not at the first call: a model can do nothing about them.
+        from llm_sandbox.views.llm import SMALLEST_BUDGET
+
+        if not _is_name(self.name):
             raise ValidationError(
                 "the name of a tool has letters, digits, _ and - only, at most 64",
                 parameter="name",
             )
+        object.__setattr__(self, "timeout", validate_timeout(self.timeout))
+        if type(self.max_tokens) is not int or self.max_tokens < SMALLEST_BUDGET:
+            raise ValidationError(
+                f"max_tokens must be a whole number from {SMALLEST_BUDGET}", parameter="max_tokens"
+            )
+        if self.images not in get_args(_Images):
+            known = ", ".join(get_args(_Images))
+            raise ValidationError(
+                f"images is one of {known}, not {self.images!r}", parameter="images"
+            )
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and re.fullmatch("[A-Za-z0-9_-]{1,64}", name) is not None
 
 
 @dataclass(frozen=True)
@@ -126,6 +147,15 @@ def _answer_error(error: SandboxError, options: ToolOptions) -> ToolReply:
         hint = f" ({error.hint})" if error.hint else ""
         return ToolReply(None, f"Nothing was run: {error.message}{hint}", options)
     raise error
+
+
+def refuse_arguments(problem: object) -> str:
+    """Return what a model is answered whose arguments are none.
+
+    Args:
+        problem: What is wrong with them, as part of a sentence.
+    """
+    return f"Nothing was run: {problem}. Send an object with code and libraries."
 
 
 def describe_session(session: BaseSession, options: ToolOptions) -> str:

@@ -6,15 +6,21 @@ import time
 from dataclasses import dataclass, replace
 
 from llm_sandbox.backends.base import Exit, Machine, RawProcess
+from llm_sandbox.backends.terminals import check_size
 from llm_sandbox.data import ProcessResult
 from llm_sandbox.exceptions import ContainerGoneError, SandboxTimeoutError, ValidationError
 from llm_sandbox.limits import validate_timeout
 from llm_sandbox.sandbox.excerpt import Keep, make_excerpt
+from llm_sandbox.sandbox.pump import GRACE_S
+from llm_sandbox.sandbox.spool import Spool
 from llm_sandbox.sandbox.streams import InputStream, OutputStream, open_input, open_output
+from llm_sandbox.sandbox.targets import Targets
 
-__all__ = ["PIPE", "Pipe", "Process", "exit_of", "redacted"]
+__all__ = ["PIPE", "Pipe", "Process", "exit_of", "redacted", "spools_of"]
 
 _RUNNING = 124
+_TERMINAL_S = 5.0
+"""How long a terminal's last words may take at most; it ends by itself when it has said them."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +55,19 @@ class Process:
         *,
         started: float,
         given: bytes | None = None,
+        targets: Targets | None = None,
     ) -> None:
         self._machine = machine
         self._ending = raw.ending
         self._started = started
-        self._seen_at: float | None = None
+        self._targets = targets or Targets()
         self.id = raw.id
         self.command = command
         cap = machine.spec.limits.output_bytes
-        self.stdout, self._out = open_output(raw.stdout, cap, raw.ending)
-        self.stderr, self._err = open_output(raw.stderr, cap, raw.ending)
+        grace_s = _TERMINAL_S if raw.has_terminal else GRACE_S
+        self.stdout, self._out = open_output(raw.stdout, cap, raw.ending, grace_s)
+        self.stderr, self._err = open_output(raw.stderr, cap, raw.ending, grace_s)
+        self._targets.follow((self._out, self._err))
         self.stdin = None
         if raw.stdin is not None:
             stream = open_input(raw.stdin, raw.ending)
@@ -90,19 +99,18 @@ class Process:
             timeout: Seconds to wait at most; None for no limit. The program is left running.
 
         Raises:
-            SandboxTimeoutError: It still runs.
+            SandboxTimeoutError: It still runs, or what takes its output does not take it.
+            OSError: What it wrote could not be written to a file that `exec` was given.
         """
         return self._await_end(timeout, "wait").exit_code
 
     def _await_end(self, timeout: float | None, op: str) -> Exit:
         timeout = validate_timeout(timeout)
-        ended = self._ending.get()
+        ended = self._ending.wait(timeout)
         if ended is None:
-            ended = self._ending.wait(timeout)
-            if ended is None:
-                words = f"{shlex.quote(self.command[0])} still runs after {timeout} s"
-                raise SandboxTimeoutError(words, timeout, op=op, backend=self._backend)
-            self._seen_at = time.monotonic()
+            words = f"{shlex.quote(self.command[0])} still runs after {timeout} s"
+            raise SandboxTimeoutError(words, timeout, op=op, backend=self._backend)
+        self._targets.finish(timeout)
         return ended
 
     @property
@@ -121,6 +129,24 @@ class Process:
             return False
         with contextlib.suppress(ContainerGoneError):
             return self._machine.signal(self.id, int(number))
+        return False
+
+    def resize(self, rows: int, cols: int) -> bool:
+        """Change the size of the program's terminal, of which it hears by SIGWINCH; False if it has
+        ended.
+
+        Args:
+            rows: The new height in characters, 1 to 65535.
+            cols: The new width.
+
+        Raises:
+            ValidationError: It has no terminal, or none can have that size.
+        """
+        check_size(rows, cols)
+        if self._ending.get() is not None:
+            return False
+        with contextlib.suppress(ContainerGoneError):
+            return self._machine.resize(self.id, rows, cols)
         return False
 
     def kill(self) -> bool:
@@ -145,6 +171,7 @@ class Process:
 
         Raises:
             SandboxTimeoutError: It still runs; `result` has what came so far.
+            OSError: What it wrote could not be written to a file that `exec` was given.
             ValidationError: `max_chars` or `keep` is not one of these.
         """
         if keep not in ("head", "tail", "both"):
@@ -178,16 +205,17 @@ class Process:
         )
 
     def _ended_at(self) -> float:
-        if self._seen_at is not None:
-            return self._seen_at
-        # Its streams end with a program, so the moment is known even if nobody waited for it.
-        known = [at for at in (self._out.ended_at, self._err.ended_at) if at is not None]
-        return max(known, default=time.monotonic())
+        return time.monotonic() if self._ending.at is None else self._ending.at
 
 
 def exit_of(process: Process) -> Exit | None:
     """How a program ended, as its parent saw it; None while it runs."""
     return process._ending.get()
+
+
+def spools_of(process: Process) -> tuple[Spool, Spool]:
+    """Where a program's standard output and error are kept."""
+    return process._out, process._err
 
 
 def redacted(result: ProcessResult, secrets: tuple[str, ...]) -> ProcessResult:

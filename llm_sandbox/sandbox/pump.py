@@ -16,12 +16,14 @@ from dataclasses import dataclass
 from llm_sandbox.backends.base import Ending
 from llm_sandbox.sandbox.spool import Spool
 
-__all__ = ["Feed", "Pump", "get_pump"]
+__all__ = ["GRACE_S", "Feed", "Pump", "get_pump"]
 
 _TICK_S = 0.1
-_GRACE_S = 0.2
 _PIECE = 1 << 18
 _LAST_WORDS = 1 << 22
+
+GRACE_S = 0.2
+"""How long a stream goes on after its program, while others hold it open."""
 
 
 class Feed:
@@ -101,6 +103,7 @@ class _Pipe:
     ended_at: float | None = None
     """When the program's end was noticed."""
     watched: bool = True
+    grace_s: float = GRACE_S
 
 
 class Pump:
@@ -115,15 +118,16 @@ class Pump:
         self._selector.register(self._wake_read, selectors.EVENT_READ)
         self._thread: threading.Thread | None = None
 
-    def drain(self, fd: int, spool: Spool, ending: Ending) -> None:
+    def drain(self, fd: int, spool: Spool, ending: Ending, grace_s: float = GRACE_S) -> None:
         """Take a pipe's read end over: its bytes go to `spool`, which ends with the pipe or soon
         after the program.
 
         A program may leave a child behind that holds the pipe open; `ending` says when to stop
-        waiting for it.
+        waiting for it, `grace_s` seconds later.
         """
         os.set_blocking(fd, False)
-        self._post(lambda: self._add(fd, _Pipe(spool, ending), selectors.EVENT_READ))
+        pipe = _Pipe(spool, ending, grace_s=grace_s)
+        self._post(lambda: self._add(fd, pipe, selectors.EVENT_READ))
 
     def feed(self, fd: int, feed: Feed, ending: Ending) -> None:
         """Take a pipe's write end over; call `nudge` whenever `feed` has changed."""
@@ -194,7 +198,7 @@ class Pump:
                 continue
             if isinstance(pipe.end, Feed):
                 self._drop(fd)
-            elif now - pipe.ended_at >= _GRACE_S:
+            elif now - pipe.ended_at >= pipe.grace_s:
                 self._take_last_words(fd, pipe.end)
                 self._drop(fd)
 

@@ -81,11 +81,18 @@ class FileService:
     Args:
         connect: Starts a service and connects to it.
         backend: Name for error messages.
+        activity: Told True when an operation begins, and False when it has ended.
     """
 
-    def __init__(self, connect: Callable[[], socket.socket], backend: str) -> None:
+    def __init__(
+        self,
+        connect: Callable[[], socket.socket],
+        backend: str,
+        activity: Callable[[bool], None] = lambda begins: None,
+    ) -> None:
         self._connect = connect
         self._backend = backend
+        self._activity = activity
         self._lock = threading.Lock()
         self._owner = os.getpid()
         self._line: Line | None = None
@@ -134,6 +141,7 @@ class FileService:
         deadline = time.monotonic() + timeout_s
         if not self._lock.acquire(timeout=timeout_s):
             raise self._too_slow(op, timeout_s)
+        self._activity(True)
         try:
             for attempt in (1, 2):
                 try:
@@ -163,6 +171,7 @@ class FileService:
                     self._hang_up()
                     raise
         finally:
+            self._activity(False)
             self._lock.release()
         if "errno" in reply:
             raise file_error(reply, path, op)

@@ -99,6 +99,23 @@ class Spool:
             self._changed.wait_for(lambda: self._kept > offset or self._ended_at is not None)
             return self._at(offset, size)
 
+    def follow(self, offset: int, size: int = 1 << 18) -> bytes:
+        """Wait for bytes after `offset` among all that came in.
+
+        Returns:
+            At most `size` bytes, with zeros for those that were dropped; empty when the stream has
+            ended there.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._total > offset or self._ended_at is not None)
+            if offset < self._kept:
+                return self._at(offset, size)
+            tail = max(self._kept, self._total - len(self._tail))
+            if offset < tail:
+                return bytes(min(size, tail - offset))
+            start = len(self._tail) - (self._total - offset)
+            return bytes(self._tail[start : start + size])
+
     def peek(self) -> tuple[bytes, bytes, int]:
         """What is there now: the start, the end of what came after it, and the count of all."""
         with self._changed:

@@ -1,13 +1,14 @@
 """A program's streams, as its caller sees them."""
 
 import builtins
-import codecs
 from collections.abc import Iterator
+from typing import Any, Literal, overload
 
 from llm_sandbox.backends.base import Ending
 from llm_sandbox.exceptions import SandboxTimeoutError, ValidationError
 from llm_sandbox.limits import validate_timeout
-from llm_sandbox.sandbox.pump import Feed, get_pump
+from llm_sandbox.sandbox.pieces import LineSplitter, decode_pieces
+from llm_sandbox.sandbox.pump import GRACE_S, Feed, get_pump
 from llm_sandbox.sandbox.spool import Spool
 
 __all__ = [
@@ -46,30 +47,46 @@ class OutputStream:
         return self._spool.peek()[0]
 
     def __iter__(self) -> Iterator[str]:
-        """Yield pieces of text as they come, never empty and never with half a character."""
-        # trust: bytes from inside; the decoder keeps the start of a split character for the next
-        # piece.
-        decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
-        offset = 0
-        while data := self._spool.read(offset):
-            offset += len(data)
-            if text := decoder.decode(data):
-                yield text
-        if text := decoder.decode(b"", final=True):
-            yield text
+        r"""Yield lines as they come, each with its ``\n`` as those of a file have it."""
+        splitter = LineSplitter("\n")
+        for piece in self.chunks():
+            yield from splitter.feed(piece)
+        yield from splitter.last()
 
-    def lines(self) -> Iterator[str]:
-        r"""Yield lines as they come, without their ``\n``; nothing else ends a line."""
-        parts: list[str] = []
-        for piece in self:
-            *whole, rest = piece.split("\n")
-            for line in whole:
-                yield "".join((*parts, line))
-                parts.clear()
-            if rest:
-                parts.append(rest)
-        if parts:
-            yield "".join(parts)
+    @overload
+    def lines(self, *, text: Literal[True] = ...) -> Iterator[str]: ...
+
+    @overload
+    def lines(self, *, text: Literal[False]) -> Iterator[builtins.bytes]: ...
+
+    def lines(self, *, text: bool = True) -> Iterator[Any]:
+        r"""Yield lines as they come, without their ``\n``; nothing else ends a line.
+
+        Args:
+            text: Whether they are text; else they are bytes.
+        """
+        newline: Any = "\n" if text else b"\n"
+        splitter = LineSplitter(newline)
+        for piece in self.chunks() if text else self.chunks(text=False):
+            for line in splitter.feed(piece):
+                yield line[:-1]
+        yield from splitter.last()
+
+    @overload
+    def chunks(self, *, text: Literal[True] = ...) -> Iterator[str]: ...
+
+    @overload
+    def chunks(self, *, text: Literal[False]) -> Iterator[builtins.bytes]: ...
+
+    def chunks(self, *, text: bool = True) -> Iterator[Any]:
+        """Yield pieces as they come, whatever their size: never empty, and as text never with half
+        a character.
+
+        Args:
+            text: Whether they are text; else they are bytes.
+        """
+        pieces = iterate_bytes(self)
+        return decode_pieces(pieces) if text else pieces
 
     @property
     def dropped_bytes(self) -> int:
@@ -142,8 +159,12 @@ def open_input(fd: int, ending: Ending) -> InputStream:
     return InputStream(feed)
 
 
-def open_output(fd: int, cap: int, ending: Ending) -> tuple[OutputStream, Spool]:
-    """Take over the read end of one of a program's outputs, and keep `cap` bytes of it."""
+def open_output(
+    fd: int, cap: int, ending: Ending, grace_s: float = GRACE_S
+) -> tuple[OutputStream, Spool]:
+    """Take over the read end of one of a program's outputs, and keep `cap` bytes of it; `grace_s`
+    as in `Pump.drain`.
+    """
     spool = Spool(cap)
-    get_pump().drain(fd, spool, ending)
+    get_pump().drain(fd, spool, ending, grace_s)
     return OutputStream(spool), spool

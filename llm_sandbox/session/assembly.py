@@ -20,6 +20,7 @@ from llm_sandbox.outputs import (
     last_displays,
 )
 from llm_sandbox.plots import PlotOutput
+from llm_sandbox.session.attempts import Attempts
 from llm_sandbox.session.doors import explain
 
 __all__ = ["assemble"]
@@ -36,6 +37,7 @@ def assemble(
     state: StateOutcome,
     spec: MachineSpec,
     isolation: Isolation,
+    attempts: Attempts,
     phases: Mapping[str, float],
     wall_s: float,
     plotting: bool,
@@ -51,6 +53,7 @@ def assemble(
         state: What became of the interpreter's variables.
         spec: The machine's specification.
         isolation: What holds the machine.
+        attempts: What it tried to reach in vain.
         phases: Seconds by phase.
         wall_s: Seconds from request to end.
         plotting: Whether displays that are plots are listed as such.
@@ -65,9 +68,11 @@ def assemble(
     if run.problem:
         notes = (*notes, f"The interpreter broke the protocol and was ended: {run.problem}.")
     claimed = run.reply.get("llm_sandbox") or {}
+    vain = attempts.take()
+    streams = ConsoleOutput(exit_code, stderr, stdout)
     result_notes = [
         *notes,
-        *explain(error, ConsoleOutput(exit_code, stderr, stdout), spec, isolation),
+        *explain(error, streams, spec, isolation, attempts.network, vain),
     ]
     return ExecutionResult(
         exit_code=exit_code,
@@ -97,6 +102,7 @@ def assemble(
         signal=_signal(run),
         notes=tuple(result_notes),
         observations=collector.observed.finish(),
+        network=vain,
     )
 
 

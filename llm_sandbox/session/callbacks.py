@@ -74,10 +74,11 @@ def follow(
 
     beside = None
     if on_stderr is not None:
-        beside = threading.Thread(target=hear, args=(process.stderr, on_stderr), daemon=True)
+        errors = process.stderr.chunks()
+        beside = threading.Thread(target=hear, args=(errors, on_stderr), daemon=True)
         beside.start()
     if on_stdout is not None:
-        hear(process.stdout, on_stdout)
+        hear(process.stdout.chunks(), on_stdout)
     if beside is not None:
         beside.join()
     if failures:

@@ -4,13 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from llm_sandbox.backends.base import Backend, Network, validate_workdir
+from llm_sandbox.backends.base import Backend, validate_workdir
 from llm_sandbox.const import SupportedLanguage, language_name
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
 from llm_sandbox.limits import Limits, validate_timeout
+from llm_sandbox.network import Network, rules_of
 
 if TYPE_CHECKING:
     from llm_sandbox.security import SecurityPolicy
+    from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["SessionConfig", "Start", "apply_runtime_configs", "settle"]
 
@@ -32,7 +34,8 @@ class SessionConfig:
     limits: Limits = field(default_factory=Limits)
     """What the sandbox may use."""
     network: Network = "blocked"
-    """Whether the sandbox has the host's network."""
+    """What the sandbox reaches: nothing, what rules allow, the public internet, or what the host
+    does."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Environment variables of everything that runs in the sandbox."""
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -56,6 +59,8 @@ class SessionConfig:
     """Seconds until the sandbox ends, counted from when it is open."""
     verbose: bool = False
     """Whether what happens is logged at level INFO."""
+    observers: "Sequence[RunObserver]" = field(default=(), repr=False, compare=False)
+    """Called with a `RunRecord` after each run, command and installation."""
 
     def __post_init__(self) -> None:
         for name in ("default_timeout", "execution_timeout", "session_timeout"):
@@ -63,10 +68,11 @@ class SessionConfig:
         object.__setattr__(self, "workdir", validate_workdir(self.workdir))
         object.__setattr__(self, "lang", language_name(self.lang))
         _check_policy(self.security_policy)
-        if self.network not in ("blocked", "open"):
-            raise ValidationError(
-                f"network is 'blocked' or 'open', not {self.network!r}", parameter="network"
-            )
+        if self.observers != ():
+            from llm_sandbox.telemetry.observers import checked_observers
+
+            object.__setattr__(self, "observers", checked_observers(self.observers))
+        rules_of(self.network)  # refuses what is no network
         if self.start not in ("warm", "cold"):
             raise ValidationError(
                 f"start is 'warm' or 'cold', not {self.start!r}", parameter="start"

@@ -1,7 +1,10 @@
 """Which closed door a failure ran into, so that a result can say what opens it."""
 
+from collections.abc import Sequence
+
 from llm_sandbox.backends.base import Isolation, MachineSpec
 from llm_sandbox.data import ConsoleOutput
+from llm_sandbox.network import Network, NetworkEvent
 from llm_sandbox.outputs import ExecutionError
 
 __all__ = ["explain"]
@@ -25,6 +28,9 @@ _NETWORK_WORDS = (
     "Temporary failure in name resolution",
     "Could not resolve host",
 )
+_GATED = ("bubblewrap", "docker", "podman", "micromamba")
+"""Backends whose sandboxes may have rules."""
+_MOST_TARGETS = 3
 _MEMORY_WORDS = (
     "JavaScript heap out of memory",
     "Array buffer allocation failed",
@@ -37,7 +43,12 @@ _MEMORY_WORDS = (
 
 
 def explain(
-    error: ExecutionError | None, output: ConsoleOutput, spec: MachineSpec, isolation: Isolation
+    error: ExecutionError | None,
+    output: ConsoleOutput,
+    spec: MachineSpec,
+    isolation: Isolation,
+    network: Network = "blocked",
+    attempts: Sequence[NetworkEvent] = (),
 ) -> list[str]:
     """Say which limit or closed door explains a failed run.
 
@@ -46,6 +57,8 @@ def explain(
         output: Its streams.
         spec: What the machine was made with.
         isolation: What holds it.
+        network: What it may reach.
+        attempts: What it tried to reach in vain.
 
     Returns:
         Sentences; empty when nothing is recognised.
@@ -54,9 +67,11 @@ def explain(
     text = f"{error.value if error is not None else ''}\n{output.stderr[-4000:]}"
     limits = spec.limits
     sentences = []
-    closed = isolation.state("network") == "enforced"
-    if closed and (name in _NETWORK_ERRORS or any(words in text for words in _NETWORK_WORDS)):
-        sentences.append("This sandbox has no network; network='open' opens it.")
+    offline = name in _NETWORK_ERRORS or any(words in text for words in _NETWORK_WORDS)
+    if attempts and (offline or output.exit_code != 0):
+        sentences += _closed(attempts)
+    elif offline and isolation.state("network") == "enforced":
+        sentences.append(_nothing_open(network, isolation))
     if "No space left on device" in text or "Errno 28" in text:
         size = limits.workdir_bytes >> 20
         sentences.append(
@@ -80,3 +95,24 @@ def explain(
     if name == "ModuleNotFoundError":
         sentences.append("run(code, libraries=['...']) installs a missing library.")
     return sentences
+
+
+def _closed(attempts: Sequence[NetworkEvent]) -> list[str]:
+    """A sentence for each of the last targets, and how many more there are."""
+    latest = list(dict.fromkeys((one.verdict, one.hint) for one in reversed(attempts)))
+    words = {"denied": "The network rules closed a door", "failed": "The network failed"}
+    sentences = [f"{words[verdict]}: {hint}." for verdict, hint in latest[:_MOST_TARGETS]]
+    if len(latest) > _MOST_TARGETS:
+        sentences.append(f"There were {len(latest) - _MOST_TARGETS} more; see result.network.")
+    return sentences
+
+
+def _nothing_open(network: Network, isolation: Isolation) -> str:
+    if network != "blocked":
+        return "Only TCP leaves this sandbox, and only to IPv4 addresses and to names."
+    if isolation.backend not in _GATED:
+        return "This sandbox has no network; network='open' opens it."
+    return (
+        "This sandbox has no network; network='open' opens it, network='internet' what is public "
+        "of it, and network=NetworkRules.allow(domains=['...']) what it names."
+    )

@@ -22,6 +22,7 @@ from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import Deadline
 from llm_sandbox.sandbox.sandbox import Sandbox
 from llm_sandbox.session.assembly import assemble
+from llm_sandbox.session.attempts import Attempts
 from llm_sandbox.session.collection import Collected, Collection
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.kernel_setup import KernelSetup
@@ -67,6 +68,7 @@ class Interpreter:
         self._machine: Machine | None = None
         self._client: KernelClient | None = None
         self._collection: Collection | None = None
+        self._sandbox: Sandbox | None = None
         self._fresh = True
         self._is_starting = False
 
@@ -75,6 +77,7 @@ class Interpreter:
         is collected.
         """
         self._collection = Collection(sandbox, self._config.limits)
+        self._sandbox = sandbox
         if not self._setup.is_python:
             self._setup.bring(sandbox)
             if self._has_kernel and not self._setup.is_late:
@@ -192,6 +195,7 @@ class Interpreter:
             self._is_starting = False
         if self._collection is not None:
             self._collection.before()
+        attempts = Attempts(self._sandbox)
         prepared = time.perf_counter()
         collector = Collector(self._config.limits, on_output)
         self._fresh = False
@@ -208,6 +212,7 @@ class Interpreter:
             state=state,
             spec=self.machine.spec,
             isolation=self.machine.isolation,
+            attempts=attempts,
             phases={
                 "prepare": prepared - started,
                 "execute": executed - prepared,

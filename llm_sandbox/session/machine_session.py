@@ -25,16 +25,19 @@ from llm_sandbox.exceptions import (
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import validate_timeout
 from llm_sandbox.sandbox import Sandbox
+from llm_sandbox.sandbox.network import machine_network
 from llm_sandbox.session.commands import run_command
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.guard import Guard
 from llm_sandbox.session.history import History
 from llm_sandbox.session.interpreter import Interpreter
+from llm_sandbox.session.recording import Recorder
 from llm_sandbox.session.turn import Turn
 
 if TYPE_CHECKING:
     from llm_sandbox.kernel.stop import Stop
     from llm_sandbox.session.libraries import Libraries
+    from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["MachineSession"]
 
@@ -69,6 +72,7 @@ class MachineSession:
         self._committed: str | None = None
         self._history = History()
         self._guard = Guard(config.security_policy, handler)
+        self._records = Recorder(backend.name, handler.name, config.observers)
         self._closed = False
         if config.verbose and not logging.getLogger().handlers and not logger.handlers:
             logger.addHandler(logging.StreamHandler(sys.stderr))
@@ -88,13 +92,17 @@ class MachineSession:
             raise SessionClosedError(op="open")
         if self._sandbox is not None:
             return
-        self._guard.admit_libraries(self.config.libraries)
+        libraries = self.config.libraries
+        if libraries:
+            with self._records.watch("install", None, libraries, libraries) as told:
+                self._guard.admit_libraries(libraries)
+                told.withdraw()
         self._log("opening a %s sandbox: %s", self._backend.name, self.backend_reason)
         config = self.config
         spec = MachineSpec(
             workdir=config.workdir,
             limits=config.limits,
-            network=config.network,
+            network=machine_network(config.network),
             for_kernel=config.start == "warm" and config.lang == SupportedLanguage.PYTHON,
         )
         interpreter = Interpreter(self._backend, spec, config, self.language_handler)
@@ -102,15 +110,19 @@ class MachineSession:
         try:
             if config.session_timeout is not None:
                 machine.set_deadline(config.session_timeout)
-            self._sandbox = Sandbox(machine, config.env, config.secrets)
+            self._sandbox = Sandbox.from_machine(
+                machine, config.env, config.secrets, network=config.network
+            )
             self._interpreter = interpreter
             self._check_toolchain(self._sandbox)
             interpreter.settle(self._sandbox)
             if config.libraries:
                 self.install(list(config.libraries))
         except BaseException:
-            self._sandbox = self._interpreter = None
+            made, self._sandbox, self._interpreter = self._sandbox, None, None
             interpreter.close()
+            if made is not None:
+                made.destroy()
             raise
 
     def _check_toolchain(self, sandbox: Sandbox) -> None:
@@ -225,7 +237,8 @@ class MachineSession:
             SecurityViolationError: The security policy refuses one; none was fetched.
         """
         if libraries:
-            with Turn(self._busy):
+            watch = self._records.watch("install", self._sandbox, libraries, libraries)
+            with watch, Turn(self._busy):
                 self._open_interpreter()
                 self._install(libraries)
 
@@ -277,10 +290,13 @@ class MachineSession:
             SandboxTimeoutError: The time was up; its `result` holds the output until then.
             SecurityViolationError: The security policy refuses it; it was not started.
         """
-        self._guard.admit_command(command)
-        timeout = validate_timeout(timeout, "timeout")
-        limit = timeout if timeout is not None else self.config.default_timeout
-        return run_command(self.sandbox, command, workdir, limit, on_stdout, on_stderr)
+        with self._records.watch("command", self._sandbox, command) as told:
+            self._guard.admit_command(command)
+            timeout = validate_timeout(timeout, "timeout")
+            limit = timeout if timeout is not None else self.config.default_timeout
+            return told.ended(
+                run_command(self.sandbox, command, workdir, limit, on_stdout, on_stderr)
+            )
 
     def execute_commands(
         self,
@@ -304,13 +320,38 @@ class MachineSession:
             raise CommandEmptyError()
         # All of them first: nothing of what is refused in part is run.
         for entry in commands:
-            self._guard.admit_command(entry if isinstance(entry, str) else entry[0])
+            line = entry if isinstance(entry, str) else entry[0]
+            with self._records.watch("command", self._sandbox, line) as told:
+                self._guard.admit_command(line)
+                told.withdraw()
         for entry in commands:
             line, folder = (entry, workdir) if isinstance(entry, str) else entry
             result = self.execute_command(line, folder or workdir, on_stdout, on_stderr)
             if result.exit_code != 0:
                 break
         return result
+
+    # --- observers
+
+    def add_observer(self, observer: "RunObserver") -> None:
+        """Call `observer` with a `RunRecord` after each run, command and installation from now on.
+
+        Observers are called in the thread of the run, in the order in which they were added; what
+        one raises is logged once and disturbs nothing. What is done to `sandbox` itself, and
+        through a lent kernel, is not recorded.
+
+        Raises:
+            ValidationError: It cannot be called, or is a coroutine function.
+        """
+        self._records.add(observer)
+
+    def remove_observer(self, observer: "RunObserver") -> None:
+        """Do not call `observer` any more; one that was added twice is still called once.
+
+        Raises:
+            ValidationError: It is no observer of this session.
+        """
+        self._records.remove(observer)
 
     # --- files
 

@@ -113,32 +113,35 @@ class BaseSession(MachineSession):
             NotOpenSessionError: The session is not open.
             SessionBusyError: Another thread is running code in it.
         """
-        _check_code(code)
-        timeout = validate_timeout(timeout, "timeout")
-        lines = stdin_lines(stdin)
-        effective = self.config.run_timeout(timeout)
-        heard = listener(on_stdout, on_stderr, on_output)
-        with Turn(self._busy), Stop() as self._stop:
-            interpreter = self._open_interpreter()
-            report = self._guard.admit(code)
-            if report is not None and self._guard.refuses(report):
-                return refused_result(report)
-            if libraries:
-                self._install(libraries)
-            result = interpreter.run(code, Deadline.after(effective), lines, heard, self._stop)
-        if report is not None and report.findings:
-            result = replace(result, findings=report.findings)
-        self._history.add(code, result)
-        self._log("ran %d characters: %r", len(code), result)
-        if result.timed_out:
-            raise SandboxTimeoutError(
-                f"the code did not end in {effective} s; what it put out until then is in .result",
-                timeout_duration=effective,
-                result=result,
-                op="run",
-                backend=self.backend,
-            )
-        return result
+        with self._records.watch("run", self._sandbox, code, libraries) as told:
+            _check_code(code)
+            timeout = validate_timeout(timeout, "timeout")
+            lines = stdin_lines(stdin)
+            limit = self.config.run_timeout(timeout)
+            heard = listener(on_stdout, on_stderr, on_output)
+            with Turn(self._busy), Stop() as stop:
+                self._stop = stop
+                interpreter = self._open_interpreter()
+                report = self._guard.admit(code)
+                if report is not None and self._guard.refuses(report):
+                    return told.ended(refused_result(report))
+                if libraries:
+                    self._install(libraries)
+                result = interpreter.run(code, Deadline.after(limit), lines, heard, stop)
+            if report is not None and report.findings:
+                result = replace(result, findings=report.findings)
+            self._history.add(code, result)
+            self._log("ran %d characters: %r", len(code), result)
+            told.ended(result, stopped=stop.asked)
+            if result.timed_out:
+                raise SandboxTimeoutError(
+                    f"the code did not end in {limit} s; what it put out until then is in .result",
+                    timeout_duration=limit,
+                    result=result,
+                    op="run",
+                    backend=self.backend,
+                )
+            return result
 
     def interrupt(self) -> None:
         """Stop the code that runs now, from another thread; does nothing when none runs.

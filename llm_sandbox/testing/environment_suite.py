@@ -100,7 +100,7 @@ class EnvironmentSuite(Suite):
         with pytest.raises(CommandFailedError) as caught:
             sandbox.check("sh", "-c", "echo $TOKEN; exit 1")
         process = sandbox.sh('printf %s "$TOKEN"; sleep 30')
-        assert next(iter(process.stdout)) == _SECRET
+        assert next(process.stdout.chunks()) == _SECRET
         lines = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if _alive(path)]
         process.kill()
 

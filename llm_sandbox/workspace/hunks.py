@@ -18,7 +18,7 @@ _COMPARED = 200
 """Lines on each side, at most, that are compared each with each."""
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
-Block = tuple[int, int, int, int]
+_Block = tuple[int, int, int, int]
 """Lines from and to of the first text that became lines from and to of the second."""
 
 
@@ -38,7 +38,7 @@ def _lines(content: bytes) -> list[str]:
 # --- what differs
 
 
-def _differences(old: Sequence[str], new: Sequence[str]) -> Iterator[Block]:
+def _differences(old: Sequence[str], new: Sequence[str]) -> Iterator[_Block]:
     at, to = 0, 0
     for start, begin, length in [*_matches(old, new), (len(old), len(new), 0)]:
         if at < start or to < begin:
@@ -77,7 +77,7 @@ def _matches(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int, int
     return _runs(sorted(pairs))
 
 
-def _anchors(old: Sequence[str], new: Sequence[str], part: Block) -> list[tuple[int, int]]:
+def _anchors(old: Sequence[str], new: Sequence[str], part: _Block) -> list[tuple[int, int]]:
     """Lines that each side has once, as many as stand in the same order on both."""
     at, end, to, stop = part
     counts, others = Counter(old[at:end]), Counter(new[to:stop])
@@ -115,9 +115,9 @@ def _runs(pairs: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
 # --- how it is written
 
 
-def _grouped(blocks: list[Block]) -> Iterator[list[Block]]:
+def _grouped(blocks: list[_Block]) -> Iterator[list[_Block]]:
     """Blocks so close to each other that their context would overlap, together."""
-    group: list[Block] = []
+    group: list[_Block] = []
     for block in blocks:
         if group and block[0] - group[-1][1] > 2 * _CONTEXT:
             yield group
@@ -127,7 +127,7 @@ def _grouped(blocks: list[Block]) -> Iterator[list[Block]]:
         yield group
 
 
-def _hunk(old: list[str], new: list[str], group: list[Block]) -> str:
+def _hunk(old: list[str], new: list[str], group: list[_Block]) -> str:
     start = max(0, group[0][0] - _CONTEXT)
     begin = max(0, group[0][2] - _CONTEXT)
     end = min(len(old), group[-1][1] + _CONTEXT)

@@ -13,14 +13,14 @@ from llm_sandbox.workspace.folder import Folder
 
 __all__ = ["GIT", "Entry", "Manifest", "read_manifest", "walk"]
 
-Kind = Literal["file", "link", "other"]
+_Kind = Literal["file", "link", "other"]
 
 GIT = ".git"
 """The repository's own records are no part of what was made; see `Changes.repository`."""
-KEPT_BYTES = 1 << 20
+_KEPT_BYTES = 1 << 20
 """Of larger files the content is not kept, so that no lines of theirs can be compared."""
-KEPT_TOTAL_BYTES = 64 << 20
-MOST_ENTRIES = 200_000
+_KEPT_TOTAL_BYTES = 64 << 20
+_MOST_ENTRIES = 200_000
 _CHUNK = 1 << 20
 _EXECUTABLE = 0o111
 
@@ -31,7 +31,7 @@ class Entry:
 
     path: str
     """Relative, with slashes; bytes that are no UTF-8 as `os.fsdecode` has them."""
-    kind: Kind
+    kind: _Kind
     size: int
     """In bytes."""
     digest: str
@@ -66,10 +66,10 @@ def read_manifest(folder: Folder, before: Manifest | None = None) -> Manifest:
     known = before.entries if before is not None else {}
     entries: dict[str, Entry] = {}
     repository: dict[str, str] = {}
-    room = KEPT_TOTAL_BYTES
+    room = _KEPT_TOTAL_BYTES
     for count, (path, found) in enumerate(walk(folder)):
-        if count >= MOST_ENTRIES:
-            raise OutputLimitError(f"the workspace holds more than {MOST_ENTRIES} entries")
+        if count >= _MOST_ENTRIES:
+            raise OutputLimitError(f"the workspace holds more than {_MOST_ENTRIES} entries")
         if GIT in path.split("/"):
             if _starts_programs(path):
                 entry = _read(folder, path, found, None, 0)
@@ -139,7 +139,7 @@ def _read(
         return None  # swapped or gone since it was seen
     with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123 - a descriptor
         digest = hashlib.sha256()
-        kept: list[bytes] | None = [] if now.st_size <= min(KEPT_BYTES, room) else None
+        kept: list[bytes] | None = [] if now.st_size <= min(_KEPT_BYTES, room) else None
         size = 0
         # trust: a file that grows while it is read ends where it ended when it was opened.
         while size < now.st_size and (chunk := file.read(min(_CHUNK, now.st_size - size))):

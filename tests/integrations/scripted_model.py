@@ -121,7 +121,7 @@ class ScriptedModel:
         if sorted(i["call_id"] for i in asked) != sorted(i["call_id"] for i in answered):
             self.problems.append("a call without its answer, or the other way round")
         for item in answered:
-            for part in item["output"]:
+            for part in [] if isinstance(item["output"], str) else item["output"]:
                 if part["type"] == "input_image" and not part["image_url"].startswith(
                     "data:image/"
                 ):

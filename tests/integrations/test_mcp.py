@@ -1,28 +1,34 @@
 """The MCP server, driven by the protocol's own client: in this process, over stdio, over HTTP."""
 
 import base64
-import os
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import anyio
-import psutil
 import pytest
 from mcp.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
-from llm_sandbox.integrations.mcp import ServerOptions, make_server
+from llm_sandbox.integrations.mcp import ServerOptions
 from llm_sandbox.integrations.tool import ToolOptions
 from llm_sandbox.security import get_security_policy
+from tests.integrations.mcp_servers import (
+    PATIENCE_S,
+    ROOT,
+    Served,
+    environment,
+    in_process,
+    leaving,
+    name_of,
+    over_stdio,
+    served,
+    text_of,
+)
+from tests.integrations.processes import Marked
 
-ROOT = Path(__file__).resolve().parents[2]
 PLOT = "import matplotlib.pyplot as plt\nplt.plot([1, 4, 9])\nplt.show()\nprint('drawn')"
 PNG = b"\x89PNG\r\n\x1a\n"
 TOOLS = {
@@ -36,6 +42,8 @@ TOOLS = {
     "create_session",
     "close_session",
 }
+DOORS = ["stdio", "modern", "legacy"]
+"""Standard input and output, and HTTP by the protocol without sessions and by the one with them."""
 
 pytestmark = pytest.mark.anyio
 
@@ -45,51 +53,19 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-def text_of(result: Any) -> str:
-    return "\n".join(part.text for part in result.content if part.type == "text")
+@pytest.fixture(scope="module")
+def server() -> Iterator[Served]:
+    """A server over HTTP."""
+    with served() as running:
+        yield running
 
 
 @asynccontextmanager
-async def in_process(options: ServerOptions | None = None) -> AsyncIterator[Client]:
-    options = options or ServerOptions(backend="bubblewrap")
-    async with Client(make_server(options)) as client:
+async def client_by(door: str, server: Served) -> AsyncIterator[Client]:
+    """A client, by one of the ways in."""
+    way = over_stdio() if door == "stdio" else getattr(server, door)()
+    async with way as client:
         yield client
-
-
-def command(*words: str) -> list[str]:
-    return ["-m", "llm_sandbox", "mcp", "--backend", "bubblewrap", *words]
-
-
-@asynccontextmanager
-async def over_stdio(*words: str) -> AsyncIterator[Client]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    server = StdioServerParameters(
-        command=sys.executable, args=command(*words), env=environment, cwd=str(ROOT)
-    )
-    async with Client(stdio_client(server)) as client:
-        yield client
-
-
-@asynccontextmanager
-async def served(*words: str) -> AsyncIterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    argv = [sys.executable, *command("--transport", "http", "--port", str(port), *words)]
-    process = subprocess.Popen(argv, env=environment, stderr=subprocess.PIPE)  # noqa: ASYNC220
-    try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            assert process.poll() is None, process.communicate()[1]
-            await anyio.sleep(0.1)
-        yield f"http://127.0.0.1:{port}/mcp"
-    finally:
-        process.terminate()
-        process.communicate(timeout=60)
 
 
 async def test_every_tool_is_listed_with_what_it_takes() -> None:
@@ -106,9 +82,10 @@ async def test_every_tool_is_listed_with_what_it_takes() -> None:
     assert (annotations.read_only_hint, annotations.open_world_hint) == (False, False)
 
 
-async def test_every_tool_is_called() -> None:
+@pytest.mark.parametrize("door", DOORS)
+async def test_every_tool_is_called(door: str, server: Served) -> None:
     """Code, commands, files, artifacts and sessions, in the order of a day's work."""
-    async with in_process() as client:
+    async with client_by(door, server) as client:
         drawn = await client.call_tool("run_code", {"code": f"x = 41\n{PLOT}"})
         assert not drawn.is_error
         assert "drawn" in text_of(drawn)
@@ -117,21 +94,28 @@ async def test_every_tool_is_called() -> None:
         assert base64.b64decode(pictures[0].data).startswith(PNG)
         facts = drawn.structured_content
         assert (facts["status"], facts["exit_code"]) == ("ok", 0)
+        mine = {"session": name_of(drawn)}
 
-        uri = facts["artifacts"][0]["uri"]
-        resource = await client.read_resource(uri)
+        resource = await client.read_resource(facts["artifacts"][0]["uri"])
         assert base64.b64decode(resource.contents[0].blob).startswith(PNG)
 
-        kept = await client.call_tool("run_code", {"code": "x + 1"})
+        kept = await client.call_tool("run_code", {"code": "x + 1", **mine})
         assert kept.structured_content["value"] == "42"
 
-        await client.call_tool("write_file", {"path": "a.txt", "content": "text\n"})
-        said = await client.call_tool("run_command", {"command": "cat a.txt; exit 3"})
+        await client.call_tool("write_file", {"path": "a.txt", "content": "text\n", **mine})
+        said = await client.call_tool("run_command", {"command": "cat a.txt; exit 3", **mine})
         assert said.structured_content["stdout"] == "text\n"
         assert said.structured_content["exit_code"] == 3
-        assert "a.txt" in text_of(await client.call_tool("list_files", {}))
-        assert text_of(await client.call_tool("read_file", {"path": "a.txt"})) == "text\n"
-        assert "image/png" in text_of(await client.call_tool("list_artifacts", {}))
+        assert "a.txt" in text_of(await client.call_tool("list_files", mine))
+        read = await client.call_tool("read_file", {"path": "a.txt", **mine})
+        assert read.content[0].text == "text\n"
+        made = await client.call_tool("list_artifacts", mine)
+        assert facts["artifacts"][0]["uri"] in text_of(made)
+
+        done = await client.call_tool("install", {"libraries": ["tabulate"], **mine})
+        assert text_of(done).startswith("installed: tabulate")
+        used = await client.call_tool("run_code", {"code": "import tabulate", **mine})
+        assert used.structured_content["status"] == "ok"
 
         other = text_of(await client.call_tool("create_session", {})).removeprefix("session: ")
         gone = await client.call_tool("run_code", {"code": "x", "session": other})
@@ -140,6 +124,32 @@ async def test_every_tool_is_called() -> None:
         closed = await client.call_tool("run_code", {"code": "1", "session": other})
         assert closed.is_error
         assert "there is no session" in text_of(closed)
+        await client.call_tool("close_session", mine)
+
+
+@pytest.mark.parametrize("door", ["stdio", "legacy"])
+async def test_a_client_that_is_known_need_not_name_its_session(door: str, server: Served) -> None:
+    """Its calls share one; each language has its own."""
+    async with client_by(door, server) as client:
+        first = await client.call_tool("run_code", {"code": "x = 41"})
+        second = await client.call_tool("run_code", {"code": "x + 1"})
+        assert second.structured_content["value"] == "42"
+        assert name_of(first) == name_of(second)
+
+
+async def test_a_session_keeps_its_language() -> None:
+    """What is asked of the wrong one is refused, and not run as something else."""
+    options = ServerOptions(backend="bubblewrap", languages=("python", "sh"))
+    async with in_process(options) as client:
+        python = await client.call_tool("run_code", {"code": "x = 1"})
+        bash = await client.call_tool("run_code", {"code": "x=2", "language": "bash"})
+        kept = await client.call_tool("run_code", {"code": "echo $x", "language": "shell"})
+        assert "2" in text_of(kept).splitlines()
+        assert name_of(kept) == name_of(bash) != name_of(python)
+        wrong = {"code": "x", "language": "bash", "session": name_of(python)}
+        refused = await client.call_tool("run_code", wrong)
+        assert refused.is_error
+        assert "runs python, not bash" in text_of(refused)
 
 
 async def test_a_failing_program_is_a_result_and_a_refused_one_is_not() -> None:
@@ -180,94 +190,60 @@ async def test_a_timeout_keeps_what_was_printed() -> None:
 
 async def test_a_sandbox_that_nobody_uses_ends() -> None:
     """And a later call gets a fresh one."""
+    mark = Marked()
     async with in_process(ServerOptions(backend="bubblewrap", idle_s=0.5)) as client:
-        first = await client.call_tool("run_code", {"code": "x = 1"})
-        await anyio.sleep(4)
-        second = await client.call_tool("run_code", {"code": "x"})
-    assert second.structured_content["session"] != first.structured_content["session"]
+        first = await client.call_tool("run_code", {"code": leaving(mark)})
+        assert await mark.wait(running=False)
+        second = await client.call_tool("run_code", {"code": "child"})
+    assert name_of(second) != name_of(first)
     assert second.structured_content["error"]["name"] == "NameError"
 
 
-def spinning(mark: str) -> list[int]:
-    return [
-        process.pid
-        for process in psutil.process_iter(["cmdline"])
-        if mark in " ".join(process.info["cmdline"] or ())
-    ]
-
-
-async def wait_for(there: bool, mark: str) -> bool:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        if bool(spinning(mark)) == there:
-            return True
-        await anyio.sleep(0.1)
-    return False
-
-
-@pytest.mark.parametrize("transport", ["stdio", "http"])
-async def test_a_cancelled_call_stops_the_code(transport: str) -> None:
+@pytest.mark.parametrize("door", DOORS)
+async def test_a_cancelled_call_stops_the_code(door: str, server: Served) -> None:
     """Seen from outside: the process is gone, and the session can be used again."""
-    mark = f"sleep 98765.{os.getpid()}{transport == 'http':d}"
-    code = f"import subprocess\nsubprocess.run({mark.split()!r})"
-
-    async def cancel(client: Client) -> None:
+    mark = Marked()
+    async with client_by(door, server) as client:
+        begun = await client.call_tool("run_code", {"code": "kept = 'still here'"})
+        mine = {"session": name_of(begun)}
         async with anyio.create_task_group() as tasks:
 
             async def call() -> None:
-                await client.call_tool("run_code", {"code": code})
+                await client.call_tool("run_code", {"code": mark.code, **mine})
 
             tasks.start_soon(call)
-            assert await wait_for(True, mark)
+            assert await mark.wait(running=True)
             tasks.cancel_scope.cancel()
-        assert await wait_for(False, mark)
-        again = await client.call_tool("run_code", {"code": "print('still here')"})
+        assert await mark.wait(running=False)
+        again = await client.call_tool("run_code", {"code": "print(kept)", **mine})
         assert "still here" in text_of(again)
-
-    if transport == "stdio":
-        async with over_stdio() as client:
-            await cancel(client)
-    else:
-        async with served() as url, Client(url) as client:
-            await cancel(client)
+        await client.call_tool("close_session", mine)
 
 
-async def test_progress_of_a_long_run_is_told() -> None:
+@pytest.mark.parametrize("door", DOORS)
+async def test_progress_of_a_long_run_is_told(door: str, server: Served) -> None:
     """Seconds go up, and the last line is there."""
     told: list[tuple[float, str | None]] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
         told.append((progress, message))
 
-    code = "import time\nfor n in range(6):\n    print('step', n, flush=True)\n    time.sleep(0.6)"
-    async with over_stdio() as client:
-        await client.call_tool("run_code", {"code": code}, progress_callback=hear)
+    code = "import time\nfor n in range(5):\n    print('step', n, flush=True)\n    time.sleep(0.6)"
+    async with client_by(door, server) as client:
+        done = await client.call_tool("run_code", {"code": code}, progress_callback=hear)
+        await client.call_tool("close_session", {"session": name_of(done)})
     assert len(told) >= 2
     assert [seconds for seconds, _ in told] == sorted(seconds for seconds, _ in told)
     assert any(message and message.startswith("step") for _, message in told)
 
 
-async def test_two_clients_have_their_own_sessions() -> None:
-    """Over HTTP neither sees the other's variables, nor can guess its session."""
-    async with served() as url, Client(url) as one, Client(url) as other:
-        mine = await one.call_tool("run_code", {"code": "secret = 1"})
-        name = mine.structured_content["session"]
-        theirs = await other.call_tool("run_code", {"code": "secret"})
-        assert theirs.structured_content["error"]["name"] == "NameError"
-        assert theirs.structured_content["session"] != name
-        again = await one.call_tool("run_code", {"code": "secret + 1", "session": name})
-        assert again.structured_content["value"] == "2"
-
-
 async def test_a_client_that_goes_takes_its_sandbox_along() -> None:
     """Over stdio the server ends with its client, and everything in it."""
-    mark = f"sleep 87654.{os.getpid()}"
+    mark = Marked()
     async with over_stdio() as client:
-        await client.call_tool("run_command", {"command": f"{mark} >/dev/null 2>&1 &"})
-        code = f"import subprocess; p = subprocess.Popen({mark.split()!r})"
-        await client.call_tool("run_code", {"code": code})
-        assert await wait_for(True, mark)
-    assert await wait_for(False, mark)
+        await client.call_tool("run_code", {"code": leaving(mark)})
+        assert await mark.wait(running=True)
+    assert await mark.wait(running=False)
 
 
 async def test_limits_come_from_the_command_line() -> None:
@@ -285,16 +261,17 @@ async def test_limits_come_from_the_command_line() -> None:
         assert refused.is_error
 
 
-def test_the_configuration_of_clients_is_printed() -> None:
-    """One block that clients take, with the options that were given."""
+def test_the_example_is_a_client(tmp_path: Path) -> None:
+    """It starts the server, and saves what was drawn."""
     done = subprocess.run(
-        [sys.executable, *command("--memory", "300m", "--config")],
+        [sys.executable, str(ROOT / "examples" / "integrations" / "mcp_client.py")],
+        cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        check=True,
+        timeout=PATIENCE_S,
+        env=environment(LLM_SANDBOX_BACKEND="bubblewrap"),
+        check=False,
     )
-    assert '"mcpServers"' in done.stdout
-    assert '"--memory"' in done.stdout
-    assert "--config" not in done.stdout
+    assert done.returncode == 0, done.stderr
+    assert "81" in done.stdout
+    assert (tmp_path / "squares.png").read_bytes().startswith(PNG)

@@ -131,6 +131,21 @@ def test_an_end_without_close_leaves_nothing(
     assert gone(host) == nothing
 
 
+def test_a_host_that_ignores_its_childrens_ends_leaves_nothing(
+    start: Callable[[str], Any], gone: Callable[..., Any], nothing: Any
+) -> None:
+    """What it ignores is inherited, also by those who have to wait for a sandbox's end."""
+    host = start(
+        "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "from llm_sandbox import Sandbox\n"
+        "with Sandbox.create(backend='bubblewrap') as sandbox:\n"
+        "    print(sandbox.check('echo', 'ready').stdout)"
+    )
+    host.wait_for("ready")
+    assert host.finish(30)[0] == 0
+    assert gone(host) == nothing
+
+
 def test_an_exception_in_a_with_block_closes(
     start: Callable[[str], Any], gone: Callable[..., Any], nothing: Any
 ) -> None:

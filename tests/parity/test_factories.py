@@ -10,8 +10,14 @@ from llm_sandbox import aio, create
 from llm_sandbox.artifact_session import ArtifactSandboxSession
 from llm_sandbox.security import SecurityPolicy
 from llm_sandbox.session.config import Start
+from llm_sandbox.telemetry import RunObserver
 
-NAMES = {"SecurityPolicy": SecurityPolicy, "Start": Start, "BaseSession": object}
+NAMES = {
+    "SecurityPolicy": SecurityPolicy,
+    "Start": Start,
+    "BaseSession": object,
+    "RunObserver": RunObserver,
+}
 
 
 def parameters(function: Callable[..., Any]) -> list[tuple[str, object, object, object]]:

@@ -27,6 +27,7 @@ from llm_sandbox.exceptions import (
     ValidationError,
 )
 from llm_sandbox.findings import Finding, Observation, Span
+from llm_sandbox.network import NetworkEvent
 from llm_sandbox.outputs import DisplayOutput, ExecutionError, StreamOutput, TracebackFrame
 
 PNG = base64.b64encode(b"\x89PNG fake").decode()
@@ -80,6 +81,7 @@ FULL = ExecutionResult(
         ),
     ),
     observations=(Observation("os.system", "process.run", "id \0", 2),),
+    network=(NetworkEvent(1, 2.5, "tcp", "denied", "denied", None, "192.0.2.7", 80, "x", 3),),
 )
 
 

@@ -13,6 +13,7 @@ from llm_sandbox.backends import python_environment as environment
 from llm_sandbox.backends.base import Backend, Control, Isolation, Machine, MachineSpec, Network
 from llm_sandbox.backends.bubblewrap import privileged
 from llm_sandbox.backends.bubblewrap.binary import Bwrap, find_bwrap
+from llm_sandbox.backends.bubblewrap.machine import BubblewrapMachine
 from llm_sandbox.backends.bubblewrap.root import (
     BUILD_ROOT,
     Layout,
@@ -266,7 +267,7 @@ class BubblewrapBackend(Backend):
                 threading.Thread(target=cgroup.remove, daemon=True).start()
 
         try:
-            machine = SupervisedMachine(
+            machine = BubblewrapMachine(
                 house.connection,
                 spec,
                 report,

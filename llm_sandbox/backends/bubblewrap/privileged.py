@@ -61,6 +61,8 @@ def main() -> None:
     parent = os.getppid()
     with open(int(sys.argv[1]), encoding="utf-8") as file:
         work: dict[str, Any] = json.load(file)
+    # Inherited as ignored, it would have nobody to wait for: children would vanish by themselves.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     linux.set_process_name("llm-sandbox")
     staged = _stage(work["sources"])
     command = [_resolve(word, staged) for word in work["command"]]

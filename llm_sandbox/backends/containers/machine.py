@@ -1,9 +1,10 @@
 """A machine that is a container."""
 
+import contextlib
 import os
 import signal
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,6 +21,7 @@ from llm_sandbox.backends.base import (
 )
 from llm_sandbox.backends.connection import SupervisorConnection
 from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.entering import find_process
 from llm_sandbox.backends.containers.snapshots import SAVED_SITE, SAVED_WORKDIR, save_container
 from llm_sandbox.backends.overdue import watch_overdue
 from llm_sandbox.backends.snapshot import Snapshot
@@ -205,6 +207,11 @@ class ContainerMachine(SupervisedMachine):
                 backend=self.isolation.backend,
                 hint="open a new session",
             ) from None
+
+    @contextlib.contextmanager
+    def process_in_network(self) -> Iterator[int]:
+        network = self._connection.hello.get("network")
+        yield find_process(self.origin.engine, self.origin.container, network)
 
     def start_kernel(self, spec: KernelSpec) -> RawKernel:
         """See `Machine`. One that is kept ready, ``warm``, is forked when all is loaded."""

@@ -1,9 +1,16 @@
 """Jupyter: notebooks whose kernels live in sandboxes, whatever runs them: JupyterLab, papermill.
 
-Needs ``pip install 'llm-sandbox[jupyter]'``. From the command line: ``llm-sandbox kernelspec``.
+Needs ``pip install 'llm-sandbox[jupyter]'``; importing this without it says so.
+From the command line: ``llm-sandbox kernelspec``.
 """
 
-from llm_sandbox.integrations.jupyter.kernelspec import install_kernelspec
-from llm_sandbox.integrations.jupyter.provisioner import SandboxProvisioner
+from llm_sandbox.integrations.extras import require
+
+require("jupyter_client", "jupyter")
+
+from llm_sandbox.integrations.jupyter.kernelspec import (  # noqa: E402 - see above
+    install_kernelspec,
+)
+from llm_sandbox.integrations.jupyter.provisioner import SandboxProvisioner  # noqa: E402
 
 __all__ = ["SandboxProvisioner", "install_kernelspec"]

@@ -13,6 +13,7 @@ import zmq
 
 from llm_sandbox.backends.base import RawKernel
 from llm_sandbox.guest import frames
+from llm_sandbox.integrations.jupyter.replies import KernelReplies, unanswerable
 from llm_sandbox.integrations.jupyter.sockets import KernelSockets, Request
 
 __all__ = ["Bridge", "Refusal"]
@@ -21,6 +22,7 @@ _TICK_MS = 100
 _READ = 1 << 18
 _INTERRUPT_S = 30.0
 _ENDING_S = 1.0
+_REQUEST = "_request"
 
 Refusal = Callable[[str], str | None]
 """Says why code may not be run; None when it may."""
@@ -37,6 +39,7 @@ class Bridge:
         raw: The kernel; its descriptors are closed here.
         send_signal: Sends a signal to it.
         refuse: Judges code before it is run.
+        replies: What is answered here, and not by the kernel.
     """
 
     def __init__(
@@ -45,13 +48,16 @@ class Bridge:
         raw: RawKernel,
         send_signal: Callable[[int], object],
         refuse: Refusal,
+        replies: KernelReplies,
     ) -> None:
         self._raw = raw
         self._signal = send_signal
         self._refuse = refuse
+        self._replies = replies
         self._reader = frames.FrameReader()
         self._waiting: collections.deque[Request] = collections.deque()
         self._current: Request | None = None
+        self._number: int | None = None
         self._last: Mapping[str, Any] = {}
         self._interrupt_until = 0.0
         self._outbox: collections.deque[memoryview] = collections.deque()
@@ -123,9 +129,10 @@ class Bridge:
         except frames.FrameError:
             pass  # trust: a kernel that breaks the protocol is let go
         finally:
+            # A kernel that is there ends with its stream.
+            raw.stream.close()
             ended = raw.ending.wait(_ENDING_S)
             self.exit_code = ended.exit_code if ended is not None else 0
-            raw.stream.close()
             for fd in (raw.stdout, raw.stderr):
                 os.close(fd)
             with self._lock:
@@ -152,32 +159,41 @@ class Bridge:
     # --- from the front end
 
     def _hear_control(self) -> bool:
-        control = self._sockets.control
-        request = self._sockets.receive(control)
+        request = self._sockets.receive(self._sockets.control)
         if request is None:
             return True
         if request.kind == "interrupt_request":
             self._interrupt_until = time.monotonic() + _INTERRUPT_S
-            self._sockets.answer(control, request, "interrupt_reply", {"status": "ok"})
+            self._sockets.answer(request, "interrupt_reply", {"status": "ok"})
         elif request.kind == "shutdown_request":
-            content = {"status": "ok", "restart": request.message["content"].get("restart", False)}
-            self._sockets.answer(control, request, "shutdown_reply", content)
-            self._sockets.publish("shutdown_reply", content, request.message["header"])
-            self._stopping.set()
-        else:
+            self._shut_down(request)
+        elif request.kind in self._replies.forwards:
             self._add(request)
+        else:
+            # While code runs, too: that is what this socket is for.
+            self._answer_here(request)
         return True
 
     def _hear_shell(self) -> bool:
         request = self._sockets.receive(self._sockets.shell)
-        if request is not None:
+        if request is None:
+            return True
+        if request.kind == "shutdown_request":
+            self._shut_down(request)
+        else:
             self._add(request)
         return True
+
+    def _shut_down(self, request: Request) -> None:
+        content = {"status": "ok", "restart": request.content.get("restart", False)}
+        self._sockets.answer(request, "shutdown_reply", content)
+        self._sockets.publish("shutdown_reply", content, request.header)
+        self._stopping.set()
 
     def _hear_input(self) -> bool:
         request = self._sockets.receive(self._sockets.stdin)
         if request is not None and request.kind == "input_reply":
-            self._post(frames.STDIN, request)
+            self._post(frames.STDIN, request, request.content)
         return True
 
     def _add(self, request: Request) -> None:
@@ -187,41 +203,53 @@ class Bridge:
     def _next(self) -> None:
         while self._current is None and self._waiting:
             request = self._waiting.popleft()
-            self._last = request.message["header"]
-            why = None
-            if request.kind == "execute_request":
-                why = self._refuse(str(request.message["content"].get("code", "")))
-            if why is not None:
-                self._answer_refused(request, why)
+            if request.kind not in self._replies.forwards:
+                self._answer_here(request)
                 continue
+            self._last = request.header
+            if request.kind == "execute_request":
+                why = self._refuse(str(request.content.get("code", "")))
+                if why is not None:
+                    self._answer_refused(request, why)
+                    continue
+                content, self._number = self._replies.begin(request.content)
+            else:
+                content = dict(request.content)
             self._current = request
-            self._post(frames.SHELL, request)
+            self._post(frames.SHELL, request, content)
+
+    def _answer_here(self, request: Request) -> None:
+        """Answer what the kernel does not; what is no request is let go."""
+        self._sockets.publish("status", {"execution_state": "busy"}, request.header)
+        if request.kind.endswith(_REQUEST):
+            kind = f"{request.kind.removesuffix(_REQUEST)}_reply"
+            self._sockets.answer(request, kind, self._replies.answer(request.kind, request.content))
+        self._sockets.publish("status", {"execution_state": "idle"}, request.header)
 
     def _answer_refused(self, request: Request, why: str) -> None:
-        header = request.message["header"]
+        header = request.header
         error = {"ename": "SecurityViolation", "evalue": why, "traceback": [why]}
         self._sockets.publish("status", {"execution_state": "busy"}, header)
         self._sockets.publish("error", error, header)
         reply = {"status": "error", "execution_count": 0, **error}
-        self._sockets.answer(self._sockets.shell, request, "execute_reply", reply)
+        self._sockets.answer(request, "execute_reply", reply)
         self._sockets.publish("status", {"execution_state": "idle"}, header)
         self._give_up_waiting(request)
 
     def _give_up_waiting(self, failed: Request) -> None:
         """Answer what waits to be run after code that failed, as the protocol wants it."""
-        if not failed.message["content"].get("stop_on_error", True):
+        if not failed.content.get("stop_on_error", True):
             return
         left = [request for request in self._waiting if request.kind == "execute_request"]
         for request in left:
             self._waiting.remove(request)
-            self._sockets.answer(
-                self._sockets.shell, request, "execute_reply", {"status": "aborted"}
-            )
+            self._sockets.answer(request, "execute_reply", {"status": "aborted"})
 
     # --- to and from the kernel
 
-    def _post(self, channel: int, request: Request) -> None:
-        pieces = frames.encode(channel, dict(request.message), list(request.buffers))
+    def _post(self, channel: int, request: Request, content: Mapping[str, Any]) -> None:
+        message = {**request.message, "content": dict(content)}
+        pieces = frames.encode(channel, message, list(request.buffers))
         self._outbox.append(memoryview(b"".join(pieces)))
         self._push()
 
@@ -256,8 +284,7 @@ class Bridge:
             if kind.startswith("llm_sandbox"):
                 return  # between our kernel and our sessions
             if frame.channel == frames.IOPUB:
-                topic = f"kernel.{kind}".encode()
-                self._sockets.send(self._sockets.iopub, message, topic, buffers)
+                self._publish(kind, message, buffers)
             elif frame.channel == frames.STDIN and self._current is not None:
                 to = self._current.identities
                 self._sockets.send(self._sockets.stdin, message, to, buffers)
@@ -266,17 +293,49 @@ class Bridge:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise frames.FrameError(str(error)) from None
 
+    def _publish(self, kind: str, message: dict[str, Any], buffers: list[memoryview]) -> None:
+        current = self._current
+        if current is not None and not _answers(message, current):
+            current = None
+        if current is not None:
+            shown = self._replies.present(current.content, kind, message["content"])
+            if shown is None:
+                return
+            message["content"] = shown
+        topic = f"kernel.{kind}".encode()
+        self._sockets.send(self._sockets.iopub, message, topic, buffers)
+        if current is None or kind != "status":
+            return
+        state = message["content"]["execution_state"]
+        if state == "busy" and self._number is not None:
+            told = {"code": current.content.get("code", ""), "execution_count": self._number}
+            self._sockets.publish("execute_input", told, current.header)
+        elif state == "idle":
+            # It had no reply: it is none of those that get one, or the kernel has none for it.
+            if current.kind.endswith(_REQUEST):
+                kind = f"{current.kind.removesuffix(_REQUEST)}_reply"
+                self._sockets.answer(current, kind, unanswerable(current.kind))
+            self._finish()
+
     def _reply(self, message: dict[str, Any], buffers: list[memoryview]) -> None:
         current = self._current
-        if current is None:
+        if current is None or not _answers(message, current):
             return
-        if message["parent_header"].get("msg_id") != current.message["header"]["msg_id"]:
-            return
-        message["content"].pop("llm_sandbox", None)
-        self._sockets.send(self._sockets.shell, message, current.identities, buffers)
-        self._current = None
-        if message["content"].get("status") == "error":
+        content = message["content"]
+        failed = content.get("status") == "error"
+        if current.kind == "execute_request":
+            untold = self._replies.finish(current.content, content)
+            if untold is not None:
+                self._sockets.publish("error", untold, current.header)
+        content.pop("llm_sandbox", None)
+        self._sockets.send(current.socket, message, current.identities, buffers)
+        if failed:
             self._give_up_waiting(current)
+        self._finish()
+
+    def _finish(self) -> None:
+        self._current, self._number = None, None
+        self._interrupt_until = 0.0
         self._next()
 
     def _read_pipe(self, fd: int, name: str) -> bool:
@@ -286,3 +345,7 @@ class Bridge:
             text = data.decode("utf-8", "backslashreplace")
             self._sockets.publish("stream", {"name": name, "text": text}, self._last)
         return bool(data)
+
+
+def _answers(message: Mapping[str, Any], request: Request) -> bool:
+    return bool(message["parent_header"].get("msg_id") == request.header["msg_id"])

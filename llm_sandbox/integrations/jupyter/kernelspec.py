@@ -3,11 +3,14 @@
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.integrations.extras import require
+from llm_sandbox.integrations.jupyter.languages import notebook_language
+from llm_sandbox.integrations.jupyter.machine import NotebookMachine
 
 __all__ = ["PROVISIONER", "describe_kernel", "install_kernelspec"]
 
@@ -16,7 +19,10 @@ PROVISIONER = "llm-sandbox"
 
 
 def describe_kernel(
-    display_name: str, config: Mapping[str, Any], env: Mapping[str, str] | None = None
+    display_name: str,
+    config: Mapping[str, Any],
+    env: Mapping[str, str] | None = None,
+    lang: str = "python",
 ) -> dict[str, Any]:
     """Return the contents of a ``kernel.json``.
 
@@ -24,12 +30,13 @@ def describe_kernel(
         display_name: What people see.
         config: Settings of `SandboxProvisioner`.
         env: Variables of the code in the sandbox.
+        lang: Name of the language in notebooks.
     """
     return {
         # Not run: the kernel is the sandbox's own. Front ends want to see a command all the same.
         "argv": ["python", "-m", "ipykernel_launcher", "-f", "{connection_file}"],
         "display_name": display_name,
-        "language": "python",
+        "language": lang,
         "interrupt_mode": "signal",
         "env": dict(env or {}),
         "metadata": {
@@ -44,9 +51,10 @@ def describe_kernel(
 
 
 def install_kernelspec(
-    name: str = "llm-sandbox",
+    name: str | None = None,
     *,
-    display_name: str = "Python (sandbox)",
+    lang: str = "python",
+    display_name: str | None = None,
     backend: str | None = None,
     image: str | None = None,
     libraries: Sequence[str] = (),
@@ -61,12 +69,15 @@ def install_kernelspec(
     """Have Jupyter know a sandbox as a kernel, and return the folder of its kernelspec.
 
     Args:
-        name: The kernel's name, as ``jupyter --kernel`` takes it.
-        display_name: What people see.
+        name: The kernel's name, as ``jupyter --kernel`` takes it; None for ``llm-sandbox`` with the
+            language behind it, if that is not Python.
+        lang: Language of the cells: one whose interpreter keeps state. Cells of other languages
+            than Python read no input.
+        display_name: What people see; None for the language.
         backend: Where sandboxes are made; None for the first that works here.
         image: Image of a container backend.
         libraries: Installed at each start.
-        network: ``blocked`` or ``open``.
+        network: ``blocked``, ``internet`` or ``open``; see `create_session`.
         memory: Such as ``2g``.
         policy: A preset of the scanner, or a file; cells that it refuses are not run.
         files: Patterns of files beside the notebook that are copied into the sandbox.
@@ -76,21 +87,25 @@ def install_kernelspec(
 
     Raises:
         MissingDependencyError: jupyter-client is not installed.
-        ValidationError: The name cannot be a kernel's.
+        LanguageNotSupportedError: There is no such language.
+        UnsupportedError: The language is compiled, so that no cell would know of another; the
+            backend has no images.
+        ValidationError: The name cannot be a kernel's, or a setting is not acceptable.
     """
     kernelspec = require("jupyter_client.kernelspec", "jupyter")
-    if network not in ("blocked", "open"):
-        raise ValidationError("network is 'blocked' or 'open'", parameter="network")
-    config = {
-        "backend": backend,
-        "image": image,
-        "libraries": list(libraries),
-        "network": network,
-        "memory": memory,
-        "policy": policy,
-        "files": list(files),
-    }
-    described = describe_kernel(display_name, config, env)
+    language = notebook_language(lang)
+    if name is None:
+        name = PROVISIONER if language.is_python else f"{PROVISIONER}-{language.lang}"
+    if policy is not None and Path(policy).is_file():
+        # Front ends start kernels in the folders of notebooks.
+        policy = str(Path(policy).resolve())
+    machine = NotebookMachine(
+        language.lang, backend, image, tuple(libraries), network, memory, policy
+    )
+    machine.check(env or {})
+    config = {**asdict(machine), "libraries": list(libraries), "files": list(files)}
+    title = display_name or f"{language.title} (sandbox)"
+    described = describe_kernel(title, config, env, language.name)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "kernel.json").write_text(json.dumps(described, indent=1) + "\n", "utf-8")
         try:

@@ -10,10 +10,11 @@ import traitlets
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 
-from llm_sandbox.create import create_session
 from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.integrations.jupyter.bridge import Bridge
-from llm_sandbox.limits import Limits
+from llm_sandbox.integrations.jupyter.languages import notebook_language
+from llm_sandbox.integrations.jupyter.machine import NotebookMachine
+from llm_sandbox.integrations.jupyter.replies import KernelReplies, RunnerReplies
 from llm_sandbox.session.session import BaseSession
 
 __all__ = ["SandboxProvisioner"]
@@ -26,6 +27,7 @@ class SandboxProvisioner(KernelProvisionerBase):  # type: ignore[misc]
     variable of this computer's environment is passed on but those that the kernelspec names.
     """
 
+    lang = traitlets.Unicode("python", help="language of the cells").tag(config=True)
     backend = traitlets.Unicode(None, allow_none=True, help="where the sandbox is made").tag(
         config=True
     )
@@ -33,7 +35,7 @@ class SandboxProvisioner(KernelProvisionerBase):  # type: ignore[misc]
         config=True
     )
     libraries = traitlets.List(traitlets.Unicode(), help="installed at the start").tag(config=True)
-    network = traitlets.Enum(["blocked", "open"], default_value="blocked").tag(config=True)
+    network = traitlets.Unicode("blocked", help="blocked, internet or open").tag(config=True)
     memory = traitlets.Unicode(None, allow_none=True, help="such as 2g").tag(config=True)
     policy = traitlets.Unicode(None, allow_none=True, help="a preset, or a file").tag(config=True)
     files = traitlets.List(
@@ -42,6 +44,7 @@ class SandboxProvisioner(KernelProvisionerBase):  # type: ignore[misc]
     ).tag(config=True)
 
     _session: BaseSession | None = None
+    _version: str | None = None
     _bridge: Bridge | None = None
 
     @property
@@ -67,33 +70,40 @@ class SandboxProvisioner(KernelProvisionerBase):  # type: ignore[misc]
 
     def _launch(self, variables: dict[str, str], cwd: str | None) -> None:
         if self._session is None:
-            session = self._session = self._make_session(variables)
+            session = self._make_session(variables)
             session.open()
-            self._copy_files(session, cwd)
+            try:
+                self._copy_files(session, cwd)
+            except BaseException:
+                session.close()
+                raise
+            self._session = session
         else:
             session = self._session
             session.restart()
+        replies = self._make_replies(session)
         lent = session.lend_kernel()
-        self._bridge = Bridge(self.connection_info, lent.raw, lent.signal, self._refusal)
+        self._bridge = Bridge(self.connection_info, lent.raw, lent.signal, self._refusal, replies)
+
+    def _make_replies(self, session: BaseSession) -> KernelReplies:
+        language = notebook_language(self.lang)
+        if language.is_python:
+            return KernelReplies()
+        if self._version is None:
+            self._version = language.find_version(session.sandbox)
+        return RunnerReplies(language, self._version)
 
     def _make_session(self, variables: dict[str, str]) -> BaseSession:
-        policy = None
-        if self.policy is not None:
-            from llm_sandbox.security.policy_file import find_policy
-
-            policy = find_policy(self.policy)
-        limits = Limits()
-        if self.memory is not None:
-            limits = Limits(memory_bytes=Limits.parse_size(self.memory, "memory"))
-        return create_session(
-            self.backend,
-            self.image,
+        machine = NotebookMachine(
+            lang=notebook_language(self.lang).lang,
+            backend=self.backend,
+            image=self.image,
             libraries=list(self.libraries),
             network=self.network,
-            limits=limits,
-            security_policy=policy,
-            env=variables,
+            memory=self.memory,
+            policy=self.policy,
         )
+        return machine.make_session(variables)
 
     def _copy_files(self, session: BaseSession, cwd: str | None) -> None:
         folder = Path(cwd) if cwd else Path.cwd()

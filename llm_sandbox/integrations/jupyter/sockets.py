@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import zmq
-from jupyter_client.session import Session
+from jupyter_client.session import Session, utcnow
 
 __all__ = ["KernelSockets", "Request"]
 
@@ -23,11 +23,23 @@ class Request:
     """Header, parent header, metadata and content."""
     buffers: Sequence[bytes]
     """The bytes that go with it."""
+    socket: Any
+    """Where it came in, and its reply goes out."""
 
     @property
     def kind(self) -> str:
         """Its type."""
         return str(self.message["header"]["msg_type"])
+
+    @property
+    def header(self) -> Mapping[str, Any]:
+        """Its header."""
+        return dict(self.message["header"])
+
+    @property
+    def content(self) -> Mapping[str, Any]:
+        """What it says."""
+        return dict(self.message["content"])
 
 
 class KernelSockets:
@@ -80,7 +92,7 @@ class KernelSockets:
             "metadata": metadata,
             "content": content,
         }
-        return Request(identities, message, signed[5:])
+        return Request(identities, message, signed[5:], socket)
 
     def send(
         self,
@@ -90,7 +102,8 @@ class KernelSockets:
         buffers: Sequence[bytes | memoryview] = (),
     ) -> None:
         """Send a message as it is."""
-        header = message["header"]
+        # Not every kernel dates what it sends.
+        header = {"date": utcnow(), **message["header"]}
         self.session.send(
             socket,
             header["msg_type"],
@@ -102,11 +115,14 @@ class KernelSockets:
             metadata=message["metadata"],
         )
 
-    def answer(self, socket: Any, request: Request, kind: str, content: Mapping[str, Any]) -> None:
+    def answer(self, request: Request, kind: str, content: Mapping[str, Any]) -> None:
         """Answer a request with a message of our own."""
-        header = request.message["header"]
         self.session.send(
-            socket, kind, dict(content), parent=header, ident=list(request.identities)
+            request.socket,
+            kind,
+            dict(content),
+            parent=dict(request.header),
+            ident=list(request.identities),
         )
 
     def publish(self, kind: str, content: Mapping[str, Any], parent: Mapping[str, Any]) -> None:

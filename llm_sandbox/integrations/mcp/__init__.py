@@ -1,9 +1,14 @@
 """A server of the Model Context Protocol: any client gets sandboxes as tools.
 
-Needs ``pip install 'llm-sandbox[mcp]'``. From the command line: ``llm-sandbox mcp``.
+Needs ``pip install 'llm-sandbox[mcp]'``; importing this without it says so.
+From the command line: ``llm-sandbox mcp``.
 """
 
-from llm_sandbox.integrations.mcp.options import ServerOptions
-from llm_sandbox.integrations.mcp.server import make_server
+from llm_sandbox.integrations.extras import require
+
+require("mcp", "mcp")
+
+from llm_sandbox.integrations.mcp.options import ServerOptions  # noqa: E402 - see above
+from llm_sandbox.integrations.mcp.server import make_server  # noqa: E402
 
 __all__ = ["ServerOptions", "make_server"]

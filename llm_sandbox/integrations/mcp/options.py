@@ -1,12 +1,16 @@
 """What the sandboxes of a server are like, which its clients cannot change."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from llm_sandbox.aio import AsyncSession, create_session
-from llm_sandbox.backends.base import Network
-from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.artifact_session import ArtifactSandboxSession
+from llm_sandbox.const import language_name
+from llm_sandbox.exceptions import LibraryInstallationNotSupportedError, ValidationError
 from llm_sandbox.integrations.tool import ToolOptions
 from llm_sandbox.limits import Limits
+from llm_sandbox.network import Network
 from llm_sandbox.security import SecurityPolicy
 
 __all__ = ["ServerOptions"]
@@ -22,16 +26,20 @@ class ServerOptions:
 
     backend: str | None = None
     """Where; None for the first that works here."""
+    image: str | None = None
+    """Image of a container backend, for a server of one language; None for the language's own."""
     languages: tuple[str, ...] = ("python",)
     """Languages that clients may ask for; the first is the default."""
     network: Network = "blocked"
-    """Whether sandboxes have the host's network."""
+    """What sandboxes reach: nothing, what rules allow, what is public, or the host's network."""
     limits: Limits = field(default_factory=Limits)
     """What each may use."""
     policy: SecurityPolicy | None = None
     """What code is refused."""
     libraries: tuple[str, ...] = ()
     """Libraries of each sandbox of the first language."""
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Environment variables of everything in a sandbox."""
     installs: bool = True
     """Whether clients may install libraries."""
     sessions: int = 8
@@ -42,12 +50,34 @@ class ServerOptions:
     """How much of a result a client is told, and how long a call may take at most."""
 
     def __post_init__(self) -> None:
-        if not self.languages:
+        names = tuple(dict.fromkeys(language_name(name) for name in self.languages))
+        object.__setattr__(self, "languages", names)
+        if not names:
             raise ValidationError("a server needs a language", parameter="languages")
+        if self.image is not None and len(names) > 1:
+            raise ValidationError(
+                f"an image is for one language, and these are {len(names)}",
+                parameter="image",
+                hint="start a server for each language",
+            )
         if self.sessions < 1:
             raise ValidationError("a server needs room for a session", parameter="sessions")
         if not self.idle_s > 0:
             raise ValidationError("idle_s must be more than 0", parameter="idle_s")
+
+    def check(self) -> None:
+        """Refuse now what every call would be refused; starts nothing.
+
+        Raises:
+            SandboxError: An option is not acceptable, or sandboxes cannot be made here.
+        """
+        for language in self.languages:
+            arguments = self._arguments(language)
+            handler = ArtifactSandboxSession(**arguments).language_handler
+            if arguments["libraries"] and not handler.is_support_library_installation:
+                raise LibraryInstallationNotSupportedError(handler.name)
+            for library in arguments["libraries"]:
+                handler.validate_library(library)
 
     def make_session(self, language: str) -> AsyncSession:
         """Return a new session, not open yet.
@@ -59,11 +89,16 @@ class ServerOptions:
         if language not in self.languages:
             known = ", ".join(self.languages)
             raise ValidationError(f"this server runs {known}, not {language}", parameter="language")
-        return create_session(
-            self.backend,
-            lang=language,
-            network=self.network,
-            limits=self.limits,
-            security_policy=self.policy,
-            libraries=self.libraries if language == self.languages[0] else (),
-        )
+        return create_session(**self._arguments(language))
+
+    def _arguments(self, language: str) -> dict[str, Any]:
+        return {
+            "backend": self.backend,
+            "image": self.image,
+            "lang": language,
+            "network": self.network,
+            "limits": self.limits,
+            "security_policy": self.policy,
+            "libraries": self.libraries if language == self.languages[0] else (),
+            "env": dict(self.env),
+        }

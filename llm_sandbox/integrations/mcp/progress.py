@@ -33,9 +33,14 @@ class Progress:
     def hear(self, output: Output) -> None:
         """Take what a run puts out; called in a worker thread."""
         if isinstance(output, StreamOutput):
-            lines = output.text.strip().splitlines()
-            if lines:
-                self._line = lines[-1][:_LONGEST]
+            self.hear_text(output.text)
+
+    def hear_text(self, text: str) -> None:
+        """Take what a command prints; called in a worker thread."""
+        lines = text.strip().splitlines()
+        if lines:
+            # trust: shown as a line of text, cut.
+            self._line = lines[-1][:_LONGEST]
 
     async def tell(self) -> None:
         """Report once; a client that did not ask for it hears nothing."""

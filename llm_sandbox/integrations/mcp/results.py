@@ -22,9 +22,19 @@ def artifact_uri(session: str, artifact: str) -> str:
     return f"sandbox://{session}/artifacts/{quote(artifact, safe='')}"
 
 
-def words(text: str) -> CallToolResult:
-    """A result that is a sentence."""
-    return CallToolResult(content=[TextContent(type="text", text=text)])
+def words(text: str, held: Held | None = None) -> CallToolResult:
+    """A result that is a sentence.
+
+    Args:
+        text: The sentence.
+        held: The sandbox that it is about, which a client that cannot be known again is told.
+    """
+    content: list[Any] = [TextContent(type="text", text=text)]
+    if held is None:
+        return CallToolResult(content=content)
+    if held.client is None:
+        content.append(_name(held))
+    return CallToolResult(content=content, structured_content={"session": held.id})
 
 
 def run_result(held: Held, reply: ToolReply) -> CallToolResult:
@@ -63,19 +73,28 @@ def run_result(held: Held, reply: ToolReply) -> CallToolResult:
             for artifact in result.artifacts[:_MOST_LINKS]
             if artifact.content is not None
         ]
-    content.append(TextContent(type="text", text=f"session: {held.id}"))
+    content.append(_name(held))
     return CallToolResult(content=content, structured_content=facts, is_error=result is None)
 
 
 def process_result(held: Held, done: ProcessResult) -> CallToolResult:
     """What came of a command."""
     streams = {"stdout": done.stdout, "stderr": done.stderr}
-    text = [f"exit code {done.exit_code}"]
+    text = [f"exit code {done.exit_code}{', stopped: its time was up' if done.timed_out else ''}"]
     text += [f"{name}:\n{_clipped(value)}" for name, value in streams.items() if value]
     return CallToolResult(
-        content=[TextContent(type="text", text="\n".join(text))],
-        structured_content={"session": held.id, "exit_code": done.exit_code, **streams},
+        content=[TextContent(type="text", text="\n".join(text)), _name(held)],
+        structured_content={
+            "session": held.id,
+            "exit_code": done.exit_code,
+            "timed_out": done.timed_out,
+            **{name: _clipped(value) for name, value in streams.items()},
+        },
     )
+
+
+def _name(held: Held) -> TextContent:
+    return TextContent(type="text", text=f"session: {held.id}")
 
 
 def _content(part: dict[str, Any]) -> TextContent | ImageContent:

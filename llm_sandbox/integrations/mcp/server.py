@@ -7,21 +7,24 @@ from typing import Annotated, Any
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp_types import CallToolResult, ToolAnnotations
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import Field
 
 from llm_sandbox.const import VERSION
-from llm_sandbox.data import ExecutionResult
+from llm_sandbox.data import ExecutionResult, ProcessResult
 from llm_sandbox.exceptions import ArtifactNotFoundError, SandboxError, SandboxTimeoutError
 from llm_sandbox.integrations.mcp.options import ServerOptions
 from llm_sandbox.integrations.mcp.progress import telling
-from llm_sandbox.integrations.mcp.results import process_result, run_result, words
+from llm_sandbox.integrations.mcp.results import artifact_uri, process_result, run_result, words
 from llm_sandbox.integrations.mcp.sessions import Held, Sessions
 from llm_sandbox.integrations.tool import answer_async
 
-__all__ = ["make_server"]
+__all__ = ["SESSION_HEADER", "build_server", "make_server"]
+
+SESSION_HEADER = "mcp-session-id"
+"""The HTTP header that names a client's session, in the protocol that has sessions."""
 
 _LARGEST_READ = 1 << 20
-_HEADER = "mcp-session-id"
 
 _Session = Annotated[
     str | None,
@@ -44,7 +47,16 @@ def make_server(options: ServerOptions | None = None, *, one_client: bool = True
         one_client: Whether all calls come from one client, as over standard input and output: it
             then need not name its session.
     """
-    chosen = options or ServerOptions()
+    return build_server(options or ServerOptions(), one_client=one_client)[0]
+
+
+def build_server(chosen: ServerOptions, *, one_client: bool) -> tuple[MCPServer[Any], Sessions]:
+    """Return a server that is not running yet, and the sandboxes that it will have.
+
+    Args:
+        chosen: What its sandboxes are like.
+        one_client: As `make_server`.
+    """
     sessions = Sessions(chosen)
 
     @asynccontextmanager
@@ -85,7 +97,7 @@ def make_server(options: ServerOptions | None = None, *, one_client: bool = True
         description="What a run made: a figure, a table or a file.",
         mime_type="application/octet-stream",
     )(tools.artifact)
-    return server
+    return server, sessions
 
 
 def _instructions(options: ServerOptions) -> str:
@@ -123,17 +135,20 @@ class _Tools:
         session: _Session = None,
     ) -> CallToolResult:
         """Run code and return what it printed, its error, its figures and what it made."""
-        held = await self._held(context, session, language)
         if libraries and not self._options.installs:
             raise ToolError("this server installs no libraries")
+        async with telling(context) as progress, self._lent(context, session, language) as held:
 
-        async def run() -> ExecutionResult:
-            async with telling(context) as progress, self._sessions.using(held) as opened:
-                return await opened.run(
-                    code, libraries, self._seconds(timeout), stdin=stdin, on_output=progress.hear
-                )
+            async def run() -> ExecutionResult:
+                async with self._sessions.using(held) as opened:
+                    return await opened.run(
+                        code,
+                        libraries,
+                        self._seconds(timeout),
+                        stdin=stdin,
+                        on_output=progress.hear,
+                    )
 
-        with _told():
             return run_result(held, await answer_async(run, self._options.tool))
 
     async def run_command(
@@ -144,13 +159,19 @@ class _Tools:
         session: _Session = None,
     ) -> CallToolResult:
         """Run a shell command in the sandbox and return its exit code and output."""
-        held = await self._held(context, session, None)
-        with _told():
+        async with telling(context) as progress, self._lent(context, session) as held:
             try:
-                async with telling(context), self._sessions.using(held) as opened:
-                    done = await opened.execute_command(command, timeout=self._seconds(timeout))
+                async with self._sessions.using(held) as opened:
+                    done = await opened.execute_command(
+                        command,
+                        on_stdout=progress.hear_text,
+                        on_stderr=progress.hear_text,
+                        timeout=self._seconds(timeout),
+                    )
             except SandboxTimeoutError as error:
-                return words(f"{error.message}; it was stopped")
+                if not isinstance(error.result, ProcessResult):
+                    return words(f"{error.message}; it was stopped", held)
+                return process_result(held, error.result)
             return process_result(held, done)
 
     async def install(
@@ -161,32 +182,30 @@ class _Tools:
         language: _Language = None,
     ) -> CallToolResult:
         """Install libraries into the sandbox."""
-        held = await self._held(context, session, language)
-        with _told():
-            async with telling(context), self._sessions.using(held) as opened:
+        async with telling(context), self._lent(context, session, language) as held:
+            async with self._sessions.using(held) as opened:
                 await opened.install(libraries)
-        return words(f"installed: {', '.join(libraries)}")
+            return words(f"installed: {', '.join(libraries)}", held)
 
     async def list_files(
         self, context: Context[Any, Any], path: _Path = ".", session: _Session = None
     ) -> CallToolResult:
         """List a folder of the sandbox."""
-        held = await self._held(context, session, None)
-        with _told():
+        async with self._lent(context, session, reads=True) as held:
             async with self._sessions.using(held) as opened:
                 entries = await opened.sandbox.files.list(path)
-        lines = [f"{entry.kind:9} {entry.size:>10}  {entry.name}" for entry in entries]
-        return words("\n".join(lines) or "the folder is empty")
+            lines = [f"{entry.kind:9} {entry.size:>10}  {entry.name}" for entry in entries]
+            return words("\n".join(lines) or "the folder is empty", held)
 
     async def read_file(
         self, path: _Path, context: Context[Any, Any], session: _Session = None
     ) -> CallToolResult:
         """Read a text file of the sandbox, up to 1 MiB."""
-        held = await self._held(context, session, None)
-        with _told():
+        async with self._lent(context, session, reads=True) as held:
             async with self._sessions.using(held) as opened:
                 data = await opened.sandbox.files.read_bytes(path, _LARGEST_READ)
-        return words(data.decode("utf-8", "backslashreplace"))
+            # trust: whatever does not decode is shown as an escape.
+            return words(data.decode("utf-8", "backslashreplace"), held)
 
     async def write_file(
         self,
@@ -196,51 +215,94 @@ class _Tools:
         session: _Session = None,
     ) -> CallToolResult:
         """Write a text file into the sandbox, over what is there."""
-        held = await self._held(context, session, None)
-        with _told():
+        async with self._lent(context, session) as held:
             async with self._sessions.using(held) as opened:
                 await opened.sandbox.files.write_text(path, content)
-        return words(f"wrote {path}")
+            return words(f"wrote {path}", held)
 
     async def list_artifacts(
         self, context: Context[Any, Any], session: _Session = None
     ) -> CallToolResult:
         """List what the runs of a session have made: figures, tables and files."""
-        held = await self._held(context, session, None)
-        made = [artifact for entry in held.session.history for artifact in entry.result.artifacts]
-        lines = [f"{artifact.id}  {artifact.describe()}" for artifact in made]
-        return words("\n".join(lines) or "nothing has been made yet")
+        async with self._lent(context, session, reads=True) as held:
+            runs = held.session.history
+            made = [artifact for entry in runs for artifact in entry.result.artifacts]
+            lines = [
+                f"{artifact_uri(held.id, artifact.id)}  {artifact.describe()}" for artifact in made
+            ]
+            return words("\n".join(lines) or "nothing has been made yet", held)
 
-    async def create_session(self, language: _Language = None) -> CallToolResult:
+    async def create_session(
+        self, context: Context[Any, Any], language: _Language = None
+    ) -> CallToolResult:
         """Make a sandbox of your own beside others; it has to be named in later calls."""
         with _told():
-            held = await self._sessions.create(language)
+            async with telling(context):
+                held = await self._sessions.create(self._client(context), language)
+        held.was_named = True
         return words(f"session: {held.id}")
 
     async def close_session(
-        self, session: Annotated[str, Field(description="the session")]
+        self,
+        session: Annotated[str, Field(description="the session")],
+        context: Context[Any, Any],
     ) -> CallToolResult:
         """End a sandbox and everything in it."""
         with _told():
-            await self._sessions.close(session)
+            await self._sessions.end(self._sessions.find(session, self._client(context)))
         return words("closed")
 
-    async def artifact(self, session: str, artifact: str) -> bytes:
+    async def artifact(self, session: str, artifact: str, context: Context[Any, Any]) -> bytes:
         """Return what a run made, for the resource that names it."""
         try:
-            found = await self._sessions.find(session).session.artifact(artifact)
+            held = self._sessions.find(session, self._client(context))
+            found = await held.session.artifact(artifact)
             return found.bytes()
         except (SandboxError, ArtifactNotFoundError) as error:
             raise ResourceError(str(error)) from None
 
-    async def _held(
-        self, context: Context[Any, Any], session: str | None, language: str | None
-    ) -> Held:
+    @asynccontextmanager
+    async def _lent(
+        self,
+        context: Context[Any, Any],
+        session: str | None,
+        language: str | None = None,
+        *,
+        reads: bool = False,
+    ) -> AsyncIterator[Held]:
+        """Have a call's sandbox while the body runs, and tell the client what goes wrong.
+
+        Args:
+            context: The call.
+            session: The sandbox that it names; None for the client's own.
+            language: The language that it asks for; None for any.
+            reads: Whether there is no use in a fresh one.
+        """
+        client = self._client(context)
         with _told():
             if session is not None:
-                return self._sessions.find(session)
-            client = "one" if self._one_client else (context.headers or {}).get(_HEADER)
-            return await self._sessions.default(client, language)
+                yield self._sessions.find(session, client, language)
+            elif client is not None:
+                yield await self._sessions.default(client, language)
+            elif reads:
+                raise ToolError("name the session: each answer of run_code and others has it")
+            else:
+                held = await self._sessions.create(None, language)
+                try:
+                    yield held
+                except BaseException:
+                    # Nobody will hear its name.
+                    await self._sessions.end(held)
+                    raise
+
+    def _client(self, context: Context[Any, Any]) -> str | None:
+        """What stands for a client from call to call; None where nothing does."""
+        if self._one_client:
+            return "one"
+        if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            # There the header means nothing: anybody may write anything into it.
+            return None
+        return (context.headers or {}).get(SESSION_HEADER)
 
     def _seconds(self, asked: float | None) -> float | None:
         most = self._options.tool.timeout

@@ -1,41 +1,40 @@
-"""One call from a question to an answer: a model and a sandbox in a loop that ends."""
+"""One call from a question to an answer, waiting or awaitable: a loop that ends."""
 
+import inspect
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Literal
 
+from llm_sandbox.aio import AsyncSession
 from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.integrations.extras import require
 from llm_sandbox.integrations.openai.chat import ChatTurns
-from llm_sandbox.integrations.openai.code_tool import Answered, CodeTool
+from llm_sandbox.integrations.openai.code_tool import (
+    Answered,
+    AsyncCodeTool,
+    CodeTool,
+    ToolOfSession,
+)
+from llm_sandbox.integrations.openai.loop import Ask, Bounds, Loop
 from llm_sandbox.integrations.openai.responses import ResponsesTurns
-from llm_sandbox.integrations.openai.transcript import Step, Transcript
+from llm_sandbox.integrations.openai.transcript import Transcript
+from llm_sandbox.integrations.openai.turn import Conversation
 from llm_sandbox.integrations.tool import ToolOptions
 from llm_sandbox.session.session import BaseSession
 
 if TYPE_CHECKING:
-    from openai import OpenAI
+    from openai import AsyncOpenAI, OpenAI
 
-__all__ = ["Bounds", "TextListener", "run_agent"]
+__all__ = ["Api", "Bounds", "TextListener", "ToolKind", "run_agent", "run_agent_async"]
 
 TextListener = Callable[[str], None]
+"""Takes the model's words."""
+Api = Literal["responses", "chat"]
+"""By which API a model is asked."""
+ToolKind = Literal["custom", "function"]
+"""Whether a model writes code as plain text or as an argument."""
 
-
-@dataclass(frozen=True)
-class Bounds:
-    """When a loop ends at the latest."""
-
-    steps: int = 10
-    """Answers of the model; the last one gets no tool."""
-    seconds: float = 300.0
-    """Seconds in all."""
-    output_tokens: int = 50_000
-    """Tokens that the model may write in all."""
-
-    def __post_init__(self) -> None:
-        for name in ("steps", "seconds", "output_tokens"):
-            if not getattr(self, name) > 0:
-                raise ValidationError(f"{name} must be more than 0", parameter=name)
+_LEAST_S = 0.1
 
 
 def run_agent(
@@ -44,8 +43,8 @@ def run_agent(
     question: str,
     *,
     session: BaseSession,
-    api: Literal["responses", "chat"] = "responses",
-    tool: Literal["custom", "function"] = "custom",
+    api: Api = "responses",
+    tool: ToolKind = "custom",
     instructions: str | None = None,
     bounds: Bounds | None = None,
     options: ToolOptions | None = None,
@@ -76,55 +75,143 @@ def run_agent(
     Raises:
         openai.OpenAIError: The provider failed.
         SandboxError: The sandbox failed.
+        ValidationError: An argument is not acceptable, or the client is to be awaited.
     """
-    bounds = bounds or Bounds()
-    code_tool = CodeTool(session, options)
-    turns: ResponsesTurns | ChatTurns
-    if api == "chat":
-        turns = ChatTurns(client, model, code_tool, instructions)
-    elif api == "responses":
-        turns = ResponsesTurns(client, model, code_tool, instructions, custom=tool == "custom")
-    else:
-        raise ValidationError(f"api is 'responses' or 'chat', not {api!r}", parameter="api")
-    transcript = Transcript(question)
-    transcript.history = turns.history
-    turns.ask(question)
-    give_up = time.monotonic() + bounds.seconds
-    for number in range(1, bounds.steps + 1):
-        started = time.monotonic()
-        last = number == bounds.steps
-        left = give_up - started
-        turn = turns.next(
-            left, with_tool=not last, on_text=on_text if stream else None, stream=stream
+    if isinstance(client, require("openai", "openai").AsyncOpenAI):
+        raise ValidationError(
+            "the client is to be awaited", parameter="client", hint="use run_agent_async"
         )
-        transcript.input_tokens += turn.input_tokens
-        transcript.output_tokens += turn.output_tokens
-        calls = []
-        for item in turn.calls:
-            answered = _within(code_tool, give_up).call(item)
-            calls.append((item, answered))
-            if on_run is not None:
-                on_run(answered)
-        turns.answer(calls)
-        spent = time.monotonic() - started
-        transcript.steps.append(Step(turn.text, tuple(done for _, done in calls), spent))
-        if not calls:
-            return transcript
-        if time.monotonic() >= give_up:
-            transcript.ended = "seconds"
-            return transcript
-        if transcript.output_tokens >= bounds.output_tokens:
-            transcript.ended = "output"
-            return transcript
-    transcript.ended = "steps"
-    return transcript
+    code_tool = CodeTool(session, options)
+    code_tool.check_open()
+    turns = _conversation(api, model, code_tool, instructions, tool)
+    loop = Loop(question, turns, bounds or Bounds(), stream=stream)
+    while (step := loop.next) is not None:
+        if isinstance(step, Ask):
+            loop.take(_ask(client, turns, step, on_text))
+            continue
+        answered = code_tool.within(_left(step.give_up)).call(step.call)
+        if on_run is not None:
+            on_run(answered)
+        loop.take(answered)
+    return loop.transcript
 
 
-def _within(tool: CodeTool, give_up: float) -> CodeTool:
-    """The same tool, whose runs end with the loop at the latest."""
-    left = max(0.1, give_up - time.monotonic())
-    timeout = tool.options.timeout
-    return CodeTool(
-        tool.session,
-        replace(tool.options, timeout=left if timeout is None else min(timeout, left)),
-    )
+async def run_agent_async(
+    client: "AsyncOpenAI",
+    model: str,
+    question: str,
+    *,
+    session: AsyncSession | BaseSession,
+    api: Api = "responses",
+    tool: ToolKind = "custom",
+    instructions: str | None = None,
+    bounds: Bounds | None = None,
+    options: ToolOptions | None = None,
+    stream: bool = False,
+    on_text: Callable[[str], Awaitable[None] | None] | None = None,
+    on_run: Callable[[Answered], Awaitable[None] | None] | None = None,
+) -> Transcript:
+    """As `run_agent`, for an awaitable client; the event loop goes on while code runs.
+
+    Cancelled, it stops the code that runs, and the session can be used again.
+
+    Args:
+        client: The SDK's awaitable client.
+        model: The model's name.
+        question: What it is asked.
+        session: An open session, which stays open.
+        api: ``chat`` for Chat Completions, which many other providers speak.
+        tool: ``custom`` takes code as plain text; ``function`` is for models without custom tools.
+        instructions: More for the model to keep to.
+        bounds: When it ends at the latest; default: 10 steps, 300 seconds, 50,000 tokens.
+        options: How the tool behaves.
+        stream: Whether the model's words are streamed to `on_text`.
+        on_text: Called with the model's words as they come; may be a coroutine function.
+        on_run: Called after each run; may be a coroutine function.
+
+    Returns:
+        What was done, with all artifacts. Its `ended` says whether a bound cut it off.
+
+    Raises:
+        openai.OpenAIError: The provider failed.
+        SandboxError: The sandbox failed.
+        ValidationError: An argument is not acceptable, or the client is not to be awaited.
+    """
+    if isinstance(client, require("openai", "openai").OpenAI):
+        raise ValidationError(
+            "the client is not to be awaited", parameter="client", hint="use run_agent"
+        )
+    code_tool = AsyncCodeTool(session, options)
+    code_tool.check_open()
+    turns = _conversation(api, model, code_tool, instructions, tool)
+    loop = Loop(question, turns, bounds or Bounds(), stream=stream)
+    while (step := loop.next) is not None:
+        if isinstance(step, Ask):
+            loop.take(await _ask_async(client, turns, step, on_text))
+            continue
+        answered = await code_tool.within(_left(step.give_up)).call(step.call)
+        if on_run is not None:
+            await _heard(on_run(answered))
+        loop.take(answered)
+    return loop.transcript
+
+
+def _conversation(
+    api: str, model: str, tool: ToolOfSession, instructions: str | None, kind: str
+) -> Conversation:
+    if kind not in ("custom", "function"):
+        raise ValidationError(f"tool is 'custom' or 'function', not {kind!r}", parameter="tool")
+    if api == "chat":
+        return ChatTurns(model, tool, instructions)
+    if api == "responses":
+        return ResponsesTurns(model, tool, instructions, custom=kind == "custom")
+    raise ValidationError(f"api is 'responses' or 'chat', not {api!r}", parameter="api")
+
+
+def _ask(
+    client: "OpenAI", turns: Conversation, step: Ask, on_text: Callable[[str], Any] | None
+) -> Any:
+    resource = turns.resource(client.with_options(timeout=_left(step.give_up)))
+    came = resource.create(**step.request)
+    if not step.request.get("stream"):
+        return came
+    reading = turns.reading()
+    with came as events:
+        for event in events:
+            words = reading.hear(event)
+            if words and on_text is not None:
+                on_text(words)
+            _check(events, step.give_up)
+    return reading.whole()
+
+
+async def _ask_async(
+    client: "AsyncOpenAI", turns: Conversation, step: Ask, on_text: Callable[[str], Any] | None
+) -> Any:
+    resource = turns.resource(client.with_options(timeout=_left(step.give_up)))
+    came = await resource.create(**step.request)
+    if not step.request.get("stream"):
+        return came
+    reading = turns.reading()
+    async with came as events:
+        async for event in events:
+            words = reading.hear(event)
+            if words and on_text is not None:
+                await _heard(on_text(words))
+            _check(events, step.give_up)
+    return reading.whole()
+
+
+async def _heard(answer: object) -> None:
+    if inspect.isawaitable(answer):
+        await answer
+
+
+def _left(give_up: float) -> float:
+    return max(_LEAST_S, give_up - time.monotonic())
+
+
+def _check(events: Any, give_up: float) -> None:
+    """The SDK's timeout is for each piece; this one is for all of them."""
+    if time.monotonic() >= give_up:
+        raise require("openai", "openai").APITimeoutError(request=events.response.request)

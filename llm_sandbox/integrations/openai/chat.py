@@ -1,31 +1,25 @@
 """Turns of Chat Completions, which many providers speak."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
 
-from llm_sandbox.integrations.openai.code_tool import Answered, CodeTool
-from llm_sandbox.integrations.openai.turn import Turn
-
-if TYPE_CHECKING:
-    from openai import OpenAI
+from llm_sandbox.integrations.openai.code_tool import Answered, ToolOfSession
+from llm_sandbox.integrations.openai.turn import Turn, failure
 
 __all__ = ["ChatTurns"]
 
 
 class ChatTurns:
-    """A conversation, kept here and sent whole.
+    """A conversation by Chat Completions; see `Conversation`.
 
     Args:
-        client: The SDK's client.
         model: The model's name.
         tool: The tool.
         instructions: More for the model to keep to.
     """
 
-    def __init__(
-        self, client: "OpenAI", model: str, tool: CodeTool, instructions: str | None
-    ) -> None:
-        self._client = client
+    def __init__(self, model: str, tool: ToolOfSession, instructions: str | None) -> None:
         self._model = model
         self._tool = tool
         self.history: list[Any] = []
@@ -36,51 +30,47 @@ class ChatTurns:
         """Add what the user says."""
         self.history.append({"role": "user", "content": question})
 
-    def next(
-        self,
-        timeout_s: float,
-        *,
-        with_tool: bool,
-        stream: bool,
-        on_text: Callable[[str], None] | None,
-    ) -> Turn:
-        """Have the model answer.
-
-        Args:
-            timeout_s: Seconds that it may take.
-            with_tool: Whether it may call the tool.
-            stream: Whether its words come as it writes them.
-            on_text: Takes them.
-        """
+    def request(self, *, with_tool: bool, stream: bool) -> dict[str, Any]:
+        """Return the arguments of the next request."""
         request: dict[str, Any] = {
             "model": self._model,
             "messages": self.history,
             "tools": [self._tool.chat_function()],
             "tool_choice": "auto" if with_tool else "none",
         }
-        client = self._client.with_options(timeout=timeout_s)
-        completion = (
-            _streamed(client, request, on_text)
-            if stream
-            else client.chat.completions.create(**request)
-        )
-        message = completion.choices[0].message
-        calls = [call.model_dump(exclude_none=True) for call in message.tool_calls or ()]
+        if stream:
+            request |= {"stream": True, "stream_options": {"include_usage": True}}
+        return request
+
+    def resource(self, client: Any) -> Any:
+        """Return what of a client takes them."""
+        return client.chat.completions
+
+    def reading(self) -> "_Reading":
+        """Return what reads an answer in pieces."""
+        return _Reading()
+
+    def take(self, reply: Any) -> Turn:
+        """Add a whole answer."""
+        if not reply.choices:
+            raise failure("the completion has no choices")
+        message = reply.choices[0].message
         said: dict[str, Any] = {"role": "assistant", "content": message.content}
-        # What the API takes of a call, and not what the SDK has parsed of it.
-        asked = [
+        # What the API takes of a call, and no more of what it gave.
+        calls = [
             {
-                "id": call["id"],
+                "id": call.id,
                 "type": "function",
-                "function": {key: call["function"][key] for key in ("name", "arguments")},
+                "function": {"name": call.function.name, "arguments": call.function.arguments},
             }
-            for call in calls
-            if self._tool.is_call(call)
+            for call in message.tool_calls or ()
+            if call.type == "function"
         ]
+        asked = [call for call in calls if self._tool.is_call(call)]
         if asked:
             said["tool_calls"] = asked
         self.history.append(said)
-        usage = completion.usage
+        usage = reply.usage
         return Turn(
             message.content or "",
             asked,
@@ -93,12 +83,38 @@ class ChatTurns:
         self.history.extend(self._tool.chat_messages(calls))
 
 
-def _streamed(
-    client: "OpenAI", request: dict[str, Any], on_text: Callable[[str], None] | None
-) -> Any:
-    request = {**request, "stream_options": {"include_usage": True}}
-    with client.chat.completions.stream(**request) as events:
-        for event in events:
-            if event.type == "content.delta" and on_text is not None:
-                on_text(event.delta)
-        return events.get_final_completion()
+class _Reading:
+    def __init__(self) -> None:
+        self._words: list[str] = []
+        self._calls: dict[int, SimpleNamespace] = {}
+        self._usage: Any = None
+        self._has_ended = False
+
+    def hear(self, event: Any) -> str:
+        # Some providers tell the usage with the last piece, others in one of its own.
+        self._usage = event.usage or self._usage
+        if not event.choices:
+            return ""
+        choice = event.choices[0]
+        self._has_ended = self._has_ended or choice.finish_reason is not None
+        for piece in choice.delta.tool_calls or ():
+            function = SimpleNamespace(name="", arguments="")
+            new = SimpleNamespace(id="", type="function", function=function)
+            call = self._calls.setdefault(piece.index, new)
+            call.id = piece.id or call.id
+            if piece.function is not None:
+                call.function.name += piece.function.name or ""
+                call.function.arguments += piece.function.arguments or ""
+        words = choice.delta.content or ""
+        self._words.append(words)
+        return words
+
+    def whole(self) -> SimpleNamespace:
+        """The completion, as far as it is looked at."""
+        if not self._has_ended:
+            raise failure("the stream ended before the completion did")
+        message = SimpleNamespace(
+            content="".join(self._words) or None,
+            tool_calls=[self._calls[index] for index in sorted(self._calls)],
+        )
+        return SimpleNamespace(choices=[SimpleNamespace(message=message)], usage=self._usage)

@@ -2,18 +2,20 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
 
+from llm_sandbox.aio import AsyncSession
 from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.integrations.calls import CodeCalls
 from llm_sandbox.integrations.extras import require
-from llm_sandbox.integrations.tool import ToolOptions, ToolReply, answer, describe_session
+from llm_sandbox.integrations.tool import ToolOptions, ToolReply, refuse_arguments
 from llm_sandbox.session.session import BaseSession
 
 if TYPE_CHECKING:
-    from openai.lib.responses_tool_runner import RegisteredFunction
+    from openai.lib.responses_tool_runner import AsyncRegisteredFunction, RegisteredFunction
 
-__all__ = ["Answered", "CodeTool"]
+__all__ = ["Answered", "AsyncCodeTool", "CodeTool", "ToolOfSession"]
 
 _CALLS = {"custom_tool_call": "custom_tool_call_output", "function_call": "function_call_output"}
 
@@ -28,8 +30,20 @@ class Answered:
     """What came of it."""
 
 
-class CodeTool:
-    """One session as a tool.
+@dataclass(frozen=True)
+class _Asked:
+    """What a call asks for."""
+
+    id: str | None
+    """By which the API knows the call; None when it has none."""
+    code: str = ""
+    libraries: list[str] | None = None
+    refusal: str | None = None
+    """Why nothing is run, in words for the model; None when something is."""
+
+
+class ToolOfSession:
+    """What is the same of the tools below: how a model is told of them, and answered.
 
     The custom tool of the Responses API takes code as it is, which models write better than code
     inside of JSON; the function tools take libraries, too.
@@ -37,11 +51,39 @@ class CodeTool:
     Args:
         session: An open session.
         options: How the tool behaves.
+
+    Raises:
+        ValidationError: An argument is something else.
     """
 
-    def __init__(self, session: BaseSession, options: ToolOptions | None = None) -> None:
-        self.session = session
-        self.options = options or ToolOptions()
+    def __init__(
+        self, session: BaseSession | AsyncSession, options: ToolOptions | None = None
+    ) -> None:
+        self._calls = CodeCalls(session, options)
+        self.options = self._calls.options
+
+    @property
+    def session(self) -> BaseSession:
+        """Where the code runs."""
+        return self._calls.session
+
+    def check_open(self) -> None:
+        """Find out before a model is asked that nothing could be run.
+
+        Raises:
+            NotOpenSessionError: The session is not open, or closed.
+        """
+        self._calls.check_open()
+
+    def within(self, seconds: float) -> Self:
+        """Return the same tool, whose runs take no longer.
+
+        Args:
+            seconds: How long a run may take at most.
+        """
+        timeout = self.options.timeout
+        timeout = seconds if timeout is None else min(timeout, seconds)
+        return type(self)(self.session, replace(self.options, timeout=timeout))
 
     # --- definitions
 
@@ -50,7 +92,7 @@ class CodeTool:
         return {
             "type": "custom",
             "name": self.options.name,
-            "description": f"{self._description} The input is the code, and nothing else.",
+            "description": f"{self._calls.description} The input is the code, and nothing else.",
         }
 
     def function(self) -> dict[str, Any]:
@@ -70,7 +112,7 @@ class CodeTool:
         }
         return {
             "name": self.options.name,
-            "description": self._description,
+            "description": self._calls.description,
             "strict": True,
             "parameters": {
                 "type": "object",
@@ -80,10 +122,6 @@ class CodeTool:
             },
         }
 
-    @property
-    def _description(self) -> str:
-        return describe_session(self.session, self.options)
-
     # --- calls
 
     def is_call(self, item: object) -> bool:
@@ -92,6 +130,85 @@ class CodeTool:
         named = found.get("function") or found
         kind = found.get("type")
         return (kind in _CALLS or kind == "function") and named.get("name") == self.options.name
+
+    def _asked(self, item: object) -> _Asked:
+        found = _plain(item)
+        if not self.is_call(found):
+            raise ValidationError(f"not a call of the tool {self.options.name!r}", parameter="item")
+        # trust: a model's words; whatever is wrong with them is told to it.
+        known = found.get("call_id") or found.get("id")
+        call_id = known if isinstance(known, str) else None
+        if found["type"] == "custom_tool_call":
+            given = found.get("input")
+            if not isinstance(given, str):
+                return _Asked(call_id, refusal="Nothing was run: the call has no input.")
+            return _Asked(call_id, given)
+        arguments = (found.get("function") or found).get("arguments")
+        try:
+            code, libraries = _read_arguments(arguments)
+        except (ValueError, RecursionError) as error:
+            return _Asked(call_id, refusal=refuse_arguments(error))
+        return _Asked(call_id, code, libraries)
+
+    def _refused(self, asked: _Asked) -> Answered:
+        return Answered("", ToolReply(None, asked.refusal, self.options))
+
+    # --- answers
+
+    def output_item(self, item: object, answered: Answered) -> dict[str, Any]:
+        """Return the item that answers a call of the Responses API, images included.
+
+        Raises:
+            ValidationError: It is no call of the Responses API.
+        """
+        found = _plain(item)
+        kind = found.get("type")
+        if kind not in _CALLS:
+            raise ValidationError(
+                f"not a call of the Responses API: {kind!r}",
+                parameter="item",
+                hint="chat_messages answers the calls of Chat Completions",
+            )
+        return {
+            "type": _CALLS[kind],
+            "call_id": _id_of(found, "call_id"),
+            "output": answered.reply.parts("openai"),
+        }
+
+    def chat_messages(self, answers: Iterable[tuple[object, Answered]]) -> list[dict[str, Any]]:
+        """Return the messages that answer the calls of one chat message.
+
+        Messages of a tool hold text only; pictures follow in one message of the user.
+
+        Args:
+            answers: The calls of that message, with what each was answered.
+
+        Raises:
+            ValidationError: One is no call of Chat Completions.
+        """
+        messages: list[dict[str, Any]] = []
+        pictures: list[dict[str, Any]] = []
+        for call, answered in answers:
+            parts = answered.reply.parts("openai-chat")
+            texts = [part for part in parts if part["type"] == "text"]
+            images = [part for part in parts if part["type"] != "text"]
+            call_id = _id_of(_plain(call), "id")
+            messages.append({"role": "tool", "tool_call_id": call_id, "content": texts})
+            if images:
+                note = f"Figures of the call {call_id}:"
+                pictures += [{"type": "text", "text": note}, *images]
+        return [*messages, {"role": "user", "content": pictures}] if pictures else messages
+
+
+class CodeTool(ToolOfSession):
+    """One session as a tool.
+
+    Calls that are made at the same time, from several threads, run one after another.
+
+    Args:
+        session: An open session.
+        options: How the tool behaves.
+    """
 
     def call(self, item: object) -> Answered:
         """Run what a call asks for.
@@ -104,58 +221,11 @@ class CodeTool:
             ValidationError: It is no call of this tool.
             SandboxError: The sandbox itself failed.
         """
-        found = _plain(item)
-        if not self.is_call(found):
-            raise ValidationError(f"not a call of the tool {self.options.name!r}", parameter="item")
-        if found["type"] == "custom_tool_call":
-            return self._run(str(found["input"]), None)
-        arguments = (found.get("function") or found)["arguments"]
-        try:
-            given = _read_arguments(arguments)
-        except ValueError as error:
-            words = f"Nothing was run: {error}. Send an object with code and libraries."
-            return Answered("", ToolReply(None, words, self.options))
-        return self._run(*given)
-
-    def _run(self, code: str, libraries: list[str] | None) -> Answered:
-        timeout = self.options.timeout
-
-        def run() -> Any:
-            return self.session.run(code, libraries, timeout)
-
-        return Answered(code, answer(run, self.options))
-
-    # --- answers
-
-    def output_item(self, item: object, answered: Answered) -> dict[str, Any]:
-        """Return the item that answers a call of the Responses API, images included."""
-        found = _plain(item)
-        return {
-            "type": _CALLS[found["type"]],
-            "call_id": found["call_id"],
-            "output": answered.reply.parts("openai"),
-        }
-
-    def chat_messages(self, answers: Iterable[tuple[object, Answered]]) -> list[dict[str, Any]]:
-        """Return the messages that answer the calls of one chat message.
-
-        Messages of a tool hold text only; pictures follow in one message of the user.
-
-        Args:
-            answers: The calls of that message, with what each was answered.
-        """
-        messages: list[dict[str, Any]] = []
-        pictures: list[dict[str, Any]] = []
-        for call, answered in answers:
-            parts = answered.reply.parts("openai-chat")
-            texts = [part for part in parts if part["type"] == "text"]
-            images = [part for part in parts if part["type"] != "text"]
-            call_id = _plain(call)["id"]
-            messages.append({"role": "tool", "tool_call_id": call_id, "content": texts})
-            if images:
-                note = f"Figures of the call {call_id}:"
-                pictures += [{"type": "text", "text": note}, *images]
-        return [*messages, {"role": "user", "content": pictures}] if pictures else messages
+        asked = self._asked(item)
+        if asked.refusal is not None:
+            return self._refused(asked)
+        reply = self._calls.answer(asked.code, asked.libraries, call_id=asked.id)
+        return Answered(asked.code, reply)
 
     def registered_function(self) -> "RegisteredFunction":
         """Return the tool for the SDK's own `ResponsesToolRunner`.
@@ -166,11 +236,58 @@ class CodeTool:
         runner = require("openai.lib.responses_tool_runner", "openai")
 
         def execute(arguments: dict[str, object]) -> Any:
-            call = {"type": "function_call", "name": self.options.name, "arguments": arguments}
-            return self.call(call).reply.parts("openai")
+            return self.call(_function_call(self.options.name, arguments)).reply.parts("openai")
 
         registered: RegisteredFunction = runner.RegisteredFunction(self.function(), execute)
         return registered
+
+
+class AsyncCodeTool(ToolOfSession):
+    """One session as a tool, for tasks: the event loop goes on while code runs.
+
+    Calls that are made at the same time run one after another.
+
+    Args:
+        session: An open session, or the awaitable twin of one.
+        options: How the tool behaves.
+    """
+
+    async def call(self, item: object) -> Answered:
+        """Run what a call asks for; cancelled, it stops the code.
+
+        Args:
+            item: As for `CodeTool.call`.
+
+        Raises:
+            ValidationError: It is no call of this tool.
+            SandboxError: The sandbox itself failed.
+        """
+        asked = self._asked(item)
+        if asked.refusal is not None:
+            return self._refused(asked)
+        reply = await self._calls.answer_async(asked.code, asked.libraries, call_id=asked.id)
+        return Answered(asked.code, reply)
+
+    def registered_function(self) -> "AsyncRegisteredFunction":
+        """Return the tool for the SDK's own `AsyncResponsesToolRunner`.
+
+        Raises:
+            MissingDependencyError: The package `openai` is not installed.
+        """
+        runner = require("openai.lib.responses_tool_runner", "openai")
+
+        async def execute(arguments: dict[str, object]) -> Any:
+            answered = await self.call(_function_call(self.options.name, arguments))
+            return answered.reply.parts("openai")
+
+        registered: AsyncRegisteredFunction = runner.AsyncRegisteredFunction(
+            self.function(), execute
+        )
+        return registered
+
+
+def _function_call(name: str, arguments: dict[str, object]) -> dict[str, object]:
+    return {"type": "function_call", "name": name, "arguments": arguments}
 
 
 def _plain(item: object) -> Mapping[str, Any]:
@@ -181,6 +298,12 @@ def _plain(item: object) -> Mapping[str, Any]:
         raise ValidationError("neither an object of the SDK nor a dictionary", parameter="item")
     found: Mapping[str, Any] = dump()
     return found
+
+
+def _id_of(found: Mapping[str, Any], key: str) -> Any:
+    if key not in found:
+        raise ValidationError(f"the call has no {key!r} to answer it by", parameter="item")
+    return found[key]
 
 
 def _read_arguments(arguments: object) -> tuple[str, list[str] | None]:

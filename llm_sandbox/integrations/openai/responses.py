@@ -1,23 +1,23 @@
 """Turns of the Responses API."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.integrations.openai.code_tool import Answered, CodeTool
-from llm_sandbox.integrations.openai.turn import Turn
+from llm_sandbox.integrations.openai.code_tool import Answered, ToolOfSession
+from llm_sandbox.integrations.openai.turn import Turn, failure
 
 if TYPE_CHECKING:
-    from openai import OpenAI
     from openai.types.responses import Response
 
 __all__ = ["ResponsesTurns"]
 
+_ENDS = ("response.completed", "response.incomplete", "response.failed")
+
 
 class ResponsesTurns:
-    """A conversation, kept here and sent whole: nothing is stored at the provider.
+    """A conversation by the Responses API; see `Conversation`.
 
     Args:
-        client: The SDK's client.
         model: The model's name.
         tool: The tool.
         instructions: More for the model to keep to.
@@ -25,15 +25,8 @@ class ResponsesTurns:
     """
 
     def __init__(
-        self,
-        client: "OpenAI",
-        model: str,
-        tool: CodeTool,
-        instructions: str | None,
-        *,
-        custom: bool,
+        self, model: str, tool: ToolOfSession, instructions: str | None, *, custom: bool
     ) -> None:
-        self._client = client
         self._model = model
         self._tool = tool
         self._instructions = instructions
@@ -44,22 +37,8 @@ class ResponsesTurns:
         """Add what the user says."""
         self.history.append({"role": "user", "content": question})
 
-    def next(
-        self,
-        timeout_s: float,
-        *,
-        with_tool: bool,
-        stream: bool,
-        on_text: Callable[[str], None] | None,
-    ) -> Turn:
-        """Have the model answer.
-
-        Args:
-            timeout_s: Seconds that it may take.
-            with_tool: Whether it may call the tool.
-            stream: Whether its words come as it writes them.
-            on_text: Takes them.
-        """
+    def request(self, *, with_tool: bool, stream: bool) -> dict[str, Any]:
+        """Return the arguments of the next request."""
         request: dict[str, Any] = {
             "model": self._model,
             "input": self.history,
@@ -70,13 +49,28 @@ class ResponsesTurns:
         }
         if self._instructions is not None:
             request["instructions"] = self._instructions
-        client = self._client.with_options(timeout=timeout_s)
-        response = _streamed(client, request, on_text) if stream else _whole(client, request)
-        items = [item.model_dump(exclude_none=True) for item in response.output]
+        if stream:
+            request["stream"] = True
+        return request
+
+    def resource(self, client: Any) -> Any:
+        """Return what of a client takes them."""
+        return client.responses
+
+    def reading(self) -> "_Reading":
+        """Return what reads an answer in pieces."""
+        return _Reading()
+
+    def take(self, reply: "Response") -> Turn:
+        """Add a whole answer."""
+        if reply.status == "failed":
+            error = reply.error
+            raise failure(f"{error.code}: {error.message}" if error else "the response failed")
+        items = [item.model_dump(exclude_none=True) for item in reply.output]
         self.history.extend(items)
-        usage = response.usage
+        usage = reply.usage
         return Turn(
-            response.output_text,
+            reply.output_text,
             [item for item in items if self._tool.is_call(item)],
             usage.input_tokens if usage else 0,
             usage.output_tokens if usage else 0,
@@ -87,17 +81,20 @@ class ResponsesTurns:
         self.history.extend(self._tool.output_item(item, done) for item, done in calls)
 
 
-def _whole(client: "OpenAI", request: dict[str, Any]) -> "Response":
-    response: Response = client.responses.create(**request)
-    return response
+class _Reading:
+    def __init__(self) -> None:
+        self._response: Response | None = None
 
+    def hear(self, event: Any) -> str:
+        if event.type == "response.output_text.delta":
+            return str(event.delta)
+        if event.type == "error":
+            raise failure(f"{event.code}: {event.message}" if event.code else event.message)
+        if event.type in _ENDS:
+            self._response = event.response
+        return ""
 
-def _streamed(
-    client: "OpenAI", request: dict[str, Any], on_text: Callable[[str], None] | None
-) -> "Response":
-    with client.responses.stream(**request) as events:
-        for event in events:
-            if event.type == "response.output_text.delta" and on_text is not None:
-                on_text(event.delta)
-        response: Response = events.get_final_response()
-    return response
+    def whole(self) -> "Response":
+        if self._response is None:
+            raise failure("the stream ended before the response did")
+        return self._response

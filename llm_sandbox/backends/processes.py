@@ -1,0 +1,140 @@
+"""A program and an interpreter: what is asked for, what a machine gives, and how they end."""
+
+import socket
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from llm_sandbox.backends.terminals import Terminal
+
+__all__ = [
+    "Ending",
+    "Exit",
+    "KernelSpec",
+    "ProcessSpec",
+    "RawKernel",
+    "RawProcess",
+    "RunningProgram",
+]
+
+
+@dataclass(frozen=True)
+class ProcessSpec:
+    """A program to start."""
+
+    argv: tuple[str, ...]
+    """The program and its arguments; never a shell line."""
+    env: Mapping[str, str]
+    """The whole environment."""
+    cwd: str | None = None
+    """Working directory; None for the machine's."""
+    timeout_s: float | None = None
+    """Seconds until it is killed with everything it started; None for no deadline."""
+    stdin: bool = False
+    """Whether the caller will write to it; otherwise it reads an empty stream."""
+    terminal: Terminal | None = None
+    """Its terminal, which is all of its streams: what it shows is its standard output."""
+    stdout: Literal["pipe", "null"] = "pipe"
+    """``null`` if nobody wants its standard output."""
+    stderr: Literal["pipe", "null", "stdout"] = "pipe"
+    """``stdout`` if it is the same stream as that."""
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """An interpreter to start."""
+
+    env: Mapping[str, str]
+    """The whole environment."""
+    cold: bool = False
+    """Whether it gets a memory layout of its own instead of a fork of the shared zygote."""
+    warm: bool = False
+    """Whether it runs a first cell of its own before it is used."""
+    command: tuple[str, ...] = ()
+    """The command line of another language's interpreter, around which the kernel is put; empty for
+    Python, whose interpreter is the kernel."""
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a process ended, as its parent outside saw it."""
+
+    exit_code: int
+    """By the endings table: n, 128 + signal, 124 for a deadline, 137 for memory."""
+    signal: int | None = None
+    """The signal that ended it."""
+    timed_out: bool = False
+    """Whether its deadline ended it."""
+    oom_killed: bool = False
+    """Whether the memory limit ended it."""
+    cpu_s: float | None = None
+    """CPU time of it and its awaited children, in seconds."""
+    peak_memory_bytes: int | None = None
+    """Its largest resident size, in bytes."""
+
+
+class Ending:
+    """Set once, when a process has ended; any thread may wait for it."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self._exit: Exit | None = None
+        self.at: float | None = None
+        """When it was set, by `time.monotonic`; None before."""
+
+    def set(self, ended: Exit) -> None:
+        """Record the end; later calls change nothing."""
+        if self._exit is None:
+            self.at = time.monotonic()
+            self._exit = ended
+            self._event.set()
+
+    def get(self) -> Exit | None:
+        """The end, or None while it runs."""
+        return self._exit
+
+    def wait(self, timeout_s: float | None = None) -> Exit | None:
+        """Wait for the end; None if it did not come in time."""
+        self._event.wait(timeout_s)
+        return self._exit
+
+
+@dataclass
+class RawProcess:
+    """A started program: three descriptors, which the taker closes, and its end."""
+
+    id: str
+    stdin: int | None
+    stdout: int
+    stderr: int
+    ending: Ending
+    has_terminal: bool = False
+    """Whether its output comes from a terminal, whose last words come a little later."""
+
+
+@dataclass(frozen=True)
+class RunningProgram:
+    """A program that a machine knows, whoever started it."""
+
+    id: str
+    argv: tuple[str, ...]
+    started_at: float
+    """Seconds since 1970."""
+    exit: Exit | None = None
+    """How it ended; None while it runs."""
+    is_entry: bool = False
+    """Whether it is the one that the machine was made for, and ends with."""
+
+
+@dataclass
+class RawKernel:
+    """A started interpreter: its frame stream, what it writes past that, and its end."""
+
+    id: str
+    stream: socket.socket
+    stdout: int
+    stderr: int
+    ending: Ending
+    cold: bool = False

@@ -1,0 +1,25 @@
+"""`--network`: the option of every command that makes a sandbox."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+__all__ = ["Network", "NetworkOption"]
+
+
+class Network(StrEnum):
+    """What the sandbox has of the network."""
+
+    BLOCKED = "blocked"
+    INTERNET = "internet"
+    OPEN = "open"
+
+
+NetworkOption = Annotated[
+    Network,
+    typer.Option(
+        "--network",
+        help="`internet` is what is public, `open` shares the network of this machine.",
+    ),
+]

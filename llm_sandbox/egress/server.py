@@ -1,0 +1,237 @@
+"""The gate's process: holds planted sockets, judges, dials and carries.
+
+Started as ``python -I -S -c '... server.main(FD)'``. The descriptor is a control connection on
+which every message gets an answer:
+
+    {do: take, kinds} with descriptors   planted sockets
+    {do: start, rules, resolver, redirected}
+    {do: update, rules} -> {cut}         new rules; connections that they do not allow are cut
+    {do: events} -> {events}
+    {do: stats} -> {stats}
+
+It ends when the connection does, and what it held is closed with it.
+"""
+
+import contextlib
+import ipaddress
+import os
+import resource
+import socket
+import struct
+import sys
+from typing import Any
+
+from llm_sandbox.egress.dns_stub import DnsStub
+from llm_sandbox.egress.flow import Flow, reset
+from llm_sandbox.egress.journal import Journal
+from llm_sandbox.egress.judge import Judge
+from llm_sandbox.egress.loop import EVENTS_READ, Loop
+from llm_sandbox.egress.names import SyntheticNames
+from llm_sandbox.egress.resolver import Resolver
+from llm_sandbox.guest import linux
+from llm_sandbox.guest.control import ControlChannel
+from llm_sandbox.network import NetworkRules
+
+__all__ = ["Server", "main"]
+
+_ORIGINAL_TARGET = 80  # SO_ORIGINAL_DST
+_MOST_FLOWS, _LEAST_FLOWS = 1024, 32
+_FDS_OF_FLOW = 6
+_OTHER_FDS = 400
+_MOST_AT_ONCE = 64
+_LOWEST_USER = 1_700_000_000
+"""Root's gates run as users from here up, each as its own: no account has them."""
+
+
+class Server:
+    """Everything that one gate holds.
+
+    Args:
+        channel: The host's control connection.
+    """
+
+    def __init__(self, channel: ControlChannel) -> None:
+        self.loop = Loop()
+        self.journal = Journal()
+        self.names = SyntheticNames()
+        self.judge = Judge(NetworkRules())
+        self.resolver = Resolver(self.loop)
+        self._stub: DnsStub | None = None
+        self._channel = channel
+        self._sockets: list[tuple[str, socket.socket]] = []
+        self._redirected = True
+        self._flows: dict[Flow, None] = {}
+        self._most_flows = _MOST_FLOWS
+        self._carried = 0
+        self._bytes = [0, 0]
+
+    def run(self) -> None:
+        """Serve until the control connection ends."""
+        self.loop.watch(self._channel.fileno(), EVENTS_READ, lambda _: self._serve_control())
+        self.loop.sweeps.append(self._sweep)
+        self.loop.run()
+
+    # --- what the host says
+
+    def _serve_control(self) -> None:
+        while True:
+            record = self._channel.receive()
+            if record is None:
+                os._exit(0)
+            message, fds = record
+            try:
+                answer = self._obey(message, fds)
+            except (KeyError, OSError, ValueError) as error:
+                answer = {"error": f"{type(error).__name__}: {error}"}
+            self._channel.send(answer)
+            if not self._channel.pending():
+                return
+
+    def _obey(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        match message["do"]:
+            case "take":
+                opened = [socket.socket(fileno=fd) for fd in fds]
+                self._sockets += zip(message["kinds"], opened, strict=True)
+            case "start":
+                self._start(message)
+            case "update":
+                return {"cut": self._update(message["rules"])}
+            case "events":
+                return {"events": self.journal.events()}
+            case "stats":
+                return {"stats": self._stats()}
+        return {}
+
+    def _start(self, message: dict[str, Any]) -> None:
+        self._redirected = message["redirected"]
+        room = (_raise_open_files() - _OTHER_FDS) // _FDS_OF_FLOW
+        self._most_flows = max(_LEAST_FLOWS, room)
+        self.resolver = Resolver(self.loop, message["resolver"])
+        self._stub = DnsStub(self.judge, self.loop, self.journal, self.names, self.resolver)
+        self._update(message["rules"])
+        _confine()
+        for kind, sock in self._sockets:
+            if kind == "dns_udp":
+                self._stub.serve_datagrams(sock)
+            elif kind == "dns_tcp":
+                self._stub.serve_streams(sock)
+            else:
+                self._listen(sock)
+
+    def _update(self, rules: dict[str, Any]) -> int:
+        self.judge = Judge(NetworkRules.from_dict(rules))
+        if self._stub is not None:
+            self._stub.judge = self.judge
+        return sum(not flow.judge_again() for flow in list(self._flows))
+
+    def _stats(self) -> dict[str, int]:
+        live = [flow.totals for flow in self._flows]
+        return {
+            "open": len(self._flows),
+            "carried": self._carried,
+            "denied": self.journal.denied,
+            "names": self._stub.allowed if self._stub is not None else 0,
+            "bytes_out": self._bytes[0] + sum(out for out, _ in live),
+            "bytes_in": self._bytes[1] + sum(back for _, back in live),
+            "last_event": self.journal.last,
+        }
+
+    # --- connections
+
+    def opened(self, _: Flow) -> None:
+        """See `Surroundings`."""
+        self._carried += 1
+
+    def closed(self, flow: Flow) -> None:
+        """See `Surroundings`."""
+        self._flows.pop(flow, None)
+        for index, total in enumerate(flow.totals):
+            self._bytes[index] += total
+
+    def _listen(self, listener: socket.socket) -> None:
+        def accept(_: int) -> None:
+            for _ in range(_MOST_AT_ONCE):
+                try:
+                    sock, _ = listener.accept()
+                except OSError:
+                    return
+                self._take(sock, listener)
+
+        self.loop.watch(listener.fileno(), EVENTS_READ, accept)
+
+    def _take(self, sock: socket.socket, listener: socket.socket) -> None:
+        try:
+            address, port = self._target(sock)
+        except OSError:
+            reset(sock)  # it has gone already
+            return
+        own = self._redirected and (str(address), port) == listener.getsockname()
+        name = self.names.name(address) if address in self.names else None
+        reason = None
+        if own:
+            reason = "never"  # it was not on its way to anywhere else
+        elif address in self.names and name is None:
+            reason = "unknown_synthetic"
+        elif name is not None:
+            reason = self.judge.name(name, port).reason
+        else:
+            reason = self.judge.literal(address, port).reason
+        if reason is None and len(self._flows) >= self._most_flows:
+            reason = "too_many"
+        if reason is not None:
+            shown = None if name is not None else address
+            self.journal.add("tcp", reason, name=name, address=shown, port=port)
+            reset(sock)
+            return
+        flow = Flow(self, sock, name, address, port)
+        self._flows[flow] = None
+        flow.start()
+
+    def _target(self, sock: socket.socket) -> tuple[ipaddress.IPv4Address, int]:
+        """Where a connection was on its way to."""
+        if not self._redirected:
+            host, port = sock.getsockname()
+            return ipaddress.IPv4Address(host), port
+        record = sock.getsockopt(socket.IPPROTO_IP, _ORIGINAL_TARGET, 16)
+        port, packed = struct.unpack_from(">2xH4s", record)
+        return ipaddress.IPv4Address(packed), port
+
+    def _sweep(self, now: float) -> None:
+        for flow in list(self._flows):
+            flow.sweep(now)
+
+
+def _raise_open_files() -> int:
+    """Have as many descriptors as may be had; returns their number."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MOST_FLOWS * _FDS_OF_FLOW + _OTHER_FDS
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return wanted
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return wanted
+
+
+def _confine() -> None:
+    """Give up every privilege for good: what is read from here on comes from inside."""
+    linux.set_undumpable()
+    if os.geteuid() == 0:
+        linux.drop_bounding_set()
+        user = _LOWEST_USER + int.from_bytes(os.urandom(3), "little")
+        with contextlib.suppress(OSError):  # in a user namespace that has no such users
+            linux.set_user(user, user)
+    linux.drop_all_capabilities()
+    linux.set_no_new_privileges()
+    linux.set_undumpable()
+
+
+def main(fd: int) -> None:
+    """Entry point."""
+    linux.set_process_name("llm-sandbox")
+    # No list of domains is tried out: what is looked up is what was judged, to the letter.
+    os.environ["LOCALDOMAIN"] = ""
+    try:
+        Server(ControlChannel(socket.socket(fileno=fd))).run()
+    except KeyboardInterrupt:
+        sys.exit(130)

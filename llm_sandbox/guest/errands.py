@@ -1,0 +1,125 @@
+"""What serves the host in a machine beside programs: its files, a port of its network.
+
+In a machine with a network namespace that the supervisor made, an errand runs beside the machine:
+it has joined that one namespace and nothing else, keeps the rights that the supervisor has over it,
+and no process of the machine sees it. Elsewhere it is one of the machine's own processes, confined
+like them.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+
+from . import linux
+from .confine import close_all_but
+from .launch import launch_files
+from .machine import NamespaceMachine, PlainMachine
+from .relay import Relay
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+    from collections.abc import Callable
+    from typing import NoReturn
+
+    from .control import Message
+
+_LOOPBACK = "127.0.0.1"
+_CONNECT_S = 10.0
+HANDED, CARRIED, REFUSED, PRESENT = b"H", b"C", b"R", b"P"
+"""First byte of an answer: a descriptor comes with it; what follows are the connection's own bytes;
+an error number follows; the sender's credentials come with it.
+"""
+
+
+def launch(machine: PlainMachine, request: Message, connection: int) -> int:
+    """Start a servant of the host; returns its pid.
+
+    Args:
+        machine: Where.
+        request: ``serves`` says what: ``files``, ``port`` with the number of one, or ``presence``.
+        connection: Its connection to the host.
+    """
+    if request["serves"] == "files":
+        return launch_files(machine, connection)
+    if request["serves"] == "port":
+        return launch_connect(machine, request["port"], connection)
+    return launch_presence(machine, connection)
+
+
+def launch_presence(machine: PlainMachine, reply: int) -> int:
+    """Be a process in a machine's network until the host hangs up; returns its pid.
+
+    The host learns its number from the kernel, which translates it, and finds the network by it.
+
+    Args:
+        machine: The machine.
+        reply: A connected stream socket, on whose other end credentials are received.
+    """
+
+    def errand() -> None:
+        with socket.socket(fileno=reply) as answer:
+            answer.sendall(PRESENT)
+            answer.recv(1)
+
+    return _launch(machine, reply, errand, name="network")
+
+
+def launch_connect(machine: PlainMachine, port: int, reply: int) -> int:
+    """Connect to a port of a machine's loopback; returns the pid of what does so.
+
+    Args:
+        machine: The machine.
+        port: The port.
+        reply: A connected stream socket. It gets one byte: `HANDED` with the connection itself,
+            where the host can be given a descriptor, `CARRIED`, after which it is the connection,
+            or `REFUSED` and the number of the error in text.
+    """
+    beside = isinstance(machine, NamespaceMachine)
+
+    def errand() -> None:
+        answer = socket.socket(fileno=reply)
+        try:
+            made = socket.create_connection((_LOOPBACK, port), _CONNECT_S)
+        except OSError as error:
+            answer.sendall(REFUSED + str(error.errno or 0).encode())
+            return
+        made.settimeout(None)
+        if beside:
+            socket.send_fds(answer, [HANDED], [made.fileno()])
+            return
+        answer.sendall(CARRIED)
+        relay = Relay()
+        relay.add(answer, made)
+        relay.run(until_empty=True)
+
+    return _launch(machine, reply, errand, name="tunnel")
+
+
+def _launch(
+    machine: PlainMachine, connection: int, errand: Callable[[], None], *, name: str
+) -> int:
+    def child() -> NoReturn:
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        os.setsid()
+        if isinstance(machine, NamespaceMachine):
+            machine.join_network()
+            linux.drop_all_capabilities()
+        else:
+            # As in `launch_files`: one of the machine's processes, which its equals cannot read.
+            linux.set_undumpable()
+            machine.join()
+            machine.spec.confinement.apply()
+            linux.set_undumpable()
+        linux.set_process_name(name)
+        close_all_but([connection])
+        errand()
+        os._exit(0)
+
+    if isinstance(machine, NamespaceMachine):
+        # Beside its processes, where none of them sees it.
+        return PlainMachine.fork(machine, child)
+    return machine.fork(child)

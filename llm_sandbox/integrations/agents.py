@@ -1,0 +1,83 @@
+"""OpenAI's Agents SDK: a session as a function tool, whose figures the model sees.
+
+Needs ``pip install 'llm-sandbox[agents]'``; importing this without it says so.
+"""
+
+from typing import Annotated, Any
+
+from llm_sandbox.aio import AsyncSession
+from llm_sandbox.integrations.calls import CodeCalls
+from llm_sandbox.integrations.extras import require
+from llm_sandbox.integrations.tool import ToolOptions, refuse_arguments
+from llm_sandbox.session.session import BaseSession
+
+require("agents", "agents")
+
+from agents import (  # noqa: E402 - the line above says what to install
+    FunctionTool,
+    ModelBehaviorError,
+    RunContextWrapper,
+    ToolOutputImage,
+    ToolOutputText,
+    function_tool,
+)
+from agents.tool_context import ToolContext  # noqa: E402
+
+__all__ = ["make_tool"]
+
+_Part = ToolOutputText | ToolOutputImage
+
+
+def make_tool(
+    session: BaseSession | AsyncSession, options: ToolOptions | None = None
+) -> FunctionTool:
+    """Return a session as a tool for `Agent(tools=[...])`.
+
+    What it answers are the SDK's own `ToolOutputText` and `ToolOutputImage`; the results with all
+    of their artifacts are in the session's `history`. To models behind Chat Completions the SDK
+    sends no images of tools: give them ``ToolOptions(images="none")``.
+
+    Code that fails, takes too long or is refused is an answer; a sandbox that fails ends the run
+    with the SDK's `UserError`, whose cause is the `SandboxError`. Cancelling the run stops the
+    code. Calls that come at the same time are made one after another.
+
+    Args:
+        session: The session, which has to be open when the tool is called, and stays open.
+        options: How the tool behaves; None for the defaults.
+
+    Raises:
+        MissingDependencyError: The package `agents` is not installed; raised by the import of this
+            module.
+        ValidationError: An argument is something else.
+    """
+    calls = CodeCalls(session, options)
+
+    async def run_code(
+        context: ToolContext[Any],
+        code: Annotated[str, "source code"],
+        libraries: Annotated[
+            list[str] | None, "names of libraries to install first; null for none"
+        ] = None,
+    ) -> list[_Part]:
+        reply = await calls.answer_async(code, libraries, call_id=context.tool_call_id)
+        return [_output(part) for part in reply.parts("openai")]
+
+    return function_tool(
+        run_code,
+        name_override=calls.options.name,
+        description_override=calls.description,
+        failure_error_function=_explain,
+    )
+
+
+def _output(part: dict[str, Any]) -> _Part:
+    if part["type"] == "input_image":
+        return ToolOutputImage(image_url=part["image_url"], detail=part["detail"])
+    return ToolOutputText(text=part["text"])
+
+
+def _explain(context: RunContextWrapper[Any], error: Exception) -> str:
+    del context
+    if isinstance(error, ModelBehaviorError):  # arguments that do not fit: a model can mend them
+        return refuse_arguments(error)
+    raise error

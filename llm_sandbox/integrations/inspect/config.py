@@ -1,0 +1,135 @@
+"""What the sandboxes of an evaluation are like: in Python, in a file, or by default."""
+
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pydantic
+from pydantic import BaseModel, BeforeValidator, Field
+
+from llm_sandbox.backends.base import validate_workdir
+from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.limits import Limits
+
+__all__ = ["CONFIG_FILE", "DEFAULT_NAME", "SandboxConfig", "read_config"]
+
+CONFIG_FILE = "llm-sandbox-inspect.toml"
+"""Read when it lies beside the task and nothing else was configured."""
+DEFAULT_NAME = "default"
+"""What inspect calls the sandbox that nobody named."""
+
+_OUTPUT = (
+    "how much output comes back is inspect's to say: INSPECT_SANDBOX_MAX_EXEC_OUTPUT_SIZE, in bytes"
+)
+
+
+def _read_limits(given: object) -> object:
+    """Limits from plain data; sizes may be text such as ``512m``."""
+    if isinstance(given, dict):
+        known = [item.name for item in fields(Limits)]
+        for name in given:
+            if name not in known:
+                raise ValueError(f"there is no limit {name}; known: {', '.join(known)}")
+        given = Limits(
+            **{
+                name: Limits.parse_size(value, name)
+                if name.endswith("_bytes") and isinstance(value, str)
+                else value
+                for name, value in given.items()
+            }
+        )
+    if isinstance(given, Limits) and given.output_bytes != Limits().output_bytes:
+        raise ValueError(f"output_bytes: {_OUTPUT}")
+    return given
+
+
+class SandboxConfig(BaseModel, frozen=True, extra="forbid"):
+    """One sandbox of each sample, and those beside it.
+
+    It is part of the log of an evaluation: it is no place for secrets.
+
+    Raises:
+        pydantic.ValidationError: A value is not acceptable.
+    """
+
+    backend: str | None = None
+    """Where it is made, such as ``docker``; None (default) for the first that isolates here."""
+    image: str | None = None
+    """Image of a container backend; None (default) for the one of Python sessions."""
+    workdir: Annotated[str, BeforeValidator(validate_workdir)] = "/sandbox"
+    """Its working directory, where relative paths begin; ``/sandbox``."""
+    env: dict[str, str] = Field(default_factory=dict)
+    """Variables of its programs."""
+    limits: Annotated[Limits, BeforeValidator(_read_limits)] = Limits()
+    """What it may use, as `Limits` or by the names of its fields; sizes may be text (``2g``). How
+    much output comes back is inspect's to say, and ``output_bytes`` is refused."""
+    network: Literal["blocked", "open"] = "blocked"
+    """``blocked`` (default), or ``open`` for the host's network."""
+    timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """Seconds after which it ends by itself; None (default) for the end of the sample."""
+    sandboxes: dict[str, "SandboxConfig"] = Field(default_factory=dict)
+    """Further sandboxes of each sample, by the names that ``sandbox("name")`` takes."""
+
+    @pydantic.model_validator(mode="after")
+    def _check_names(self) -> "SandboxConfig":
+        for name, other in self.sandboxes.items():
+            if not name or name == DEFAULT_NAME or ":" in name:
+                raise ValueError(f"a sandbox beside the {DEFAULT_NAME} cannot be called {name!r}")
+            if other.sandboxes:
+                raise ValueError(f"sandboxes.{name} cannot have sandboxes of its own")
+        return self
+
+    def __hash__(self) -> int:
+        # inspect starts each configuration once, and looks it up in a set.
+        return hash(self.model_dump_json())
+
+    def by_name(self) -> dict[str, "SandboxConfig"]:
+        """Every sandbox of a sample, the default one first."""
+        return {DEFAULT_NAME: self, **self.sandboxes}
+
+
+def read_config(given: BaseModel | str | None) -> SandboxConfig:
+    """Return the configuration that inspect passes on.
+
+    Args:
+        given: A `SandboxConfig`, the path of a TOML file with its fields, or None for the defaults.
+
+    Raises:
+        ValidationError: It is none of these, or the file cannot be read or is not one.
+    """
+    if given is None:
+        return SandboxConfig()
+    if isinstance(given, SandboxConfig):
+        return given
+    if not isinstance(given, str):
+        raise ValidationError(
+            f"llm_sandbox cannot be configured by a {type(given).__name__}",
+            parameter="sandbox",
+            hint='sandbox=("llm_sandbox", SandboxConfig(...)), or the path of a TOML file',
+        )
+    return _read_file(Path(given))
+
+
+def _read_file(path: Path) -> SandboxConfig:
+    try:
+        data: dict[str, Any] = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        return SandboxConfig(**data)
+    except OSError as error:
+        raise _wrong(path, f"cannot be read: {error.strerror}") from error
+    except pydantic.ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        key = ".".join(map(str, first["loc"]))
+        problem = f"{key}: {first['msg']}" if key else first["msg"]
+        raise _wrong(path, f"is not one of sandboxes: {problem}") from error
+    except ValueError as error:
+        raise _wrong(path, f"is not TOML: {error}") from error
+
+
+def _wrong(path: Path, words: str) -> ValidationError:
+    known = ", ".join(SandboxConfig.model_fields)
+    return ValidationError(
+        f"the configuration {path} {words}",
+        parameter="sandbox",
+        hint=f"a TOML file with the fields of SandboxConfig: {known}",
+    )

@@ -1,0 +1,188 @@
+"""What the host answers for a kernel that does nothing besides running code.
+
+Python's kernel is Jupyter's own and answers all that front ends ask. Those of other languages run
+code and say what came of it; the rest of Jupyter's protocol is here.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from llm_sandbox.const import VERSION
+from llm_sandbox.integrations.jupyter.languages import NotebookLanguage
+
+__all__ = ["KernelReplies", "RunnerReplies", "unanswerable"]
+
+_PROTOCOL = "5.3"
+"""The version of Jupyter's messages that kernels here speak."""
+
+_PYTHON_KINDS = frozenset(
+    {
+        "comm_close",
+        "comm_info_request",
+        "comm_msg",
+        "comm_open",
+        "complete_request",
+        "connect_request",
+        "debug_request",
+        "execute_request",
+        "history_request",
+        "inspect_request",
+        "is_complete_request",
+        "kernel_info_request",
+    }
+)
+
+
+class KernelReplies:
+    """A kernel that answers for itself: Python's."""
+
+    forwards: frozenset[str] = _PYTHON_KINDS
+    """The messages that it answers; all others are answered here."""
+
+    def answer(self, kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the content of the reply to a request that is not forwarded."""
+        del content
+        return unanswerable(kind)
+
+    def begin(self, content: Mapping[str, Any]) -> tuple[dict[str, Any], int | None]:
+        """Prepare a request to run code.
+
+        Args:
+            content: What the front end asked for.
+
+        Returns:
+            What the kernel is asked for; and the number of the cell that the host tells front ends,
+            None where the kernel tells them or nobody is told.
+        """
+        return dict(content), None
+
+    def finish(self, asked: Mapping[str, Any], reply: dict[str, Any]) -> dict[str, Any] | None:
+        """Complete the reply to a request to run code.
+
+        Args:
+            asked: What the front end asked for.
+            reply: The reply's content, which is changed.
+
+        Returns:
+            The content of an error that the kernel has not told and front ends must be; None for
+            none.
+        """
+        del asked, reply
+        return None
+
+    def present(
+        self, asked: Mapping[str, Any], kind: str, content: dict[str, Any]
+    ) -> dict[str, Any] | None:
+        """Return what front ends are shown of what the kernel publishes; None for nothing.
+
+        Args:
+            asked: The content of the request that it belongs to.
+            kind: The type of what is published.
+            content: What it says.
+        """
+        del asked, kind
+        return content
+
+
+class RunnerReplies(KernelReplies):
+    """A kernel that only runs code.
+
+    Cells read no input: whether a program of another language waits for some cannot be known from
+    outside, so its standard input is at its end.
+
+    Args:
+        language: The language.
+        version: Its version; empty when it is not known.
+    """
+
+    forwards = frozenset({"execute_request"})
+
+    def __init__(self, language: NotebookLanguage, version: str) -> None:
+        self._language = language
+        self._version = version
+        self._count = 0
+
+    def answer(self, kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the content of the reply to a request that is not forwarded."""
+        if kind == "kernel_info_request":
+            return self._describe()
+        if kind == "complete_request":
+            place = content.get("cursor_pos", len(str(content.get("code", ""))))
+            return {
+                "status": "ok",
+                "matches": [],
+                "cursor_start": place,
+                "cursor_end": place,
+                "metadata": {},
+            }
+        if kind == "inspect_request":
+            return {"status": "ok", "found": False, "data": {}, "metadata": {}}
+        if kind == "is_complete_request":
+            # Front ends then go by their own rule, which is a blank line.
+            return {"status": "unknown"}
+        if kind == "history_request":
+            return {"status": "ok", "history": []}
+        if kind == "comm_info_request":
+            return {"status": "ok", "comms": {}}
+        return unanswerable(kind)
+
+    def _describe(self) -> dict[str, Any]:
+        language = self._language
+        version = f" {self._version}" if self._version else ""
+        return {
+            "status": "ok",
+            "protocol_version": _PROTOCOL,
+            "implementation": "llm-sandbox",
+            "implementation_version": VERSION,
+            "language_info": language.info(self._version),
+            "banner": f"{language.title}{version} in a sandbox of llm-sandbox {VERSION}",
+            "help_links": [],
+            "supported_features": [],
+        }
+
+    def begin(self, content: Mapping[str, Any]) -> tuple[dict[str, Any], int | None]:
+        """Prepare a request to run code; see `KernelReplies.begin`."""
+        silent = bool(content.get("silent", False))
+        counts = not silent and bool(content.get("store_history", True))
+        self._count += counts
+        asked = {**content, "store_history": counts, "allow_stdin": False}
+        return asked, None if silent else max(1, self._count)
+
+    def finish(self, asked: Mapping[str, Any], reply: dict[str, Any]) -> dict[str, Any] | None:
+        """Complete the reply to a request to run code; see `KernelReplies.finish`."""
+        told = reply.get("llm_sandbox", {})
+        if reply.get("status") != "error" and not told.get("exit"):
+            wanted = asked.get("user_expressions") or {}
+            reply["user_expressions"] = {name: unanswerable("user_expressions") for name in wanted}
+            return None
+        reply["status"] = "error"
+        reply.pop("user_expressions", None)
+        reply.pop("payload", None)
+        if "ename" in reply:
+            reply["traceback"] = _lines(reply)
+            return None
+        # Nothing was thrown: the code ended with a status that says that it failed.
+        code = told.get("exit") or told.get("code")
+        words = "the cell failed" if code is None else f"exit status {code}"
+        error = {"ename": "ExitStatus", "evalue": words, "traceback": [words]}
+        reply.update(error)
+        return None if asked.get("silent", False) else error
+
+    def present(
+        self, asked: Mapping[str, Any], kind: str, content: dict[str, Any]
+    ) -> dict[str, Any] | None:
+        """Return what front ends are shown; see `KernelReplies.present`."""
+        if asked.get("silent", False) and kind != "status":
+            return None
+        return {**content, "traceback": _lines(content)} if kind == "error" else content
+
+
+def _lines(error: Mapping[str, Any]) -> list[str]:
+    """The traceback of an error, which is all that many front ends show of it."""
+    return list(error["traceback"]) or [f"{error['ename']}: {error['evalue']}"]
+
+
+def unanswerable(kind: str) -> dict[str, Any]:
+    """Return the content of a reply to what no kernel here can do."""
+    words = f"kernels in sandboxes do not answer {kind}"
+    return {"status": "error", "ename": "UnsupportedError", "evalue": words, "traceback": [words]}

@@ -1,0 +1,122 @@
+"""LangChain and LangGraph: a session as a tool, whose figures the model sees.
+
+Needs ``pip install 'llm-sandbox[langchain]'``; importing this without it says so.
+"""
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from llm_sandbox.aio import AsyncSession
+from llm_sandbox.data import ExecutionResult
+from llm_sandbox.integrations.calls import CodeCalls, known_as
+from llm_sandbox.integrations.dumping import let_pydantic_dump_results
+from llm_sandbox.integrations.extras import require
+from llm_sandbox.integrations.tool import ToolOptions, ToolReply, refuse_arguments
+from llm_sandbox.session.session import BaseSession
+
+require("langchain_core.tools", "langchain")
+
+from langchain_core.messages import ToolCall  # noqa: E402 - the line above says what to install
+from langchain_core.runnables import RunnableConfig  # noqa: E402
+from langchain_core.tools import StructuredTool  # noqa: E402
+
+__all__ = ["make_tool"]
+
+
+def make_tool(
+    session: BaseSession | AsyncSession, options: ToolOptions | None = None
+) -> StructuredTool:
+    """Return a session as a tool for `bind_tools`, `ToolNode` and agents.
+
+    Its messages hold text and images as LangChain's own content blocks; their `artifact` is the
+    `ExecutionResult`, or None where nothing was run. A checkpointer keeps that as its `to_dict`.
+
+    Code that fails, takes too long or is refused is an answer; a sandbox that fails raises
+    `SandboxError`. Cancelling `ainvoke` stops the code. Calls that come at the same time are made
+    one after another.
+
+    Args:
+        session: The session, which has to be open when the tool is called, and stays open.
+        options: How the tool behaves; None for the defaults.
+
+    Raises:
+        MissingDependencyError: The package `langchain_core` is not installed; raised by the import
+            of this module.
+        ValidationError: An argument is something else.
+    """
+    let_pydantic_dump_results()
+    calls = CodeCalls(session, options)
+
+    def run(code: str, libraries: list[str] | None = None) -> _Answer:
+        return _answer(calls.answer(code, libraries))
+
+    async def run_async(code: str, libraries: list[str] | None = None) -> _Answer:
+        return _answer(await calls.answer_async(code, libraries))
+
+    return _CodeTool(
+        name=calls.options.name,
+        description=calls.description,
+        args_schema=_Arguments,
+        func=run,
+        coroutine=run_async,
+        response_format="content_and_artifact",
+        handle_validation_error=_explain,
+    )
+
+
+_Answer = tuple[list[dict[str, Any]], ExecutionResult | None]
+
+
+class _Arguments(BaseModel):
+    code: str = Field(description="source code")
+    libraries: list[str] | None = Field(
+        default=None, description="names of libraries to install first"
+    )
+
+
+class _CodeTool(StructuredTool):
+    """Passes the id of a call on; the functions of a tool are told it only if they demand one."""
+
+    def invoke(
+        self,
+        input: str | dict[str, Any] | ToolCall,
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        with known_as(_id_of(input)):
+            return super().invoke(input, config, **kwargs)
+
+    async def ainvoke(
+        self,
+        input: str | dict[str, Any] | ToolCall,
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        with known_as(_id_of(input)):
+            return await super().ainvoke(input, config, **kwargs)
+
+
+def _id_of(input: str | dict[str, Any] | ToolCall) -> str | None:
+    if isinstance(input, dict) and input.get("type") == "tool_call":
+        found: str | None = input.get("id")
+        return found
+    return None
+
+
+def _answer(reply: ToolReply) -> _Answer:
+    return [_block(part) for part in reply.parts("mcp")], reply.result
+
+
+def _block(part: dict[str, Any]) -> dict[str, Any]:
+    if part["type"] == "image":
+        return {"type": "image", "base64": part["data"], "mime_type": part["mimeType"]}
+    return {"type": "text", "text": part["text"]}
+
+
+def _explain(error: Any) -> str:
+    # trust: a model's words; whatever is wrong with them is told to it.
+    problems = "; ".join(
+        f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()
+    )
+    return refuse_arguments(problems)

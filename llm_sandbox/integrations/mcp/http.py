@@ -1,0 +1,149 @@
+"""The server over HTTP: many clients, each with its own sandboxes."""
+
+import hmac
+import ipaddress
+from typing import TYPE_CHECKING, Any
+
+from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.integrations.mcp.options import ServerOptions
+from llm_sandbox.integrations.mcp.server import SESSION_HEADER, build_server
+from llm_sandbox.integrations.mcp.sessions import Sessions
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["PATH", "TOKEN_VARIABLE", "check_address", "make_app", "serve"]
+
+PATH = "/mcp"
+"""Where clients send their requests."""
+TOKEN_VARIABLE = "LLM_SANDBOX_MCP_TOKEN"  # noqa: S105 - where it is, not what it is
+"""The environment variable with the token that clients have to show."""
+
+_GRACE_S = 3
+
+
+def check_address(host: str, token: str | None) -> None:
+    """Refuse to let a whole network run code.
+
+    Args:
+        host: The address to listen at.
+        token: What clients have to show; None for nothing.
+
+    Raises:
+        ValidationError: Other computers reach it, and need no token.
+    """
+    if token or _is_loopback(host):
+        return
+    raise ValidationError(
+        f"whoever reaches {host} could run code here",
+        parameter="host",
+        hint=f"set {TOKEN_VARIABLE} to a long secret, which clients then have to send as their "
+        "bearer token; or leave --host out, and listen to this computer only",
+    )
+
+
+def make_app(
+    options: ServerOptions | None = None, *, host: str = "127.0.0.1", token: str | None = None
+) -> "ASGIApp":
+    """Return the server as an ASGI application, whose lifespan has to be run.
+
+    A client's sandboxes end with its session: when it deletes it, or has been idle. Clients of the
+    protocol without sessions name their sandbox in each call, and it ends when it is idle.
+
+    Args:
+        options: What its sandboxes are like.
+        host: The address that it will listen at: on loopback, requests that pages of a browser
+            make under other names are refused.
+        token: What clients have to send as their bearer token; None for nothing.
+    """
+    chosen = options or ServerOptions()
+    server, sessions = build_server(chosen, one_client=False)
+    app: ASGIApp = server.streamable_http_app(
+        streamable_http_path=PATH, host=host, session_idle_timeout=chosen.idle_s
+    )
+    app = _EndsSessions(app, sessions)
+    return app if token is None else _AsksForToken(app, token)
+
+
+def serve(options: ServerOptions, host: str, port: int, token: str | None = None) -> None:
+    """Serve until this process is interrupted or terminated, and end all sandboxes then.
+
+    Args:
+        options: What its sandboxes are like.
+        host: The address to listen at.
+        port: The port.
+        token: What clients have to send as their bearer token; None for nothing.
+
+    Raises:
+        ValidationError: Other computers reach it, and need no token.
+    """
+    import uvicorn
+
+    check_address(host, token)
+    app = make_app(options, host=host, token=token)
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        # Calls that run then are cancelled, and their code is stopped.
+        timeout_graceful_shutdown=_GRACE_S,
+    )
+    uvicorn.Server(config).run()
+
+
+class _EndsSessions:
+    """Ends a client's sandboxes before it is told that its session has ended."""
+
+    def __init__(self, app: "ASGIApp", sessions: Sessions) -> None:
+        self._app = app
+        self._sessions = sessions
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        if scope["type"] != "http" or scope["method"] != "DELETE":
+            await self._app(scope, receive, send)
+            return
+        client = _header(scope, SESSION_HEADER)
+
+        async def answer(message: "Message") -> None:
+            if client and message["type"] == "http.response.start" and message["status"] < 300:
+                await self._sessions.end_client(client)
+            await send(message)
+
+        await self._app(scope, receive, answer)
+
+
+class _AsksForToken:
+    """Lets nobody in without the token."""
+
+    def __init__(self, app: "ASGIApp", token: str) -> None:
+        self._app = app
+        self._wanted = f"Bearer {token}".encode()
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        if scope["type"] == "http":
+            given = _header(scope, "authorization").encode("latin-1")
+            if not hmac.compare_digest(given, self._wanted):
+                await _refuse(send)
+                return
+        await self._app(scope, receive, send)
+
+
+async def _refuse(send: "Send") -> None:
+    headers = [(b"www-authenticate", b"Bearer"), (b"content-type", b"text/plain")]
+    await send({"type": "http.response.start", "status": 401, "headers": headers})
+    await send({"type": "http.response.body", "body": b"a bearer token is needed\n"})
+
+
+def _header(scope: Any, name: str) -> str:
+    found = (value for key, value in scope["headers"] if key == name.encode())
+    return str(next(found, b""), "latin-1")
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

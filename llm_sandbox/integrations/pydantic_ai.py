@@ -1,0 +1,201 @@
+"""pydantic-ai: `Agent(..., toolsets=[SandboxToolset()])` gives an agent a sandbox to run code in.
+
+Needs ``pip install 'llm-sandbox[pydantic-ai]'``; importing this without it says so.
+"""
+
+import base64
+from typing import Any, Self
+
+from anyio import CancelScope, Lock
+from pydantic_core import SchemaValidator, core_schema
+
+from llm_sandbox.aio import AsyncSession
+from llm_sandbox.backends.base import Backend
+from llm_sandbox.exceptions import NotOpenSessionError
+from llm_sandbox.integrations.calls import CodeCalls, check_own_session
+from llm_sandbox.integrations.dumping import let_pydantic_dump_results
+from llm_sandbox.integrations.extras import require
+from llm_sandbox.integrations.tool import ToolOptions, ToolReply
+from llm_sandbox.session.config import SessionConfig
+from llm_sandbox.session.session import BaseSession
+
+require("pydantic_ai", "pydantic-ai")
+
+from pydantic_ai import BinaryContent, RunContext, ToolReturn  # noqa: E402 - see the line above
+from pydantic_ai.tools import AgentDepsT, ToolDefinition  # noqa: E402
+from pydantic_ai.toolsets import AbstractToolset, ToolsetTool  # noqa: E402
+
+__all__ = ["SandboxToolset"]
+
+
+_PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "code": {"type": "string", "description": "source code"},
+        "libraries": {
+            "anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}],
+            "default": None,
+            "description": "names of libraries to install first",
+        },
+    },
+    "required": ["code"],
+    "additionalProperties": False,
+}
+_ARGUMENTS = SchemaValidator(
+    core_schema.typed_dict_schema(
+        {
+            "code": core_schema.typed_dict_field(core_schema.str_schema()),
+            "libraries": core_schema.typed_dict_field(
+                core_schema.nullable_schema(core_schema.list_schema(core_schema.str_schema())),
+                required=False,
+            ),
+        },
+        extra_behavior="forbid",
+    )
+)
+
+
+class SandboxToolset(AbstractToolset[AgentDepsT]):
+    """A session as one tool, which runs code and answers with text and pictures.
+
+    Without a session of the caller's, every run of an agent has a sandbox of its own, which ends
+    with the run. Inside of ``async with agent`` or ``async with toolset`` all runs share one, which
+    ends with the block, and find the variables and files of the runs before.
+
+    Code that fails, takes too long or is refused is an answer; a sandbox that fails raises
+    `SandboxError` out of the run. Cancelling the run stops the code. Calls that come at the same
+    time are made one after another. The `ExecutionResult` is the `metadata` of the answer, and its
+    `to_dict` where a conversation is stored.
+
+    Args:
+        session: A session of the caller's, open when the tool is called; it stays open.
+        config: Settings of its own sessions; None for the defaults.
+        backend: Where its own sessions are made; None picks one that isolates.
+        options: How the tool behaves; None for the defaults.
+        id: What tells this toolset from others of the agent; None where nothing needs it.
+        max_retries: How often a model may try again after arguments that are none; None for the
+            agent's own number.
+
+    Raises:
+        MissingDependencyError: The package `pydantic_ai` is not installed; raised by the import of
+            this module.
+        ValidationError: A session is given with settings for another one, or something else is.
+    """
+
+    def __init__(
+        self,
+        session: BaseSession | AsyncSession | None = None,
+        *,
+        config: SessionConfig | None = None,
+        backend: str | Backend | None = None,
+        options: ToolOptions | None = None,
+        id: str | None = None,
+        max_retries: int | None = None,
+    ) -> None:
+        check_own_session(session, config, backend)
+        let_pydantic_dump_results()
+        self._config = config
+        self._backend = backend
+        self._options = options or ToolOptions()
+        self._id = id
+        self._max_retries = max_retries
+        self._own: AsyncSession | None = None
+        self._makes_own = session is None
+        self._calls = None if session is None else CodeCalls(session, self._options)
+        self._entered = 0
+        self._entering = Lock()
+
+    @property
+    def id(self) -> str | None:
+        """What tells it from others."""
+        return self._id
+
+    # --- life
+
+    async def for_run(self, ctx: RunContext[AgentDepsT]) -> AbstractToolset[AgentDepsT]:
+        """Return what one run of an agent uses: what is entered already, or one of its own."""
+        if not self._makes_own or self._entered:
+            return self
+        return SandboxToolset(
+            config=self._config,
+            backend=self._backend,
+            options=self._options,
+            id=self._id,
+            max_retries=self._max_retries,
+        )
+
+    async def __aenter__(self) -> Self:
+        """Make and open its own session, unless it was entered before."""
+        async with self._entering:
+            if self._makes_own and self._entered == 0:
+                session = await AsyncSession.configured(self._config, backend=self._backend)
+                await session.open()
+                self._own = session
+                self._calls = CodeCalls(session, self._options)
+            self._entered += 1
+        return self
+
+    async def __aexit__(self, *args: Any) -> bool | None:
+        """End its own session, if nobody else has entered it, even if the task is cancelled."""
+        with CancelScope(shield=True):
+            async with self._entering:
+                self._entered -= 1
+                if self._entered == 0 and self._own is not None:
+                    session, self._own, self._calls = self._own, None, None
+                    await session.close()
+        return None
+
+    # --- the tool
+
+    async def get_tools(self, ctx: RunContext[AgentDepsT]) -> dict[str, ToolsetTool[AgentDepsT]]:
+        """Return the tool.
+
+        Raises:
+            NotOpenSessionError: The toolset was not entered.
+        """
+        definition = ToolDefinition(
+            name=self._options.name,
+            description=self._entered_calls().description,
+            parameters_json_schema=_PARAMETERS,
+        )
+        tool = ToolsetTool(
+            toolset=self,
+            tool_def=definition,
+            max_retries=ctx.max_retries if self._max_retries is None else self._max_retries,
+            args_validator=_ARGUMENTS,
+        )
+        return {definition.name: tool}
+
+    async def call_tool(
+        self,
+        name: str,
+        tool_args: dict[str, Any],
+        ctx: RunContext[AgentDepsT],
+        tool: ToolsetTool[AgentDepsT],
+    ) -> ToolReturn[Any]:
+        """Run what the model asks for.
+
+        Raises:
+            NotOpenSessionError: The toolset was not entered, or the session is not open.
+            SandboxError: The sandbox itself failed.
+        """
+        code, libraries = tool_args["code"], tool_args.get("libraries")
+        calls = self._entered_calls()
+        reply = await calls.answer_async(code, libraries, call_id=ctx.tool_call_id)
+        return ToolReturn(_content(reply), metadata=reply.result)
+
+    def _entered_calls(self) -> CodeCalls:
+        if self._calls is None:
+            raise NotOpenSessionError(
+                "the toolset has no session yet", hint="use it in an async with block"
+            )
+        return self._calls
+
+
+def _content(reply: ToolReply) -> list[str | BinaryContent]:
+    return [
+        part["text"]
+        if part["type"] == "text"
+        else BinaryContent(base64.b64decode(part["data"]), media_type=part["mimeType"])
+        for part in reply.parts("mcp")
+    ]

@@ -1,0 +1,82 @@
+"""What is acceptable as a command, an environment and an input of a program."""
+
+import contextlib
+from collections.abc import Mapping, Sequence
+
+from llm_sandbox.backends.terminals import Terminal
+from llm_sandbox.exceptions import CommandEmptyError, ValidationError
+from llm_sandbox.sandbox.process import Pipe
+
+__all__ = ["check_argv", "check_env", "check_stdin", "check_terminal"]
+
+
+def check_argv(argv: Sequence[str]) -> None:
+    """Refuse a command line that cannot be one.
+
+    Raises:
+        CommandEmptyError: It has no words.
+        ValidationError: A word is no text.
+    """
+    if not argv:
+        raise CommandEmptyError
+    for number, word in enumerate(argv):
+        _check_text(word, f"word {number} of the command", "argv")
+
+
+def check_env(name: str, env: Mapping[str, str] | None) -> dict[str, str]:
+    """Return a copy of environment variables.
+
+    Args:
+        name: The parameter, for the error.
+        env: Variables by name; None for none.
+
+    Raises:
+        ValidationError: A name or a value cannot be one.
+    """
+    checked = dict(env or {})
+    for key, value in checked.items():
+        _check_text(key, f"a name in {name}", name)
+        if not key or "=" in key:
+            raise ValidationError(f"a name in {name} is empty or holds '='", parameter=name)
+        _check_text(value, f"the value of {key!r} in {name}", name)
+    return checked
+
+
+def _check_text(text: object, what: str, parameter: str) -> None:
+    if not isinstance(text, str):
+        raise ValidationError(f"{what} is no text", parameter=parameter)
+    if "\0" in text:
+        raise ValidationError(f"{what} holds a NUL", parameter=parameter)
+    with contextlib.suppress(UnicodeEncodeError):
+        text.encode("utf-8", "surrogateescape")
+        return
+    # Not chained: the encoder's own error holds the text, which may be a secret.
+    raise ValidationError(f"{what} cannot be encoded", parameter=parameter)
+
+
+def check_stdin(stdin: object) -> bytes | None:
+    """Return what a program is given to read; None when the caller writes it, or nobody does.
+
+    Raises:
+        ValidationError: It is neither text, bytes, `PIPE` nor None.
+    """
+    if stdin is None or isinstance(stdin, Pipe):
+        return None
+    if isinstance(stdin, str):
+        return stdin.encode("utf-8", "surrogateescape")
+    if isinstance(stdin, (bytes, bytearray, memoryview)):
+        return bytes(stdin)
+    raise ValidationError("stdin is text, bytes, PIPE or None", parameter="stdin")
+
+
+def check_terminal(pty: object) -> Terminal | None:
+    """Return the terminal that a program is to have; None for none.
+
+    Raises:
+        ValidationError: It is neither a truth value nor a `Terminal`.
+    """
+    if isinstance(pty, Terminal):
+        return pty
+    if not isinstance(pty, bool):
+        raise ValidationError("pty is True, False or a Terminal", parameter="pty")
+    return Terminal() if pty else None

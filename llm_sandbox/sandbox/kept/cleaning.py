@@ -1,0 +1,46 @@
+"""Removing what keepers that were killed have left."""
+
+import contextlib
+import logging
+
+from llm_sandbox.backends.registry import get_backend
+from llm_sandbox.exceptions import SandboxError
+from llm_sandbox.sandbox.kept.place import Place
+from llm_sandbox.sandbox.kept.record import Record
+from llm_sandbox.sandbox.kept.registry import sweep
+
+__all__ = ["clean"]
+
+logger = logging.getLogger(__name__)
+
+
+def clean() -> list[str]:
+    """Clean up after the keepers that were killed; returns the ids of their sandboxes.
+
+    Their processes have ended with them. A container that its engine has not removed is removed.
+    """
+    with Place() as place:
+        lost = sweep(place, everything=True)
+    for one in lost:
+        if isinstance(one, Record) and one.machine is not None:
+            _remove_container(one.backend, one.machine)
+    return [one.id if isinstance(one, Record) else one for one in lost]
+
+
+def _remove_container(backend_name: str, machine: str) -> None:
+    """Remove a container, if it is ours and its process has ended."""
+    from llm_sandbox.backends.containers.backend import ContainerBackend
+    from llm_sandbox.backends.containers.upkeep.census import take_census
+    from llm_sandbox.backends.containers.upkeep.sweep import Sweep
+
+    with contextlib.suppress(SandboxError):
+        backend = get_backend(backend_name)
+        if not isinstance(backend, ContainerBackend):
+            return
+        # trust: the id comes from a file; what it names is removed only if its labels say that it
+        # is ours and nobody's any more.
+        held = [one for one in take_census(backend.engine) if one.id.startswith(machine)]
+        found = [one for one in held if one.kind == "sandbox"]
+        sweeper = Sweep(backend.engine)
+        for verdict in sweeper.carry_out(sweeper.judge(found)):
+            logger.debug("container %s: %s", verdict.holding.id, verdict.why)

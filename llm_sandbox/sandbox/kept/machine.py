@@ -1,0 +1,219 @@
+"""A machine that a keeper owns, as its clients see it."""
+
+# ruff: noqa: D102
+# Because: what implements the contract is documented there.
+
+import os
+import socket
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from llm_sandbox.backends.base import (
+    KernelSpec,
+    Machine,
+    ProcessSpec,
+    RawKernel,
+    RawProcess,
+    RunningProgram,
+)
+from llm_sandbox.backends.snapshot import Snapshot
+from llm_sandbox.exceptions import BackendError, ContainerGoneError
+from llm_sandbox.sandbox.kept.codec import decode, encode
+from llm_sandbox.sandbox.kept.line import Line
+from llm_sandbox.sandbox.kept.network import KeptNetwork
+from llm_sandbox.sandbox.kept.order import Facts
+
+__all__ = ["KeptMachine"]
+
+_SIGNAL_S = 10.0
+_KILL_S = 30.0
+_END_S = 60.0
+_MARGIN_S = 5.0
+_LONG_S = 3600.0
+
+
+class KeptMachine(Machine):
+    """See `Machine`. Every descriptor that it returns is the machine's own, but for the output of
+    programs, which comes by way of the keeper, from the first byte.
+
+    Args:
+        line: The connection to the keeper.
+        facts: What the keeper said of it.
+    """
+
+    arranges_streams = True
+
+    def __init__(self, line: Line, facts: Facts) -> None:
+        self.id = facts.id
+        self.spec = facts.spec
+        self.isolation = facts.isolation
+        self.name = facts.name
+        self.namespace = facts.namespace
+        self.facts = facts
+        line.backend = facts.isolation.backend
+        line.tags = dict(facts.tags)
+        self._line = line
+        self.network = KeptNetwork(self)
+        # What nobody holds any more keeps no connection and no thread.
+        weakref.finalize(self, line.close).atexit = False
+
+    @property
+    def tags(self) -> Mapping[str, str]:  # type: ignore[override]
+        return self._line.tags
+
+    # --- programs
+
+    def start(self, spec: ProcessSpec) -> RawProcess:
+        follow, ending = self._line.follow()
+        try:
+            reply, fds = self._line.request("start", spec=encode(spec), follow=follow)
+        except BaseException:
+            self._line.forget(follow)
+            raise
+        return RawProcess(reply["value"], fds[2] if spec.stdin else None, fds[0], fds[1], ending)
+
+    def programs(self) -> list[RunningProgram]:
+        found: list[RunningProgram] = self._line.ask("programs")
+        return found
+
+    def reattach(self, process_id: str) -> RawProcess:
+        follow, ending = self._line.follow()
+        try:
+            reply, fds = self._line.request("reattach", process=process_id, follow=follow)
+        except BaseException:
+            self._line.forget(follow)
+            raise
+        stdin = fds[2] if len(fds) > 2 else None
+        return RawProcess(reply["value"], stdin, fds[0], fds[1], ending)
+
+    def start_kernel(self, spec: KernelSpec) -> RawKernel:
+        follow, ending = self._line.follow()
+        try:
+            reply, fds = self._line.request("kernel", spec=encode(spec), follow=follow)
+        except BaseException:
+            self._line.forget(follow)
+            raise
+        kernel, cold = decode(reply["value"])
+        return RawKernel(kernel, socket.socket(fileno=fds[0]), fds[1], fds[2], ending, cold=cold)
+
+    def signal(self, process_id: str, number: int) -> bool:
+        return bool(self._line.ask("signal", answer_s=_SIGNAL_S, process=process_id, number=number))
+
+    def resize(self, process_id: str, rows: int, cols: int) -> bool:
+        return bool(
+            self._line.ask("resize", answer_s=_SIGNAL_S, process=process_id, rows=rows, cols=cols)
+        )
+
+    def kill(self, process_id: str, *, children_only: bool = False) -> bool:
+        return bool(
+            self._line.ask(
+                "kill", answer_s=_KILL_S, process=process_id, children_only=children_only
+            )
+        )
+
+    def sweep(self) -> None:
+        self._line.request("sweep")
+
+    # --- files, ports and packages
+
+    def open_files(self) -> socket.socket:
+        return socket.socket(fileno=self._line.request("files")[1][0])
+
+    def prepare_files(self) -> None:
+        self._line.request("prepare_files")
+
+    def active(self, begins: bool) -> None:
+        if self.facts.counts_activity:
+            self._line.tell("busy", begins=begins)
+
+    def connect(self, port: int) -> socket.socket:
+        reply, fds = self._line.request("connect", port=port)
+        if not fds:
+            raise OSError(reply["value"], os.strerror(reply["value"]))
+        return socket.socket(fileno=fds[0])
+
+    def ask_network(self, what: str, value: object = None) -> Any:
+        """Ask the keeper about the network; see `kept.network`."""
+        return self._line.ask("network", what=what, value=encode(value))
+
+    def base_env(self) -> dict[str, str]:
+        return dict(self.facts.base_env)
+
+    def python(self) -> str:
+        return self.facts.python
+
+    def language_folder(self, language: str) -> str:
+        return str(self._line.ask("language_folder", language=language))
+
+    @property
+    def has_packages(self) -> bool:
+        return self.facts.has_packages
+
+    @property
+    def library_path(self) -> str | None:
+        return self.facts.library_path
+
+    def install_packages(self, specs: Sequence[str]) -> None:
+        self._line.request("install", specs=list(specs), answer_s=_LONG_S)
+
+    def snapshot(self, workdir: bytes, name: str | None, site: Path | None = None) -> Snapshot:
+        fd = os.memfd_create("llm-sandbox-workdir")
+        try:
+            with os.fdopen(os.dup(fd), "wb") as file:
+                file.write(workdir)
+            reply, _ = self._line.request(
+                "snapshot", (fd,), name=name, site=encode(site), answer_s=_LONG_S
+            )
+        finally:
+            os.close(fd)
+        saved: Snapshot = decode(reply["value"])
+        return saved
+
+    # --- its life
+
+    @property
+    def end_reason(self) -> str | None:
+        return self._line.end_reason
+
+    @property
+    def exit_code(self) -> int | None:
+        return self._line.exit_code
+
+    def on_end(self, call: Callable[[], None]) -> None:
+        self._line.on_end(call)
+
+    def set_deadline(self, seconds: float | None) -> None:
+        self._line.request("deadline", seconds=seconds)
+
+    def set_tags(self, tags: Mapping[str, str]) -> None:
+        """Replace its tags."""
+        self._line.request("tags", tags=encode(dict(tags)))
+
+    def disown(self) -> None:
+        """Have it outlive the process that made it."""
+        self._line.request("disown")
+
+    def end(self, reason: str) -> None:
+        """End it, and return when it has ended.
+
+        Raises:
+            BackendError: It could not be ended, or its keeper does not answer.
+        """
+        try:
+            self._line.request("end", reason=reason, within=_END_S, answer_s=_END_S + _MARGIN_S)
+        except ContainerGoneError:
+            if self.end_reason is None:
+                raise BackendError(
+                    "the sandbox was not ended: it belongs to another process",
+                    backend=self.isolation.backend,
+                ) from None
+
+    def destroy(self) -> None:
+        self.end("closed")
+        self._line.close()
+
+    def let_go(self) -> None:
+        """Hang up; the machine lives on."""
+        self._line.close()

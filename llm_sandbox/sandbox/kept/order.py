@@ -1,0 +1,60 @@
+"""What a client asks of a new keeper, and what a keeper says of its sandbox."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from llm_sandbox.backends.base import Isolation, MachineSpec
+from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.network import Network
+from llm_sandbox.sandbox.kept.record import OnExit
+
+__all__ = ["Facts", "Order"]
+
+
+@dataclass(frozen=True)
+class Order:
+    """A sandbox to be made. It travels on a socket that nobody else has, and is written nowhere."""
+
+    id: str
+    name: str | None
+    namespace: str
+    tags: Mapping[str, str]
+    on_exit: OnExit
+    idle_timeout: float | None
+    command: tuple[str, ...]
+    """The entry command; empty without one."""
+    backend: str
+    options: ContainerOptions | None
+    """What is asked of a container; None for backends that make none."""
+    spec: MachineSpec
+    network: Network
+    """Which way out it has."""
+    ports: tuple[int, ...]
+    """Which tunnels lead in."""
+    owner: int
+    """Process id of who asks."""
+    env: Mapping[str, str] = field(repr=False)
+    secrets: Mapping[str, str] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a client needs to know of a sandbox that it attaches to."""
+
+    id: str
+    name: str | None
+    namespace: str
+    tags: Mapping[str, str]
+    on_exit: OnExit
+    spec: MachineSpec
+    isolation: Isolation
+    base_env: Mapping[str, str] = field(repr=False)
+    env: Mapping[str, str] = field(repr=False)
+    secrets: Mapping[str, str] = field(repr=False)
+    python: str
+    library_path: str | None
+    has_packages: bool
+    counts_activity: bool
+    """Whether anything depends on when its files were last used."""
+    warnings: tuple[tuple[str, str, str], ...] = ()
+    """Module, class and text of what was warned of while it was made."""

@@ -1,0 +1,197 @@
+"""Which kept sandboxes there are.
+
+Of every one there are four files: ``ID.json``, its record; ``ID.lock``, which its keeper holds for
+as long as it lives, so that nobody needs to trust a process number; ``ID.sock``, where the keeper
+listens; and for a moment ``ID.json.new``. One whose lock is free has lost its keeper.
+"""
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from llm_sandbox.exceptions import NameInUseError, SandboxNotFoundError, ValidationError
+from llm_sandbox.sandbox.kept.place import Place
+from llm_sandbox.sandbox.kept.record import ID, Record
+
+__all__ = ["Registration", "find", "find_by_name", "live_records", "register", "sweep"]
+
+_MOST_BYTES = 1 << 17
+_SUFFIXES = (".json", ".json.new", ".sock", ".lock")
+_REMEMBERED_S = 86400.0
+_MOST_REMEMBERED = 100
+
+
+@dataclass
+class Registration:
+    """A keeper's own entry. Safe to change from one thread."""
+
+    place: Place
+    record: Record
+    lock: int
+
+    def write(self, record: Record) -> None:
+        """Change what is registered."""
+        self.record = record
+        self.place.write(f"{record.id}.json", record.to_json())
+
+    def remove(self, last: Record | None = None) -> None:
+        """Take it back, and so release its name; `last` stays for those who ask how it ended."""
+        with self.place.locked():
+            for suffix in _SUFFIXES:
+                if suffix != ".lock":
+                    self.place.remove(self.record.id + suffix)
+            if last is not None:
+                self.place.write(f"{last.id}.json", last.to_json())
+            self.place.remove(f"{self.record.id}.lock")
+
+
+def register(place: Place, record: Record) -> Registration:
+    """Register a sandbox that is to be, in its keeper.
+
+    Raises:
+        NameInUseError: Another one has its name.
+    """
+    with place.locked():
+        for other in _read_all(place):
+            if (
+                record.name is not None
+                and (other.name, other.namespace) == (record.name, record.namespace)
+                and other.state != "ended"
+                and _is_kept(place, other.id)
+            ):
+                raise NameInUseError(record.name, record.namespace, backend=other.backend)
+        lock = place.take_lock(f"{record.id}.lock")
+        assert lock is not None  # noqa: S101 - nobody else has this id
+        entry = Registration(place, record, lock)
+        entry.write(record)
+        return entry
+
+
+def live_records(
+    place: Place, tags: Mapping[str, str] | None = None, namespace: str | None = None
+) -> list[Record]:
+    """The sandboxes that live and have all these tags, newest first.
+
+    Args:
+        place: Where they are registered.
+        tags: Tags that each of them has, with these values.
+        namespace: Their namespace; None for any.
+    """
+    wanted = dict(tags or {})
+    with place.locked():
+        found = [
+            record
+            for record in _read_all(place)
+            if record.state == "running"
+            and (namespace is None or record.namespace == namespace)
+            and wanted.items() <= dict(record.tags).items()
+            and _is_kept(place, record.id)
+        ]
+    return sorted(found, key=lambda record: (record.created_at, record.id), reverse=True)
+
+
+def find(place: Place, sandbox_id: object) -> Record:
+    """A living sandbox by its id.
+
+    Raises:
+        SandboxNotFoundError: There is none; of one that has ended by itself within a day it says
+            how.
+        ValidationError: It is no id.
+    """
+    if not isinstance(sandbox_id, str) or not ID.fullmatch(sandbox_id):
+        raise ValidationError(
+            f"{sandbox_id!r:.80} is no id of a sandbox that can be attached to",
+            parameter="id",
+            hint="such ids begin with 'sb-', and Sandbox.list() has them",
+        )
+    with place.locked():
+        record = _read(place, sandbox_id)
+        if record is not None and record.state == "ended":
+            raise SandboxNotFoundError(
+                sandbox_id, end_reason=record.end_reason, exit_code=record.exit_code
+            )
+        if record is None or not _is_kept(place, sandbox_id):
+            raise SandboxNotFoundError(sandbox_id)
+        return record
+
+
+def find_by_name(place: Place, name: str, namespace: str) -> Record:
+    """The living sandbox of that name.
+
+    Raises:
+        SandboxNotFoundError: There is none.
+    """
+    for record in live_records(place, namespace=namespace):
+        if record.name == name:
+            return record
+    raise SandboxNotFoundError(f"{name!r} in namespace {namespace!r}")
+
+
+def sweep(place: Place, *, everything: bool = False) -> list[Record | str]:
+    """Remove what keepers that were killed have left, and what was remembered for long enough.
+
+    Args:
+        place: Where they are registered.
+        everything: Whether no ended one is remembered.
+
+    Returns:
+        The records of those whose keeper was killed, or the id where there is none to be read.
+    """
+    lost: list[Record | str] = []
+    remembered: list[Record] = []
+    with place.locked():
+        ids = {name.partition(".")[0] for name in place.names() if name.endswith(_SUFFIXES)}
+        for one in sorted(filter(ID.fullmatch, ids)):
+            if _is_kept(place, one):
+                continue
+            record = _read(place, one)
+            if record is not None and record.state == "ended":
+                remembered.append(record)
+                continue
+            _forget(place, one)
+            lost.append(one if record is None else record)
+        remembered.sort(key=lambda record: record.created_at, reverse=True)
+        for number, record in enumerate(remembered):
+            too_old = record.created_at < time.time() - _REMEMBERED_S
+            if everything or too_old or number >= _MOST_REMEMBERED:
+                _forget(place, record.id)
+    return lost
+
+
+def _forget(place: Place, sandbox_id: str) -> None:
+    for suffix in _SUFFIXES:
+        place.remove(sandbox_id + suffix)
+
+
+def _is_kept(place: Place, sandbox_id: str) -> bool:
+    """Whether a keeper lives; called while the registry is locked."""
+    name = f"{sandbox_id}.lock"
+    if name not in place.names():
+        return False
+    try:
+        lock = place.take_lock(name)
+    except OSError:
+        return False  # a link, or a pipe: nobody holds that
+    if lock is None:
+        return True
+    os.close(lock)
+    return False
+
+
+def _read_all(place: Place) -> Iterator[Record]:
+    for name in sorted(place.names()):
+        stem, _, suffix = name.partition(".")
+        if suffix == "json" and ID.fullmatch(stem) and (record := _read(place, stem)) is not None:
+            yield record
+
+
+def _read(place: Place, sandbox_id: str) -> Record | None:
+    data = place.read(f"{sandbox_id}.json", _MOST_BYTES)
+    if data is None:
+        return None
+    try:
+        record = Record.from_json(data)
+    except ValidationError:
+        return None
+    return record if record.id == sandbox_id else None

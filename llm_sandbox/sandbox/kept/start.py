@@ -1,0 +1,237 @@
+"""Starting a keeper, and connecting to one."""
+
+import importlib
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from llm_sandbox.backends.base import Backend, MachineSpec
+from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.backends.registry import get_backend
+from llm_sandbox.exceptions import (
+    BackendUnavailableError,
+    ContainerGoneError,
+    SandboxError,
+    SandboxNotFoundError,
+    UnsupportedBackendError,
+    UnsupportedError,
+)
+from llm_sandbox.guest.control import ControlChannel
+from llm_sandbox.network import Network
+from llm_sandbox.sandbox.kept.codec import decode, encode
+from llm_sandbox.sandbox.kept.line import Line, connect
+from llm_sandbox.sandbox.kept.machine import KeptMachine
+from llm_sandbox.sandbox.kept.order import Facts, Order
+from llm_sandbox.sandbox.kept.place import Place
+from llm_sandbox.sandbox.kept.record import OnExit
+
+__all__ = ["attach", "make", "new_id"]
+
+_PACKAGE = Path(__file__).resolve().parents[2]
+_LAUNCH_S = 60.0
+_TOLD = 2000
+_PASSED_ON = frozenset(
+    {
+        "CONTAINER_HOST",
+        "CONTAINER_SSHKEY",
+        "HOME",
+        "LANG",
+        "LANGUAGE",
+        "LD_LIBRARY_PATH",
+        "LOGNAME",
+        "PATH",
+        "PYTHONHOME",
+        "PYTHONPATH",
+        "SSH_AUTH_SOCK",
+        "SSL_CERT_DIR",
+        "SSL_CERT_FILE",
+        "TMPDIR",
+        "TZ",
+        "USER",
+        "VIRTUAL_ENV",
+    }
+)
+"""Variables that a keeper has of who starts it: all others may be secrets."""
+_PASSED_ON_PREFIXES = ("DOCKER_", "LC_", "LLM_SANDBOX_", "PODMAN_", "XDG_")
+
+
+def new_id() -> str:
+    """An id for a sandbox."""
+    return f"sb-{os.urandom(8).hex()}"
+
+
+def make(
+    backend: Backend,
+    spec: MachineSpec,
+    *,
+    command: tuple[str, ...],
+    env: Mapping[str, str],
+    secrets: Mapping[str, str],
+    name: str | None,
+    namespace: str,
+    tags: Mapping[str, str],
+    on_exit: OnExit,
+    idle_timeout: float | None,
+    network: Network,
+    ports: Sequence[int],
+) -> KeptMachine:
+    """Have a keeper make a machine.
+
+    Args:
+        backend: The engine that it is made by.
+        spec: What is asked of it.
+        command: The program that it ends with; empty for none.
+        env: Variables of that program, and of those that clients start.
+        secrets: More of them.
+        name: Its name; None for none.
+        namespace: Where that is the only one of its kind.
+        tags: Its tags.
+        on_exit: Whether it ends with this process.
+        idle_timeout: Seconds without activity after which it ends; None for no limit.
+        network: Which way out it has.
+        ports: Ports inside that tunnels lead to.
+
+    Raises:
+        NameInUseError: Another one has the name.
+        UnsupportedError: The backend object, or an option, cannot be given to another process.
+        SandboxError: The machine could not be made, or the entry command not started.
+    """
+    order = Order(
+        id=new_id(),
+        name=name,
+        namespace=namespace,
+        tags=dict(tags),
+        on_exit=on_exit,
+        idle_timeout=idle_timeout,
+        command=command,
+        backend=backend.name,
+        options=_options(backend),
+        spec=spec,
+        network=network,
+        ports=tuple(ports),
+        owner=os.getpid(),
+        env=dict(env),
+        secrets=dict(secrets),
+    )
+    request = {"order": encode(order)}
+    Place().close()  # whatever is wrong with it is said here, and before anything is started
+    near, far = socket.socketpair()
+    channel = ControlChannel(near)
+    with tempfile.TemporaryFile() as log:
+        try:
+            _launch(far, log)
+            channel.send(request)
+            record = channel.receive()
+            if record is None:
+                raise _died(log)
+        except OSError as error:
+            channel.close()
+            raise _died(log) from error
+        except BaseException:
+            channel.close()
+            raise
+    reply, _ = record
+    if "error" in reply:
+        channel.close()
+        raise SandboxError.from_dict(reply["error"])
+    facts: Facts = decode(reply["value"])
+    line = Line(channel)
+    line.tell("taken")
+    _warn_again(facts)
+    return KeptMachine(line, facts)
+
+
+def _options(backend: Backend) -> ContainerOptions | None:
+    """What to say of a backend, so that another process has the same.
+
+    Raises:
+        UnsupportedError: That cannot be said.
+    """
+    try:
+        registered = get_backend(backend.name)
+    except UnsupportedBackendError:
+        registered = None
+    if type(registered) is not type(backend) or getattr(backend, "_client", None) is not None:
+        raise UnsupportedError(
+            "a sandbox that is kept",
+            backend.name,
+            "its keeper is another process, to which this backend object cannot be given",
+            hint=f"name the backend instead: backend={backend.name!r}",
+        )
+    options: ContainerOptions | None = getattr(backend, "options", None)
+    return options
+
+
+def _launch(far: socket.socket, log: BinaryIO) -> None:
+    """Start the process, as a child of none of this process's."""
+    folder = str(_PACKAGE.parent)
+    code = (
+        "import os, sys\n"
+        "if os.fork(): os._exit(0)\n"
+        "os.setsid()\n"
+        f"if {folder!r} not in sys.path: sys.path.insert(0, {folder!r})\n"
+        "from llm_sandbox.sandbox.kept.process import main\n"
+        f"main({far.fileno()})\n"
+    )
+    passed_on = {
+        name: value
+        for name, value in os.environ.items()
+        if name in _PASSED_ON or name.startswith(_PASSED_ON_PREFIXES)
+    }
+    try:
+        launcher = subprocess.Popen(
+            [sys.executable, "-P", "-c", code],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            pass_fds=(far.fileno(),),
+            cwd="/",
+            env=passed_on,
+        )
+    finally:
+        far.close()
+    try:
+        launcher.wait(_LAUNCH_S)
+    except BaseException:
+        launcher.kill()
+        launcher.wait()
+        raise
+
+
+def _died(log: BinaryIO) -> BackendUnavailableError:
+    log.seek(0, os.SEEK_END)
+    log.seek(max(0, log.tell() - _TOLD))
+    words = log.read().decode("utf-8", "replace").strip()
+    return BackendUnavailableError(f"the sandbox's keeper did not start: {words or 'it ended'}")
+
+
+def _warn_again(facts: Facts) -> None:
+    """Warn here of what the keeper was warned of, whose own warnings nobody sees."""
+    for module, name, text in facts.warnings:
+        category = getattr(importlib.import_module(module), name, UserWarning)
+        warnings.warn(text, category, stacklevel=4)
+
+
+def attach(place: Place, sandbox_id: str) -> KeptMachine:
+    """Connect to the keeper of a machine.
+
+    Raises:
+        SandboxNotFoundError: It has just ended.
+        SecurityError: What listens there is somebody else's.
+    """
+    try:
+        line = Line(connect(place, sandbox_id))
+        try:
+            facts: Facts = line.ask("hello")
+        except BaseException:
+            line.close()
+            raise
+    except ContainerGoneError:
+        raise SandboxNotFoundError(sandbox_id) from None
+    return KeptMachine(line, facts)

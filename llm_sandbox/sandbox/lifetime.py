@@ -1,0 +1,176 @@
+"""How long a sandbox lives, and what it came to."""
+
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Self
+
+from llm_sandbox.backends.snapshot import Snapshot
+from llm_sandbox.exceptions import SandboxTimeoutError, UnsupportedError
+from llm_sandbox.limits import validate_timeout
+from llm_sandbox.sandbox.facts import SandboxFacts
+
+__all__ = ["SandboxLifetime"]
+
+_EXIT_CODES = {"deadline": 124, "idle": 124}
+_TERMINATED = 137
+_LOOK_S = 0.05
+
+
+class SandboxLifetime(SandboxFacts):
+    """The part of `Sandbox` that is about its end."""
+
+    _lets_go = False
+    """Whether the end of a `with` block leaves the sandbox alone."""
+
+    def poll(self) -> int | None:
+        """None while it lives; then the entry command's exit code if it ended with that, 124 after
+        its timeout or idle timeout, 137 after any other end.
+        """
+        reason = self.end_reason
+        if reason is None:
+            return None
+        code = self._machine.exit_code
+        return _EXIT_CODES.get(reason, _TERMINATED) if code is None else code
+
+    @property
+    def returncode(self) -> int | None:
+        """As `poll`."""
+        return self.poll()
+
+    @property
+    def end_reason(self) -> str | None:
+        """Why it has ended: ``closed``, ``terminated``, ``exited`` with its entry command,
+        ``deadline``, ``idle``, ``gone``; None while it lives.
+        """
+        return self._machine.end_reason
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until the sandbox has ended, and return what `poll` does then.
+
+        Args:
+            timeout: Seconds to wait at most; None for no limit. The sandbox lives on.
+
+        Raises:
+            SandboxTimeoutError: It lives still.
+        """
+        timeout = validate_timeout(timeout)
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while (code := self.poll()) is None:
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                raise SandboxTimeoutError(
+                    f"the sandbox still lives after {timeout} s",
+                    timeout,
+                    op="wait",
+                    backend=self.backend,
+                )
+            time.sleep(_LOOK_S if left is None else min(_LOOK_S, left))
+        return code
+
+    def set_timeout(self, seconds: float | None) -> None:
+        """Have it end `seconds` from now, whatever was said before; None for never."""
+        self._check_open()
+        self._machine.set_deadline(validate_timeout(seconds, "seconds"))
+
+    def set_tags(self, tags: Mapping[str, str]) -> None:
+        """Replace all its tags; an empty mapping leaves none.
+
+        Raises:
+            UnsupportedError: It has no keeper; see `create`.
+            ValidationError: They are no tags.
+        """
+        self._check_open()
+        from llm_sandbox.sandbox.kept.machine import KeptMachine
+        from llm_sandbox.sandbox.kept.record import check_tags
+
+        checked = check_tags(tags)
+        if not isinstance(self._machine, KeptMachine):
+            raise self._unkept("set_tags()")
+        self._machine.set_tags(checked)
+
+    def snapshot(self, name: str | None = None) -> Snapshot:
+        """Save the sandbox's files, from which others can be made: ``Sandbox.create(image=...)``.
+
+        Processes, variables of sessions and secrets are not part of it. It stays until its image is
+        removed.
+
+        Args:
+            name: Name of the image; None makes one up.
+
+        Raises:
+            UnsupportedError: The backend has no images.
+            OutputLimitError: The working directory holds more than 256 MiB.
+            ContainerGoneError: The sandbox has ended.
+        """
+        self._check_open()
+        return self._machine.snapshot(self._files.archive(), name)
+
+    def terminate(self) -> None:
+        """End it with everything in it, and return when it has ended; harmless after its end.
+
+        Unlike `destroy` this leaves the handle open: `poll` is 137, and what `entry` wrote can be
+        read.
+        """
+        from llm_sandbox.sandbox.kept.machine import KeptMachine
+
+        if isinstance(self._machine, KeptMachine):
+            self._machine.end("terminated")
+        else:
+            self._machine.destroy()
+        self._service.close()
+
+    def detach(self) -> None:
+        """Let go of the sandbox, which lives on; this handle is closed. May be called twice.
+
+        It then lives until its timeout, its idle timeout, its entry command's end, or until
+        somebody attaches and destroys it.
+
+        Raises:
+            UnsupportedError: It has no keeper, and so lives in this process only.
+        """
+        from llm_sandbox.sandbox.kept.machine import KeptMachine
+
+        if self._closed_because is not None:
+            return
+        if not isinstance(self._machine, KeptMachine):
+            raise self._unkept("detach()")
+        if not self._lets_go and self._machine.end_reason is None:
+            self._machine.disown()
+        self._close("this handle has let go of the sandbox")
+        self._machine.let_go()
+
+    def destroy(self) -> None:
+        """End it with everything in it. May be called twice.
+
+        Raises:
+            BackendError: It could not be ended; the handle stays open, to try again.
+        """
+        self._machine.destroy()
+        self._close("the sandbox was destroyed")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        if self._lets_go:
+            self.detach()
+        else:
+            self.destroy()
+
+    def _close(self, because: str) -> None:
+        self._closed_because = self._closed_because or because
+        self._service.close()
+
+    def _unkept(self, what: str) -> UnsupportedError:
+        return UnsupportedError(
+            what,
+            self.backend,
+            "this sandbox lives in the process that made it",
+            hint="create it with a name, tags or on_exit='keep'",
+        )

@@ -1,0 +1,198 @@
+"""A sandbox's network: the way out through a gate, and the tunnels in."""
+
+import logging
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from llm_sandbox.backends import base
+from llm_sandbox.backends.base import Control, Isolation, Machine
+from llm_sandbox.exceptions import UnsupportedError
+from llm_sandbox.network import Network, NetworkEvent, NetworkRules, rules_of
+from llm_sandbox.sandbox.tunnels import Tunnel, Tunnels, check_ports
+
+if TYPE_CHECKING:
+    from llm_sandbox.egress.gate import Gate
+
+__all__ = ["SandboxNetwork", "machine_network"]
+
+logger = logging.getLogger("llm_sandbox")
+
+_NOTHING = NetworkRules.allow()
+_NO_TUNNELS: Mapping[int, Tunnel] = MappingProxyType({})
+
+
+def machine_network(network: Network) -> base.Network:
+    """What the machine is made with: one with a gate is made without a network.
+
+    Raises:
+        ValidationError: It is none of the networks there are.
+    """
+    rules_of(network)
+    return "open" if network == "open" else "blocked"
+
+
+class SandboxNetwork:
+    """What reaches a sandbox and what it reaches, for as long as its machine lives.
+
+    Safe to use from several threads.
+
+    Args:
+        machine: The sandbox's machine, made with `machine_network`.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._lock = threading.Lock()
+        self._setting: Network = machine.spec.network
+        self._gate: Gate | None = None
+        self._tunnels: Tunnels | None = None
+        self._accepted = 0
+        self._closing = False
+
+    @property
+    def setting(self) -> Network:
+        """What was asked for last: ``blocked``, ``open``, ``internet`` or rules."""
+        return self._setting
+
+    @property
+    def isolation(self) -> Isolation:
+        """What holds the sandbox now."""
+        return self._machine.isolation
+
+    def open(self, network: Network, ports: Iterable[int] = ()) -> None:
+        """What a new sandbox begins with: its way out, and its tunnels.
+
+        Args:
+            network: What `machine_network` was asked for.
+            ports: Ports inside.
+
+        Raises:
+            ValidationError: A value is not acceptable.
+            UnsupportedError: The backend cannot honour one.
+            BackendUnavailableError: No gate could be put into the sandbox's network.
+        """
+        isolation = self._machine.isolation
+        checked = check_ports(ports, isolation.level, isolation.backend)
+        with self._lock:
+            if checked:
+                self._tunnels = Tunnels(self._machine, checked)
+        if rules_of(network) is not None:
+            self.set(network)
+
+    # --- out
+
+    def set(self, network: Network) -> int:
+        """Change what programs may reach, at once.
+
+        Args:
+            network: ``blocked``, ``internet`` or rules; ``open`` only where it is so already.
+
+        Returns:
+            How many connections were cut because they are not allowed any longer.
+
+        Raises:
+            ValidationError: It is none of the networks there are.
+            UnsupportedError: The backend cannot, or the sandbox has, or is to have, the host's
+                network, which cannot be changed.
+            BackendUnavailableError: No gate could be put into the sandbox's network.
+            ContainerGoneError: The gate has ended, and everything is closed.
+        """
+        rules = rules_of(network)
+        with self._lock:
+            if network == self._setting:
+                return 0
+            if "open" in (network, self._setting):
+                raise UnsupportedError(
+                    f"network={network!r}",
+                    self._machine.isolation.backend,
+                    "whether a sandbox shares the host's network is fixed when it is made",
+                    hint="make another sandbox",
+                )
+            cut = 0
+            if self._gate is not None:
+                cut = self._gate.update(_NOTHING if rules is None else rules)
+            elif rules is not None:
+                self._open_gate(rules)
+            self._setting = network
+            self._report()
+        return cut
+
+    def _open_gate(self, rules: NetworkRules) -> None:
+        machine = self._machine
+        backend = machine.isolation.backend
+        if machine.isolation.state("network") != "enforced":
+            raise UnsupportedError(
+                "a network with rules",
+                backend,
+                "its programs have another network already: "
+                f"{machine.isolation.controls['network'].by}",
+                hint="use the bubblewrap, docker or podman backend",
+            )
+        from llm_sandbox.egress.gate import Gate
+        from llm_sandbox.egress.planted import plant
+
+        with machine.process_in_network() as process:
+            sockets = plant(process, rules, backend=backend)
+        self._gate = Gate.start(sockets, rules)
+        machine.on_end(self._close_gate_soon)
+
+    def _report(self) -> None:
+        """Have the isolation report say what holds the network now."""
+        control = Control("enforced", "a gate outside: nothing")
+        if self._setting == "internet":
+            control = Control("enforced", "a gate outside: public addresses only")
+        elif isinstance(self._setting, NetworkRules):
+            control = Control("enforced", "a gate outside: what the rules allow")
+        isolation = self._machine.isolation
+        controls = {**isolation.controls, "network": control}
+        self._machine.isolation = replace(isolation, controls=controls)
+
+    def events(self, after: int = 0) -> tuple[NetworkEvent, ...]:
+        """What programs tried in vain, oldest first; empty without rules.
+
+        Args:
+            after: Only those with a greater number.
+        """
+        return self._gate.events(after) if self._gate is not None else ()
+
+    @property
+    def gate_process(self) -> int | None:
+        """Number of the gate's process; None without one."""
+        return self._gate.pid if self._gate is not None else None
+
+    # --- in
+
+    @property
+    def tunnels(self) -> Mapping[int, Tunnel]:
+        """The tunnels by the port inside."""
+        return self._tunnels.by_port if self._tunnels is not None else _NO_TUNNELS
+
+    def was_used(self) -> bool:
+        """Whether a tunnel has a connection, or has had one since this was last asked."""
+        if self._tunnels is None:
+            return False
+        before, self._accepted = self._accepted, self._tunnels.accepted
+        return self._tunnels.open_connections > 0 or self._accepted > before
+
+    # --- end
+
+    def close(self) -> None:
+        """Close both, as the machine's end does; may be called twice."""
+        if self._tunnels is not None:
+            self._tunnels.close()
+        self._close_gate_soon()
+
+    def _close_gate_soon(self) -> None:
+        gate, closing = self._gate, self._closing
+        self._closing = True
+        if gate is None or closing:
+            return
+
+        def end() -> None:
+            gate.events()  # kept for whoever asks after the end
+            gate.close()
+
+        threading.Thread(target=end, name="llm-sandbox-gate-end", daemon=True).start()

@@ -1,0 +1,227 @@
+"""Tunnels: ports of this machine that lead to ports of a sandbox.
+
+A sandbox needs no network for it. What listens here accepts on the loopback address, and for every
+connection another one is made inside the sandbox, to its own loopback; bytes are carried between
+the two. The sandbox can open none by itself.
+"""
+
+import contextlib
+import os
+import selectors
+import socket
+import struct
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from llm_sandbox.backends.base import Machine
+from llm_sandbox.exceptions import SandboxError, UnsupportedError, ValidationError
+from llm_sandbox.guest.relay import Relay
+
+__all__ = ["Tunnel", "Tunnels", "check_ports"]
+
+_HOST = "127.0.0.1"
+_BACKLOG = 64
+_MOST_CONNECTIONS = 128
+_MOST_PORTS = 64
+_RESET = struct.pack("ii", 1, 0)
+_LAST_PORT = 65535
+
+
+@dataclass(frozen=True, slots=True)
+class Tunnel:
+    """Where a port of a sandbox is reached from this machine."""
+
+    host: str
+    """Address of this machine: ``127.0.0.1``."""
+    port: int
+    """Port of this machine."""
+
+    @property
+    def url(self) -> str:
+        """Its address for HTTP, such as ``http://127.0.0.1:40123``."""
+        return f"http://{self.host}:{self.port}"
+
+    @property
+    def tcp_socket(self) -> tuple[str, int]:
+        """Host and port, as `socket.create_connection` takes them."""
+        return self.host, self.port
+
+    @property
+    def tls_socket(self) -> tuple[str, int]:
+        """Host and port of a TLS endpoint.
+
+        Raises:
+            UnsupportedError: Always: no certificate would be trusted for an address of this
+                machine.
+        """
+        raise UnsupportedError(
+            "tls_socket",
+            reason="a tunnel ends on this machine's loopback, for which nobody signs certificates",
+            hint="use tcp_socket or url: the bytes do not leave this machine",
+        )
+
+
+def check_ports(ports: object, isolation_level: str, backend: str) -> tuple[int, ...]:
+    """Return the ports that a sandbox is to have tunnels for, each once.
+
+    Args:
+        ports: Ports inside.
+        isolation_level: See `Isolation.level`.
+        backend: Name for the error.
+
+    Raises:
+        ValidationError: One is no port, or there are more than 64.
+        UnsupportedError: The sandbox's loopback is this machine's own.
+    """
+    if isinstance(ports, (str, bytes)) or not isinstance(ports, Iterable):
+        raise ValidationError(
+            "ports is a sequence of port numbers", parameter="ports", hint="ports=(8000,)"
+        )
+    checked: tuple[Any, ...] = tuple(dict.fromkeys(ports))
+    for port in checked:
+        if isinstance(port, bool) or not isinstance(port, int) or not 0 < port <= _LAST_PORT:
+            raise ValidationError(
+                f"a port is a number from 1 to {_LAST_PORT}, not {port!r}", parameter="ports"
+            )
+    if len(checked) > _MOST_PORTS:
+        raise ValidationError(f"ports has more than {_MOST_PORTS}", parameter="ports")
+    if checked and isolation_level == "none":
+        raise UnsupportedError(
+            "ports=",
+            backend,
+            "its programs listen on this machine itself",
+            hint=f"connect to {_HOST}:{checked[0]}",
+        )
+    return checked
+
+
+class Tunnels:
+    """The tunnels of one sandbox.
+
+    Args:
+        machine: The sandbox's machine.
+        ports: Ports inside.
+    """
+
+    def __init__(self, machine: Machine, ports: Iterable[int]) -> None:
+        self._machine = machine
+        self._lock = threading.Lock()
+        self._open = 0
+        self._accepted = 0
+        self._closed = False
+        self._selector = selectors.DefaultSelector()
+        self._wake_read, self._wake_write = os.pipe()
+        self._selector.register(self._wake_read, selectors.EVENT_READ)
+        self._listeners: dict[int, socket.socket] = {}
+        try:
+            for port in ports:
+                self._listeners[port] = listener = socket.create_server((_HOST, 0))
+                listener.listen(_BACKLOG)
+                listener.setblocking(False)
+                self._selector.register(listener, selectors.EVENT_READ, port)
+        except BaseException:
+            self._let_go()
+            raise
+        self.by_port: Mapping[int, Tunnel] = MappingProxyType(
+            {port: Tunnel(_HOST, one.getsockname()[1]) for port, one in self._listeners.items()}
+        )
+        """The tunnels by the port inside."""
+        self._relay = Relay()
+        self._threads = [
+            threading.Thread(target=work, name="llm-sandbox-tunnels", daemon=True)
+            for work in (self._accept, self._relay.run)
+        ]
+        for thread in self._threads:
+            thread.start()
+        machine.on_end(self.close)
+
+    @property
+    def open_connections(self) -> int:
+        """How many connections there are now."""
+        with self._lock:
+            return self._open
+
+    @property
+    def accepted(self) -> int:
+        """How many connections there have ever been."""
+        with self._lock:
+            return self._accepted
+
+    def close(self) -> None:
+        """Close every tunnel with its connections; may be called again."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            os.write(self._wake_write, b"-")
+        self._relay.close()
+
+    # --- in the accepting thread
+
+    def _accept(self) -> None:
+        try:
+            while True:
+                for key, _ in self._selector.select():
+                    if key.fd == self._wake_read:
+                        if self._closed:
+                            return
+                        os.read(self._wake_read, 4096)
+                        self._listen(wanted=True)
+                    else:
+                        self._accept_one(key.data)
+        finally:
+            self._let_go()
+
+    def _accept_one(self, port: int) -> None:
+        try:
+            near, _ = self._listeners[port].accept()
+        except OSError:
+            return  # whoever connected has left, or this process has no descriptor to spare
+        with self._lock:
+            self._open += 1
+            self._accepted += 1
+            full = self._open >= _MOST_CONNECTIONS
+        if full:
+            self._listen(wanted=False)
+        threading.Thread(
+            target=self._join, args=(near, port), name="llm-sandbox-tunnel", daemon=True
+        ).start()
+
+    def _listen(self, *, wanted: bool) -> None:
+        for port, listener in self._listeners.items():
+            with contextlib.suppress(KeyError):
+                self._selector.unregister(listener)
+            if wanted:
+                self._selector.register(listener, selectors.EVENT_READ, port)
+
+    def _join(self, near: socket.socket, port: int) -> None:
+        try:
+            far = self._machine.connect(port)
+        except (OSError, SandboxError):
+            # As if it had reached the port itself, where nothing listens.
+            near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+            near.close()
+            self._ended()
+            return
+        for end in (near, far):
+            if end.family != socket.AF_UNIX:
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._relay.add(near, far, self._ended)
+
+    def _ended(self) -> None:
+        with self._lock:
+            self._open -= 1
+            if not self._closed and self._open == _MOST_CONNECTIONS - 1:
+                os.write(self._wake_write, b"+")
+
+    def _let_go(self) -> None:
+        with self._lock:
+            self._closed = True
+            self._selector.close()
+            for listener in self._listeners.values():
+                listener.close()
+            os.close(self._wake_read)
+            os.close(self._wake_write)

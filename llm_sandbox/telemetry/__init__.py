@@ -1,0 +1,33 @@
+"""What sessions tell of their runs: to a function, to logs, to OpenTelemetry.
+
+A record never holds code, output, names or messages, unless its observer is in a `WithContent`.
+
+May import what `sandbox` may. Start reading at `record`.
+"""
+
+from llm_sandbox.telemetry.call import current_tool_call_id, tool_call_id
+from llm_sandbox.telemetry.content import WithContent
+from llm_sandbox.telemetry.logging import LoggingObserver
+from llm_sandbox.telemetry.opentelemetry import OpenTelemetryObserver
+from llm_sandbox.telemetry.record import (
+    RecordKind,
+    RecordStatus,
+    RunContent,
+    RunObserver,
+    RunRecord,
+)
+from llm_sandbox.telemetry.structlog import StructlogObserver
+
+__all__ = [
+    "LoggingObserver",
+    "OpenTelemetryObserver",
+    "RecordKind",
+    "RecordStatus",
+    "RunContent",
+    "RunObserver",
+    "RunRecord",
+    "StructlogObserver",
+    "WithContent",
+    "current_tool_call_id",
+    "tool_call_id",
+]

@@ -1,0 +1,132 @@
+"""What an extra brings is asked for by its name, and nothing else needs it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# A fresh interpreter in which some packages are as if they were not installed.
+WITHOUT = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Missing(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {names!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Missing())
+"""
+
+ASKED = """
+from llm_sandbox.exceptions import MissingDependencyError
+try:
+    {statement}
+except MissingDependencyError as error:
+    print(error.hint)
+"""
+
+FRAMEWORKS = (
+    "agents",
+    "docker",
+    "inspect_ai",
+    "jupyter_client",
+    "langchain_core",
+    "langgraph",
+    "mcp",
+    "openai",
+    "opentelemetry",
+    "podman",
+    "pydantic_ai",
+    "smolagents",
+    "structlog",
+)
+
+NEEDS = {
+    "agents": ("agents", "import llm_sandbox.integrations.agents"),
+    "docker": ("docker", "from llm_sandbox import Sandbox; Sandbox.create(backend='docker')"),
+    "inspect": ("inspect_ai", "import llm_sandbox.integrations.inspect"),
+    "jupyter": ("jupyter_client", "import llm_sandbox.integrations.jupyter"),
+    "langchain": ("langchain_core", "import llm_sandbox.integrations.langchain"),
+    "mcp": ("mcp", "import llm_sandbox.integrations.mcp"),
+    "openai": (
+        "openai",
+        "from llm_sandbox.integrations.openai import run_agent as r; r(0, '', '', session=0)",
+    ),
+    "otel": ("opentelemetry", "from llm_sandbox import OpenTelemetryObserver as o; o()"),
+    "podman": ("docker", "from llm_sandbox import Sandbox; Sandbox.create(backend='podman')"),
+    "pydantic-ai": ("pydantic_ai", "import llm_sandbox.integrations.pydantic_ai"),
+    "smolagents": ("smolagents", "import llm_sandbox.integrations.smolagents"),
+    "structlog": ("structlog", "from llm_sandbox import StructlogObserver as o; o()"),
+}
+"""By extra: the package that is missing, and who asks for it first."""
+
+
+def run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def extras() -> dict[str, list[str]]:
+    table = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    found: dict[str, list[str]] = table["project"]["optional-dependencies"]
+    return found
+
+
+@pytest.mark.parametrize("extra", NEEDS)
+def test_what_is_missing_is_named_with_the_command_that_brings_it(extra: str) -> None:
+    package, statement = NEEDS[extra]
+    hint = run(WITHOUT.format(names={package}) + ASKED.format(statement=statement))
+
+    assert f"pip install 'llm-sandbox[{extra}]'" in hint
+    assert extra in extras()
+
+
+def test_a_session_runs_without_any_of_them() -> None:
+    code = """
+from llm_sandbox import create_session
+with create_session(backend="bubblewrap") as session:
+    print(session.run("print(6 * 7)").stdout)
+"""
+    assert run(WITHOUT.format(names=set(FRAMEWORKS)) + code) == "42"
+
+
+def test_the_command_line_starts_without_any_of_them() -> None:
+    code = """
+import sys
+from llm_sandbox.cli.app import main
+sys.argv = ["llm-sandbox", "run", "--backend", "bubblewrap", "-c", "print(6 * 7)"]
+main()
+"""
+    assert run(WITHOUT.format(names=set(FRAMEWORKS)) + code) == "42"
+
+
+@pytest.mark.parametrize("group", ["jupyter_client.kernel_provisioners", "pytest11", "inspect_ai"])
+def test_entry_points_load_nothing_but_themselves(group: str) -> None:
+    """Others load them, whether they are used or not: no framework but the one that asks."""
+    (point,) = [point for point in entry_points(group=group) if "llm_sandbox" in point.value]
+    asks = {"jupyter_client.kernel_provisioners": "jupyter_client", "inspect_ai": "inspect_ai"}
+    own = asks.get(group, "pytest")
+    module = point.value.partition(":")[0]
+    loaded = run(
+        f"import sys\nimport {own}\nbefore = set(sys.modules)\nimport {module}\n"
+        "print(*{name.partition('.')[0] for name in set(sys.modules) - before})"
+    ).split()
+
+    assert set(loaded) & (set(FRAMEWORKS) - {own}) == set()
+
+
+def test_all_brings_what_each_brings() -> None:
+    """`all` names extras that there are."""
+    (words,) = extras()["all"]
+    named = words.partition("[")[2].rstrip("]").split(",")
+
+    assert set(named) <= extras().keys()
