@@ -25,10 +25,18 @@ def require(module: str, extra: str) -> ModuleType:
         if (error.name or "").partition(".")[0] != module.partition(".")[0]:
             raise
         name = module.partition(".")[0]
-        if error.name != name:
+        if _is_there(name):
             raise MissingDependencyError(
                 f"the installed {name} has no {error.name}: another version is needed",
                 extra=extra,
                 hint=f"pip install --upgrade 'llm-sandbox[{extra}]'",
             ) from error
         raise MissingDependencyError(f"{name} is not installed", extra=extra) from error
+
+
+def _is_there(name: str) -> bool:
+    try:
+        import_module(name)
+    except ModuleNotFoundError:
+        return False
+    return True

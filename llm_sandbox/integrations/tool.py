@@ -14,6 +14,7 @@ from llm_sandbox.exceptions import (
     ValidationError,
 )
 from llm_sandbox.limits import validate_timeout
+from llm_sandbox.network import Network, rules_of
 from llm_sandbox.session.session import BaseSession
 from llm_sandbox.views.shapes import Shape, text_part
 
@@ -31,6 +32,7 @@ DEFAULT_NAME = "run_code"
 """What the tool is called, unless the caller says otherwise."""
 
 _Images = Literal["auto", "none", "inline"]
+_MOST_NAMES = 20
 _SHOWS = {
     "python": "Figures of matplotlib, seaborn, plotly and others come back as images: show them.",
     "r": "Plots come back as images.",
@@ -174,7 +176,7 @@ def describe_session(session: BaseSession, options: ToolOptions) -> str:
         f"Runs {lang} code in a sandbox and returns what it printed, its error and its figures.",
         kept,
         f"The working directory is {config.workdir}; files written there are reported.",
-        "There is no network." if config.network == "blocked" else "The network can be used.",
+        _network_sentence(config.network),
         f"Memory: {limits.memory_bytes >> 20} MiB.",
     ]
     if options.timeout is not None:
@@ -182,3 +184,20 @@ def describe_session(session: BaseSession, options: ToolOptions) -> str:
     if lang in _SHOWS:
         sentences.append(_SHOWS[lang])
     return " ".join(sentences)
+
+
+def _network_sentence(network: Network) -> str:
+    rules = rules_of(network)
+    if rules is None:
+        return "There is no network." if network == "blocked" else "The network can be used."
+    names = [name for name, _ in rules.hosts]
+    reached = [
+        *(["public addresses"] if rules.public else ()),
+        *rules.domains,
+        *names,
+        *rules.cidrs,
+    ]
+    if not reached:
+        return "There is no network."
+    more = " and others" if len(reached) > _MOST_NAMES else ""
+    return f"Of the network, only this can be reached: {', '.join(reached[:_MOST_NAMES])}{more}."

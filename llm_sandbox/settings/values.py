@@ -18,11 +18,14 @@ def read_path(given: Given) -> Path:
     """Return a path; ``~`` is the home.
 
     Raises:
-        ValidationError: It is no text, or a relative path in a file.
+        ValidationError: It is no text, a relative path in a file, or in the home of nobody.
     """
     if not isinstance(given.value, str) or not given.value:
         raise _invalid(given, "expected a path")
-    path = Path(given.value).expanduser()
+    try:
+        path = Path(given.value).expanduser()
+    except RuntimeError:
+        raise _invalid(given, "there is no such home directory") from None
     if given.name != given.origin and not path.is_absolute():
         raise _invalid(given, "expected an absolute path")
     return path

@@ -132,6 +132,7 @@ async def test_what_a_model_can_mend_is_an_answer() -> None:
     """A timeout with what was printed, refused code, and arguments that are none."""
     late = "print('begun', flush=True)\nwhile True: pass"
     turns = [[Call(late)], [Call("import os; os.system('id')")], [Call("", '{"code": 1}')]]
+    turns.append([Call("", '{"code": "print(6 * 7)"}')])
     policy = get_security_policy("production")
     with (
         create_session("bubblewrap", security_policy=policy) as guarded,
@@ -139,11 +140,13 @@ async def test_what_a_model_can_mend_is_an_answer() -> None:
     ):
         async with analyst(model, guarded, ToolOptions(timeout=2.5)) as agent:
             await Runner.run(agent, "?")
-        assert [entry.result.timed_out for entry in guarded.history] == [True]
-    timed_out, refused, wrong = told(model.requests[3])
+        assert [entry.result.timed_out for entry in guarded.history] == [True, False]
+    timed_out, refused, wrong, lenient = told(model.requests[4])
     assert "begun" in timed_out
     assert "os.system" in refused
     assert "Nothing was run: Invalid JSON input for tool run_code" in wrong
+    assert "Send an object with code and libraries" in wrong
+    assert "42" in lenient
 
 
 async def test_a_sandbox_that_fails_ends_the_run() -> None:

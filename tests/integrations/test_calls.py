@@ -3,13 +3,21 @@
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import anyio
 import pytest
 
-from llm_sandbox import aio, create_session
-from llm_sandbox.exceptions import NotOpenSessionError, SandboxError, SessionBusyError
-from llm_sandbox.integrations.calls import CodeCalls, known_as
+from llm_sandbox import Sandbox, aio, create_session
+from llm_sandbox.exceptions import (
+    NotOpenSessionError,
+    SandboxError,
+    SessionBusyError,
+    ValidationError,
+)
+from llm_sandbox.integrations.calls import CodeCalls, check_own_session, known_as
+from llm_sandbox.integrations.tool import ToolOptions
+from llm_sandbox.network import Network, NetworkRules
 from llm_sandbox.session.session import BaseSession
 from llm_sandbox.telemetry import RunRecord
 from tests.integrations.processes import Marked
@@ -60,8 +68,8 @@ async def test_calls_at_the_same_time_are_made_in_their_order(session: BaseSessi
 
 
 def test_calls_of_threads_and_of_tasks_share_one_session(session: BaseSession) -> None:
-    """None is refused because another one runs, and none is lost."""
-    calls = CodeCalls(session)
+    """None is refused because another one runs, be it of another tool, and none is lost."""
+    calls, other = CodeCalls(session), CodeCalls(aio.AsyncSession(session), ToolOptions(name="py"))
     calls.answer("import threading; count = 0; busy = threading.Lock()")
     code = "assert busy.acquire(blocking=False); count += 1; busy.release()"
 
@@ -69,11 +77,11 @@ def test_calls_of_threads_and_of_tasks_share_one_session(session: BaseSession) -
         return calls.answer(code).failed
 
     def in_a_loop(_: int) -> bool:
-        return anyio.run(calls.answer_async, code).failed
+        return anyio.run(other.answer_async, code).failed
 
     with ThreadPoolExecutor(8) as pool:
-        made = [*pool.map(in_a_thread, range(12)), *pool.map(in_a_loop, range(12))]
-    assert made == [False] * 24
+        made = [pool.submit(work, n) for n in range(12) for work in (in_a_thread, in_a_loop)]
+    assert [one.result(60) for one in made] == [False] * 24
     assert session.run("count").value == "24"
 
 
@@ -138,6 +146,44 @@ def test_the_id_of_a_call_reaches_the_record_of_its_run(session: BaseSession) ->
     assert heard == ["call_1", "call_2", "outer", None]
 
 
+def test_what_is_no_session_and_no_option_is_refused_where_the_tool_is_made() -> None:
+    """Not at the first call, whose answer would tell the model, which can do nothing about it."""
+    wrong: Any
+    for wrong in (None, "bubblewrap", Sandbox, {"backend": "bubblewrap"}):
+        with pytest.raises(ValidationError, match="needs a session") as caught:
+            CodeCalls(wrong)
+        assert "create_session()" in (caught.value.hint or "")
+    session = create_session("bubblewrap")
+    wrong = {"timeout": 5}
+    with pytest.raises(ValidationError, match="are ToolOptions, not dict"):
+        CodeCalls(session, wrong)
+    with pytest.raises(ValidationError, match="config is a SessionConfig, not dict"):
+        check_own_session(None, {"lang": "python"}, None)
+    with pytest.raises(ValidationError, match="has its settings"):
+        check_own_session(session, None, "bubblewrap")
+    check_own_session(session, None, None)
+    CodeCalls(aio.AsyncSession(session), ToolOptions(timeout=None))
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ({"name": "run code"}, "name"),
+        ({"name": ""}, "name"),
+        ({"name": "größe"}, "name"),
+        ({"timeout": 0}, "timeout"),
+        ({"timeout": "5"}, "timeout"),
+        ({"max_tokens": 5}, "max_tokens"),
+        ({"max_tokens": "many"}, "max_tokens"),
+        ({"images": "all"}, "images"),
+    ],
+)
+def test_options_are_checked_when_they_are_made(given: dict[str, Any], name: str) -> None:
+    with pytest.raises(ValidationError, match=name) as caught:
+        ToolOptions(**given)
+    assert caught.value.parameter == name
+
+
 def test_a_sandbox_that_fails_raises_and_lets_the_next_call_through() -> None:
     """What only people can mend is no answer; nobody waits for a call that has failed."""
     closed = create_session("bubblewrap")
@@ -150,3 +196,23 @@ def test_a_sandbox_that_fails_raises_and_lets_the_next_call_through() -> None:
         thread.start()
         thread.join(60)
     assert later == [False]
+
+
+@pytest.mark.parametrize(
+    ("network", "words"),
+    [
+        ("blocked", "There is no network."),
+        ("open", "The network can be used."),
+        ("internet", "only this can be reached: public addresses."),
+        (
+            NetworkRules.allow(domains=["pypi.org"], cidrs=["10.0.0.0/8"]),
+            "only this can be reached: pypi.org, 10.0.0.0/8.",
+        ),
+        (NetworkRules.allow(domains=[f"a{n}.test" for n in range(30)]), " and others."),
+        (NetworkRules(), "There is no network."),
+    ],
+)
+def test_a_model_is_told_what_it_can_reach(network: Network, words: str) -> None:
+    session = create_session(backend="bubblewrap", network=network)
+
+    assert words in CodeCalls(session).description

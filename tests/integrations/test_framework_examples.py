@@ -58,9 +58,12 @@ def test_an_example_with_written_answers_saves_the_figure(name: str, tmp_path: P
 def test_the_agents_example_asks_the_model_that_it_is_given(tmp_path: Path) -> None:
     """Over the wire; which the guard of the other test would have stopped."""
     script = str(EXAMPLES / "agents_sdk.py")
+    guess = tmp_path / "guess.py"
+    guess.write_text("import sys, urllib.request as r; r.urlopen(sys.argv[1])")
     with serve([Call(LOOK)], [Call(DRAW)], [Say(ANSWER)]) as model:
-        stopped = run(tmp_path, "-c", OFFLINE, script, "a-model", OPENAI_BASE_URL=model.url)
+        stopped = run(tmp_path, "-c", OFFLINE, str(guess), model.url)
         assert (stopped.returncode, model.requests) == (97, [])
+        guess.unlink()
         done = run(tmp_path, script, "a-model", OPENAI_BASE_URL=model.url)
     assert done.returncode == 0, done.stdout + done.stderr
     assert ANSWER in done.stdout

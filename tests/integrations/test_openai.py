@@ -198,7 +198,7 @@ def test_mistakes_are_named(session: BaseSession) -> None:
         CodeTool(session).call("print(1)")
     with pytest.raises(ValidationError, match="letters, digits"):
         ToolOptions(name="run code")
-    with pytest.raises(ValidationError, match="steps must be more than 0"):
+    with pytest.raises(ValidationError, match="steps must be a whole number above 0"):
         Bounds(steps=0)
     wrong: Any = "completions"
     with serve([Say("x")]) as model, pytest.raises(ValidationError, match="'responses' or 'chat'"):

@@ -13,7 +13,7 @@ from openai.lib.responses_tool_runner import AsyncResponsesToolRunner
 
 from llm_sandbox import create_session
 from llm_sandbox.aio import AsyncSession
-from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.exceptions import NotOpenSessionError, ValidationError
 from llm_sandbox.integrations.openai import AsyncCodeTool, Bounds, run_agent, run_agent_async
 from llm_sandbox.integrations.openai.code_tool import Answered
 from llm_sandbox.session.session import BaseSession
@@ -149,9 +149,50 @@ async def test_calls_at_the_same_time_are_made_in_their_order(session: BaseSessi
     tool = AsyncCodeTool(session)
     codes = ["order = [1]", "order.append(2)", "print(order)"]
     calls = [{"type": "custom_tool_call", "name": "run_code", "input": code} for code in codes]
-    done = await asyncio.gather(*map(tool.call, calls))
+    bounded = [tool, tool.within(50), tool.within(40)]
+    done = await asyncio.gather(*(one.call(call) for one, call in zip(bounded, calls, strict=True)))
     assert [answered.reply.failed for answered in done] == [False] * 3
     assert "[1, 2]" in done[-1].reply.text
+
+
+async def test_calls_that_are_not_whole_are_told_or_named(session: BaseSession) -> None:
+    """What a model can mend is told to it; what the caller can, to the caller."""
+    tool = AsyncCodeTool(session)
+    for kind in ("custom_tool_call", "function_call"):
+        answered = await tool.call({"type": kind, "name": "run_code"})
+        assert "Nothing was run" in answered.reply.text
+        with pytest.raises(ValidationError, match="no 'call_id'"):
+            tool.output_item({"type": kind, "name": "run_code"}, answered)
+    of_chat = {"type": "function", "id": "1", "function": {"name": "run_code", "arguments": "{}"}}
+    with pytest.raises(ValidationError, match="not a call of the Responses API") as caught:
+        tool.output_item(of_chat, await tool.call(of_chat))
+    assert "chat_messages" in (caught.value.hint or "")
+    with pytest.raises(ValidationError, match="no 'id'"):
+        tool.chat_messages([({"type": "function_call"}, answered)])
+
+
+async def test_no_model_is_asked_for_a_session_that_is_not_open() -> None:
+    """Its answers cost something, and could not be run."""
+    closed = create_session("bubblewrap")
+    with serve([Say("ok")]) as model:
+        async with client_of(model) as client:
+            with pytest.raises(NotOpenSessionError):
+                await run_agent_async(client, "m", "?", session=closed)
+        with (
+            openai.OpenAI(base_url=model.url, api_key="none") as waiting,
+            pytest.raises(NotOpenSessionError),
+        ):
+            run_agent(waiting, "m", "?", session=closed)
+    assert model.requests == []
+
+
+@pytest.mark.parametrize(
+    "given", [{"steps": 0}, {"steps": 1.5}, {"seconds": "10"}, {"output_tokens": True}]
+)
+async def test_bounds_are_checked(given: dict[str, Any]) -> None:
+    (name,) = given
+    with pytest.raises(ValidationError, match=name):
+        Bounds(**given)
 
 
 async def test_the_sdks_own_runner_takes_the_tool(session: BaseSession) -> None:

@@ -90,6 +90,15 @@ def test_what_is_missing_is_named_with_the_command_that_brings_it(extra: str) ->
     assert extra in extras()
 
 
+def test_a_package_that_is_too_old_is_not_called_missing() -> None:
+    """It is there, and what brings a newer one is said."""
+    require = "from llm_sandbox.integrations.extras import require; require('{}', 'openai')"
+    hint = run(ASKED.format(statement=require.format("openai.lib.no_such_module")))
+    assert hint == "pip install --upgrade 'llm-sandbox[openai]'"
+    missing = run(ASKED.format(statement=require.format("no_such_package.module")))
+    assert missing == "pip install 'llm-sandbox[openai]'"
+
+
 def test_a_session_runs_without_any_of_them() -> None:
     code = """
 from llm_sandbox import create_session

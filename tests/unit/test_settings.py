@@ -131,6 +131,7 @@ def test_nothing_is_read_from_the_working_directory(monkeypatch, tmp_path):
         ("backend = 5", "backend: expected one of"),
         ('bwrap = "relative/bwrap"', "bwrap: expected an absolute path"),
         ("cache_dir = []", "cache_dir: expected a path"),
+        ('cache_dir = "~nobody-of-that-name/x"', "cache_dir: there is no such home"),
         ('backnd = "docker"', "no setting 'backnd'"),
         ("[backend]\nname = 1", "backend: expected one of"),
         ("not toml", "no TOML"),

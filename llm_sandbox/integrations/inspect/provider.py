@@ -293,10 +293,11 @@ async def _slot(wanted: bool) -> AsyncIterator[None]:
 
 def _most_programs() -> int:
     # Whoever asks for a place first says how many there are, and inspect has no public name for it.
-    from inspect_ai.util import _subprocess
-
-    known = getattr(_subprocess, "max_subprocesses_context_var", None)
-    return int(known.get()) if known is not None else _cpus()
+    try:
+        from inspect_ai.util._subprocess import max_subprocesses_context_var
+    except ImportError:
+        return _cpus()
+    return max_subprocesses_context_var.get()
 
 
 def _cpus() -> int:
