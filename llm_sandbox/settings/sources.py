@@ -8,7 +8,15 @@ from typing import Any
 
 from llm_sandbox.exceptions import ValidationError
 
-__all__ = ["CONFIG", "PREFIX", "Given", "from_file", "from_variables", "unknown_variables"]
+__all__ = [
+    "CONFIG",
+    "PREFIX",
+    "Given",
+    "from_file",
+    "from_variables",
+    "unknown_variables",
+    "variables_of",
+]
 
 PREFIX = "LLM_SANDBOX_"
 CONFIG = f"{PREFIX}CONFIG"
@@ -29,11 +37,15 @@ class Given:
     """Where it is written."""
 
 
+def variables_of(names: Sequence[str]) -> dict[str, str]:
+    """Return the variable of each setting."""
+    return {name: f"{PREFIX}{name.upper()}" for name in names}
+
+
 def from_variables(environment: Mapping[str, str], names: Sequence[str]) -> dict[str, Given]:
     """Return the settings among environment variables; empty ones count as absent."""
     found = {}
-    for name in names:
-        variable = f"{PREFIX}{name.upper()}"
+    for name, variable in variables_of(names).items():
         if environment.get(variable):
             found[name] = Given(environment[variable], variable, variable)
     return found
@@ -41,7 +53,7 @@ def from_variables(environment: Mapping[str, str], names: Sequence[str]) -> dict
 
 def unknown_variables(environment: Mapping[str, str], names: Sequence[str]) -> list[str]:
     """Return variables with our prefix that set nothing."""
-    known = {f"{PREFIX}{name.upper()}" for name in names}
+    known = set(variables_of(names).values())
     return sorted(
         name
         for name in environment

@@ -113,11 +113,15 @@ def test_secrets_are_written_nowhere(three: list[Sandbox], registry: Any) -> Non
 def test_variables_of_the_client_stay_with_it(
     registry: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SOME_API_KEY", "another-s3cr3t")
+    """But for those that say where engines are, and the settings."""
+    for name in ("SOME_API_KEY", "DOCKER_PASSWORD", "LLM_SANDBOX_MCP_TOKEN"):
+        monkeypatch.setenv(name, "another-s3cr3t")
+    monkeypatch.setenv("LLM_SANDBOX_PREFORK", "1")
     with Sandbox.create(backend="bubblewrap", name="environment") as sandbox:
         environ = Path(f"/proc/{registry.keeper_of(sandbox)}/environ").read_bytes()
         assert b"PATH=" in environ
-        assert b"SOME_API_KEY" not in environ
+        assert b"LLM_SANDBOX_PREFORK=1" in environ
+        assert b"another-s3cr3t" not in environ
 
 
 HOSTILE = ["json", "fields", "huge", "types", "link", "pipe", "folder", "id", "tags"]

@@ -30,6 +30,8 @@ from llm_sandbox.sandbox.kept.machine import KeptMachine
 from llm_sandbox.sandbox.kept.order import Facts, Order
 from llm_sandbox.sandbox.kept.place import Place
 from llm_sandbox.sandbox.kept.record import OnExit
+from llm_sandbox.settings import Settings
+from llm_sandbox.settings.sources import CONFIG, variables_of
 
 __all__ = ["attach", "make", "new_id"]
 
@@ -38,8 +40,18 @@ _LAUNCH_S = 60.0
 _TOLD = 2000
 _PASSED_ON = frozenset(
     {
+        "CONTAINERS_CONF",
+        "CONTAINERS_CONF_OVERRIDE",
+        "CONTAINERS_STORAGE_CONF",
         "CONTAINER_HOST",
         "CONTAINER_SSHKEY",
+        "DOCKER_API_VERSION",
+        "DOCKER_CERT_PATH",
+        "DOCKER_CONFIG",
+        "DOCKER_CONTEXT",
+        "DOCKER_HOST",
+        "DOCKER_TLS",
+        "DOCKER_TLS_VERIFY",
         "HOME",
         "LANG",
         "LANGUAGE",
@@ -57,8 +69,8 @@ _PASSED_ON = frozenset(
         "VIRTUAL_ENV",
     }
 )
-"""Variables that a keeper has of who starts it: all others may be secrets."""
-_PASSED_ON_PREFIXES = ("DOCKER_", "LC_", "LLM_SANDBOX_", "PODMAN_", "XDG_")
+"""Variables that a keeper has of who starts it, besides the settings: all others may be secrets."""
+_PASSED_ON_PREFIXES = ("LC_", "XDG_")
 
 
 def new_id() -> str:
@@ -179,10 +191,11 @@ def _launch(far: socket.socket, log: BinaryIO) -> None:
         "from llm_sandbox.sandbox.kept.process import main\n"
         f"main({far.fileno()})\n"
     )
+    known = _PASSED_ON | {CONFIG, *variables_of(Settings.names()).values()}
     passed_on = {
         name: value
         for name, value in os.environ.items()
-        if name in _PASSED_ON or name.startswith(_PASSED_ON_PREFIXES)
+        if name in known or name.startswith(_PASSED_ON_PREFIXES)
     }
     try:
         launcher = subprocess.Popen(
