@@ -76,7 +76,8 @@ def test_hostile_text_takes_linear_time(piece: str) -> None:
         HANDLER.runtime_error(text, "main.R")
         return time.process_time() - before
 
-    small, large = min(spent(4_000) for _ in range(3)), spent(64_000)
+    # The least of several: a collection of garbage, or a neighbour, may fall into one of them.
+    small, large = (min(spent(count) for _ in range(3)) for count in (4_000, 64_000))
     assert large < 0.2 + small * 16 * 6
 
 
