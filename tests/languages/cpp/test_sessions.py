@@ -199,10 +199,20 @@ def test_an_uncaught_exception(session: BaseSession) -> None:
 
 def test_a_compilation_that_takes_too_long(session: BaseSession) -> None:
     """The timeout is for the compiler as well; nothing of it is left."""
-    levels = ["#define L0 x, x, x, x, x, x, x, x, x, x"]
-    levels += [f"#define L{n} {', '.join([f'L{n - 1}'] * 10)}" for n in range(1, 9)]
+    # A second of work or so for each N, and hardly any memory: that has a limit of its own.
+    code = """
+template <int N> constexpr int spin() {
+    int sum = N;
+    for (int i = 0; i < 20; ++i)
+        for (int j = 0; j < 50000; ++j) sum = (sum * 31 + j) % 1009;
+    return sum;
+}
+template <int N> struct Spun { static constexpr int value = spin<N>() + Spun<N - 1>::value; };
+template <> struct Spun<0> { static constexpr int value = 0; };
+int main() { return Spun<200>::value; }
+"""
     with pytest.raises(SandboxTimeoutError):
-        session.run("\n".join([*levels, "int x, y[] = {L8};", "int main() {}"]), timeout=1)
+        session.run(code, timeout=1)
 
     left = session.execute_command(
         "ls -d /tmp/.llm-sandbox-* 2>/dev/null; pgrep -f 'main[.]cpp'"
