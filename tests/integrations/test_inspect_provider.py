@@ -223,6 +223,25 @@ async def test_sandboxes_in_an_engine_end(capfd: pytest.CaptureFixture[str]) -> 
 # --- configuration
 
 
+@pytest.mark.parametrize(
+    ("network", "said"), [("blocked", "OSError\n"), ("internet", "ConnectionResetError\n")]
+)
+async def test_a_sandbox_has_the_network_that_was_asked_for(network: Any, said: str) -> None:
+    """Without one there is no way; a gate takes a connection, and ends one that is not allowed."""
+    config = SandboxConfig(backend="bubblewrap", network=network)
+    made = await InspectSandbox.sample_init("test", config, {})
+    code = (
+        "import socket\n"
+        "try: socket.create_connection(('169.254.169.254', 80), 30).recv(1)\n"
+        "except OSError as error: print(type(error).__name__)\n"
+    )
+    try:
+        done = await made["default"].exec(["python3", "-c", code])
+    finally:
+        await InspectSandbox.sample_cleanup("test", config, made, interrupted=False)
+    assert done.stdout == said, done.stderr
+
+
 def test_a_configuration_survives_the_log() -> None:
     """Through plain data, as inspect writes and reads it."""
     config = SandboxConfig(
@@ -247,7 +266,7 @@ def test_a_configuration_survives_the_log() -> None:
         ({"limits": {"colour": 1}}, "no limit colour"),
         ({"limits": {"memory_bytes": "much"}}, "memory_bytes must be a size"),
         ({"limits": {"output_bytes": 5}}, "INSPECT_SANDBOX_MAX_EXEC_OUTPUT_SIZE"),
-        ({"network": "half"}, "'blocked' or 'open'"),
+        ({"network": "half"}, "'blocked', 'internet' or 'open'"),
         ({"timeout": 0}, "greater than 0"),
         ({"workdir": "/usr/lib"}, "workdir cannot be below /usr"),
         ({"sandboxes": {"default": {}}}, "cannot be called 'default'"),

@@ -102,6 +102,14 @@ def test_a_loop_is_bounded_in_steps(session: BaseSession) -> None:
     assert [request["tool_choice"] for request in model.requests] == ["auto", "auto", "none"]
 
 
+def test_bounds_are_bounds(session: BaseSession) -> None:
+    """Anything else is refused before the model is asked."""
+    with serve([Call("print(1)")]) as model:
+        with pytest.raises(ValidationError, match="bounds are Bounds, not dict"):
+            run_agent(client_of(model), "m", "?", session=session, bounds={"steps": 3})  # type: ignore[arg-type]
+        assert model.requests == []
+
+
 def test_a_loop_is_bounded_in_seconds(session: BaseSession) -> None:
     """Code that would go on for ever ends with the loop, and is told as a timeout."""
     started = time.monotonic()

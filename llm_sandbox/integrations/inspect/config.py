@@ -64,8 +64,9 @@ class SandboxConfig(BaseModel, frozen=True, extra="forbid"):
     limits: Annotated[Limits, BeforeValidator(_read_limits)] = Limits()
     """What it may use, as `Limits` or by the names of its fields; sizes may be text (``2g``). How
     much output comes back is inspect's to say, and ``output_bytes`` is refused."""
-    network: Literal["blocked", "open"] = "blocked"
-    """``blocked`` (default), or ``open`` for the host's network."""
+    network: Literal["blocked", "internet", "open"] = "blocked"
+    """``blocked`` (default), ``internet`` for what is public of it, or ``open`` for the host's
+    network."""
     timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     """Seconds after which it ends by itself; None (default) for the end of the sample."""
     sandboxes: dict[str, "SandboxConfig"] = Field(default_factory=dict)

@@ -63,9 +63,19 @@ class Loop:
         turns: The conversation.
         bounds: When it ends at the latest.
         stream: Whether answers come in pieces.
+
+    Raises:
+        ValidationError: `bounds` are none.
     """
 
     def __init__(self, question: str, turns: Conversation, bounds: Bounds, *, stream: bool) -> None:
+        given: object = bounds
+        if not isinstance(given, Bounds):
+            raise ValidationError(
+                f"bounds are Bounds, not {type(given).__name__}",
+                parameter="bounds",
+                hint="bounds=Bounds(steps=5, seconds=60)",
+            )
         self.transcript = Transcript(question)
         """What was done so far."""
         self.transcript.history = turns.history
