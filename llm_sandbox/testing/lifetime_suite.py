@@ -302,7 +302,7 @@ class LifetimeSuite(Suite):
             assert host.stdout is not None
             assert host.stdout.readline() == b"up\n"
             if "sleep" in end:
-                assert len(_running(token)) >= 3
+                assert eventually(lambda: len(_running(token)) >= 3), _running(token)
                 host.send_signal(signal.SIGKILL)
             host.wait(30)
 
