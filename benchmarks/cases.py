@@ -11,6 +11,7 @@ from benchmarks import (
     output,
     plots,
     programs,
+    snapshots,
 )
 from benchmarks.race import Race
 
@@ -19,5 +20,8 @@ __all__ = ["all_races"]
 
 def all_races() -> list[Race]:
     """Every race."""
-    themes = (opening, cells, plots, output, memory, oneshot, languages, containers, programs, gate)
+    themes = (
+        *(opening, cells, plots, output, memory, oneshot, languages, containers, programs, gate),
+        snapshots,
+    )
     return [race for theme in themes for race in theme.races()]

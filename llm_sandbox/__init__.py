@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from llm_sandbox.artifact_session import ArtifactSandboxSession
     from llm_sandbox.artifacts import Artifact, ArtifactType
     from llm_sandbox.backends.base import Isolation
+    from llm_sandbox.backends.snapshot import Snapshot
     from llm_sandbox.charts import Chart
     from llm_sandbox.const import RunStatus, SandboxBackend, StateOutcome, SupportedLanguage
     from llm_sandbox.create import SandboxSession, create_session
@@ -37,9 +38,12 @@ if TYPE_CHECKING:
         ValidationError,
     )
     from llm_sandbox.limits import Limits
+    from llm_sandbox.mounts import Bind, Tmpfs, Volume
     from llm_sandbox.network import NetworkEvent, NetworkRules
     from llm_sandbox.sandbox import PIPE, Process, Sandbox, Terminal
+    from llm_sandbox.sandbox.readiness import CommandReady, PortReady
     from llm_sandbox.sandbox.tunnels import Tunnel
+    from llm_sandbox.secrets import Secret
     from llm_sandbox.security import (
         RestrictedModule,
         SecurityIssueSeverity,
@@ -64,6 +68,7 @@ _HOME = {
     "artifact_session": ("ArtifactSandboxSession",),
     "artifacts": ("Artifact", "ArtifactType"),
     "backends.base": ("Isolation",),
+    "backends.snapshot": ("Snapshot",),
     "charts": ("Chart",),
     "const": ("RunStatus", "SandboxBackend", "StateOutcome", "SupportedLanguage"),
     "create": ("SandboxSession", "create_session"),
@@ -87,9 +92,12 @@ _HOME = {
         "ValidationError",
     ),
     "limits": ("Limits",),
+    "mounts": ("Bind", "Tmpfs", "Volume"),
     "network": ("NetworkEvent", "NetworkRules"),
     "sandbox": ("PIPE", "Process", "Sandbox", "Terminal"),
+    "sandbox.readiness": ("CommandReady", "PortReady"),
     "sandbox.tunnels": ("Tunnel",),
+    "secrets": ("Secret",),
     "security": (
         "RestrictedModule",
         "SecurityIssueSeverity",
@@ -118,7 +126,9 @@ __all__ = [
     "ArtifactSandboxSession",
     "ArtifactType",
     "BaseSession",
+    "Bind",
     "Chart",
+    "CommandReady",
     "ConsoleOutput",
     "ContainerError",
     "ExecutionResult",
@@ -130,6 +140,7 @@ __all__ = [
     "NetworkRules",
     "OpenTelemetryObserver",
     "PlotOutput",
+    "PortReady",
     "Process",
     "ProcessResult",
     "ResourceError",
@@ -142,22 +153,26 @@ __all__ = [
     "SandboxError",
     "SandboxSession",
     "SandboxTimeoutError",
+    "Secret",
     "SecurityError",
     "SecurityIssueSeverity",
     "SecurityPattern",
     "SecurityPolicy",
     "SecurityViolationError",
+    "Snapshot",
     "StateOutcome",
     "StreamCallback",
     "StructlogObserver",
     "SupportedLanguage",
     "Table",
     "Terminal",
+    "Tmpfs",
     "Tunnel",
     "UnsupportedError",
     "Usage",
     "ValidationError",
     "Variable",
+    "Volume",
     "WithContent",
     "create_session",
     "get_security_policy",

@@ -8,7 +8,11 @@ from llm_sandbox.backends.selection import resolve
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import Limits
+from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network
+from llm_sandbox.sandbox.delivery import check_secrets
+from llm_sandbox.secrets.plan import plan_secrets
+from llm_sandbox.secrets.secret import Secret
 from llm_sandbox.session.config import SessionConfig, Start, settle
 from llm_sandbox.session.session import BaseSession
 
@@ -49,12 +53,12 @@ class ArtifactSandboxSession(BaseSession):
         container_id: str | None = None,
         client: object = None,
         commit_image_tag: str | None = None,
-        mounts: Sequence[Any] = (),
+        mounts: Mapping[str, Mount] | Sequence[Any] = (),
         allow_unsafe: Sequence[str] = (),
         environment: str | None = None,
         libraries: Sequence[str] = (),
         env: Mapping[str, str] | None = None,
-        secrets: Mapping[str, str] | None = None,
+        secrets: Mapping[str, str] | Sequence[Secret] | None = None,
         limits: Limits | None = None,
         network: Network = "blocked",
         persistent: bool = True,
@@ -64,13 +68,15 @@ class ArtifactSandboxSession(BaseSession):
         del stream  # results stream to callbacks and are collected, always
         handler = LanguageHandlerFactory.create_handler(lang)
         chosen, reason = resolve(backend, handler.name, handler.toolchain)
+        plan = plan_secrets(secrets)
+        check_secrets(plan, network, chosen.name)
         config = SessionConfig(
             lang=lang,
             workdir=workdir or "/sandbox",
             limits=limits or Limits(),
             network=network,
             env=dict(env or {}),
-            secrets=dict(secrets or {}),
+            secrets=plan,
             libraries=tuple(libraries),
             persistent=persistent,
             start=start,

@@ -10,9 +10,11 @@ from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.selection import prepare
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
 from llm_sandbox.limits import Limits
+from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network
 
 if TYPE_CHECKING:
+    from llm_sandbox.secrets import Secret
     from llm_sandbox.security import SecurityPolicy
     from llm_sandbox.session.config import Start
     from llm_sandbox.session.session import BaseSession
@@ -41,12 +43,12 @@ def create_session(
     container_id: str | None = None,
     client: object = None,
     commit_image_tag: str | None = None,
-    mounts: Sequence[Any] = (),
+    mounts: Mapping[str, Mount] | Sequence[Any] = (),
     allow_unsafe: Sequence[str] = (),
     environment: str | None = None,
     libraries: Sequence[str] = (),
     env: Mapping[str, str] | None = None,
-    secrets: Mapping[str, str] | None = None,
+    secrets: "Mapping[str, str] | Sequence[Secret] | None" = None,
     limits: Limits | None = None,
     network: Network = "blocked",
     persistent: bool = True,
@@ -82,7 +84,8 @@ def create_session(
         client: For a container backend: its engine's client, such as a `docker.DockerClient`; None
             for the engine that Docker's own tools would use.
         commit_image_tag: Name for the image of `commit_container`; None for one of its own.
-        mounts: For a container backend: `docker.types.Mount` objects, or
+        mounts: What of this machine the sandbox is given, by path inside: `Bind`, `Volume`,
+            `Tmpfs`. For a container backend also a list, of `docker.types.Mount` objects or
             ``/folder:/place/inside[:ro]``.
         allow_unsafe: Names of runtime configs, or ``mounts``, whose dangerous values are wanted all
             the same.
@@ -90,7 +93,8 @@ def create_session(
             given with `env`.
         libraries: Libraries to install at open.
         env: Environment variables of everything in the sandbox.
-        secrets: More of them, which are never shown.
+        secrets: Values by name, which are more of them and never shown; or `Secret` objects, which
+            may be files or placeholders.
         limits: Memory, processes, disk and output; see `Limits`.
         network: ``blocked``; `NetworkRules` for what they allow; ``internet`` for all that is
             public; ``open`` to share the host's.

@@ -1,20 +1,17 @@
 """What a sandbox may use, and until when."""
 
 import math
-import re
 import threading
 import time
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.mounts.size import check_count, parse_size
 
 __all__ = ["Deadline", "Limits", "validate_timeout"]
 
-_KIB = 1024
 _MIB = 1024**2
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([kmgt]?)(?:i?b)?", re.ASCII | re.IGNORECASE)
-_LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +53,14 @@ class Limits:
     run together may have four times that; 32 MiB, 0 keeps none."""
     artifacts: int = 200
     """Files of one run whose content is kept; 200, 0 keeps none."""
+    cpus_requested: float | None = None
+    """CPUs that it is to have when others want them too, at most `cpus`; a share, which holds where
+    all are busy. None (default) for an equal share."""
+    memory_requested_bytes: int | None = None
+    """Memory that it is left when the machine runs short, in bytes, at most `memory_bytes`; None
+    (default) for no such promise."""
 
-    _fractions: ClassVar[frozenset[str]] = frozenset({"cpus", "cpu_seconds"})
+    _fractions: ClassVar[frozenset[str]] = frozenset({"cpus", "cpus_requested", "cpu_seconds"})
     # A size of 0 means "no limit" to a tmpfs, so only what the host itself cuts may be 0.
     _may_be_zero: ClassVar[frozenset[str]] = frozenset(
         {"output_bytes", "display_bytes", "displays", "artifact_bytes", "artifacts"}
@@ -69,8 +72,10 @@ class Limits:
             if item.name in self._fractions:
                 if value is not None:
                     _check_fraction(item.name, value)
-            else:
-                _check_count(item.name, value, 0 if item.name in self._may_be_zero else 1)
+            elif value is not None or item.name != "memory_requested_bytes":
+                check_count(item.name, value, 0 if item.name in self._may_be_zero else 1)
+        _check_request("cpus", self.cpus_requested, self.cpus)
+        _check_request("memory", self.memory_requested_bytes, self.memory_bytes)
 
     @staticmethod
     def parse_size(text: str | int, name: str = "size") -> int:
@@ -85,21 +90,18 @@ class Limits:
         Raises:
             ValidationError: `text` is not a positive size.
         """
-        size: object = text
-        if isinstance(text, str):
-            match = _SIZE.fullmatch(text.strip()) if len(text) <= 40 else None
-            if match is None:
-                raise ValidationError(f"{name} must be a size such as 512m or 1GiB", parameter=name)
-            size = int(float(match[1]) * _KIB ** " kmgt".index(match[2].lower() or " "))
-        return _check_count(name, size, 1)
+        return parse_size(text, name)
 
 
-def _check_count(name: str, value: object, smallest: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not smallest <= value <= _LARGEST:
-        raise ValidationError(
-            f"{name} must be a whole number from {smallest} to {_LARGEST}", parameter=name
-        )
-    return value
+def _check_request(what: str, asked: float | None, limit: float | None) -> None:
+    if asked is None or limit is None or asked <= limit:
+        return
+    suffix = "_bytes" if what == "memory" else ""
+    raise ValidationError(
+        f"{what}_requested{suffix} is {asked}, more than {what}{suffix}, which is {limit}",
+        parameter=f"{what}_requested{suffix}",
+        hint=f"raise {what}{suffix}, or request less",
+    )
 
 
 def _check_fraction(name: str, value: object) -> None:

@@ -8,10 +8,12 @@ from llm_sandbox.aio.session import AsyncSession
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
 from llm_sandbox.limits import Limits
+from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network
 from llm_sandbox.session.config import Start
 
 if TYPE_CHECKING:
+    from llm_sandbox.secrets import Secret
     from llm_sandbox.security import SecurityPolicy
     from llm_sandbox.telemetry import RunObserver
 
@@ -38,12 +40,12 @@ def create_session(
     container_id: str | None = None,
     client: object = None,
     commit_image_tag: str | None = None,
-    mounts: Sequence[Any] = (),
+    mounts: Mapping[str, Mount] | Sequence[Any] = (),
     allow_unsafe: Sequence[str] = (),
     environment: str | None = None,
     libraries: Sequence[str] = (),
     env: Mapping[str, str] | None = None,
-    secrets: Mapping[str, str] | None = None,
+    secrets: "Mapping[str, str] | Sequence[Secret] | None" = None,
     limits: Limits | None = None,
     network: Network = "blocked",
     persistent: bool = True,

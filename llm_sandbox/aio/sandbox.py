@@ -13,17 +13,21 @@ from llm_sandbox.aio.files import AsyncFiles
 from llm_sandbox.aio.process import AsyncProcess
 from llm_sandbox.aio.threads import SLICE_S, Call, in_thread, in_thread_quickly, to_the_end
 from llm_sandbox.backends.base import Backend, Isolation, Machine
-from llm_sandbox.backends.snapshot import Snapshot
+from llm_sandbox.backends.snapshot import Snapshot, SnapshotKind
 from llm_sandbox.backends.terminals import Terminal
 from llm_sandbox.data import ProcessResult
 from llm_sandbox.exceptions import SandboxTimeoutError
 from llm_sandbox.limits import Limits, validate_timeout
+from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network, NetworkEvent
 from llm_sandbox.sandbox.kept.record import OnExit
 from llm_sandbox.sandbox.process import Pipe, Process
+from llm_sandbox.sandbox.readiness import Readiness, wait_until
 from llm_sandbox.sandbox.sandbox import Sandbox
 from llm_sandbox.sandbox.targets import ErrorTarget, OutputTarget
 from llm_sandbox.sandbox.tunnels import Tunnel
+from llm_sandbox.secrets.plan import SecretPlan
+from llm_sandbox.secrets.secret import Secret
 
 __all__ = ["AsyncSandbox", "Commands"]
 
@@ -82,12 +86,16 @@ class AsyncSandbox:
         *command: str,
         backend: str | Backend | None = None,
         image: str | Snapshot | None = None,
+        writable_root: bool = False,
         workdir: str = "/sandbox",
         env: Mapping[str, str] | None = None,
-        secrets: Mapping[str, str] | None = None,
+        secrets: Mapping[str, str] | Sequence[Secret] | None = None,
         limits: Limits | None = None,
         network: Network = "blocked",
         ports: Sequence[int] = (),
+        mounts: Mapping[str, Mount] | None = None,
+        gpu: str | int | None = None,
+        ready: Readiness | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - as its twin
         idle_timeout: float | None = None,
         name: str | None = None,
@@ -101,12 +109,16 @@ class AsyncSandbox:
                 *command,
                 backend=backend,
                 image=image,
+                writable_root=writable_root,
                 workdir=workdir,
                 env=env,
                 secrets=secrets,
                 limits=limits,
                 network=network,
                 ports=ports,
+                mounts=mounts,
+                gpu=gpu,
+                ready=ready,
                 timeout=timeout,
                 idle_timeout=idle_timeout,
                 name=name,
@@ -123,7 +135,7 @@ class AsyncSandbox:
         cls,
         machine: Machine,
         env: Mapping[str, str] | None = None,
-        secrets: Mapping[str, str] | None = None,
+        secrets: Mapping[str, str] | Sequence[Secret] | SecretPlan | None = None,
         *,
         network: Network = "blocked",
         ports: Sequence[int] = (),
@@ -218,6 +230,7 @@ class AsyncSandbox:
         self,
         *argv: str,
         env: Mapping[str, str] | None = None,
+        secrets: Mapping[str, str] | Sequence[Secret] | None = None,
         cwd: str | None = None,
         stdin: bytes | str | Pipe | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - as its twin
@@ -231,6 +244,7 @@ class AsyncSandbox:
             lambda _: self._sandbox.exec(
                 *argv,
                 env=env,
+                secrets=secrets,
                 cwd=cwd,
                 stdin=stdin,
                 timeout=timeout,
@@ -323,6 +337,14 @@ class AsyncSandbox:
 
         return await in_thread(work)
 
+    async def wait_until_ready(
+        self,
+        timeout: float | None = 60.0,  # noqa: ASYNC109 - as its twin
+    ) -> None:
+        """Wait until it is ready; see `Sandbox.wait_until_ready`."""
+        sandbox = self._sandbox
+        await in_thread(lambda call: wait_until(sandbox, sandbox._ready, timeout, call.check))
+
     async def set_timeout(self, seconds: float | None) -> None:
         """Have it end `seconds` from now, whatever was said before; None for never."""
         await in_thread_quickly(self._sandbox.set_timeout, seconds)
@@ -331,9 +353,19 @@ class AsyncSandbox:
         """Replace all its tags; see `Sandbox.set_tags`."""
         await in_thread_quickly(self._sandbox.set_tags, tags)
 
-    async def snapshot(self, name: str | None = None) -> Snapshot:
-        """Save the sandbox's files; see `Sandbox.snapshot`."""
-        return await in_thread(lambda _: self._sandbox.snapshot(name))
+    async def snapshot(
+        self,
+        name: str | None = None,
+        *,
+        kind: SnapshotKind = "filesystem",
+        path: str | None = None,
+        ttl: float | None = None,
+    ) -> Snapshot:
+        """Save the sandbox's files; see `Sandbox.snapshot`. Cancelled, it deletes the snapshot."""
+        return await in_thread(
+            lambda _: self._sandbox.snapshot(name, kind=kind, path=path, ttl=ttl),
+            undo=Snapshot.delete,
+        )
 
     async def terminate(self) -> None:
         """End it with everything in it, even if the call is cancelled; see `Sandbox.terminate`."""

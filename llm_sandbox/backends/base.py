@@ -26,6 +26,7 @@ from llm_sandbox.backends.processes import (
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.exceptions import ProcessNotFoundError, UnsupportedError, ValidationError
 from llm_sandbox.limits import Limits
+from llm_sandbox.mounts import Mount, check_mounts
 
 if TYPE_CHECKING:
     from llm_sandbox.backends.layers import LayerPlace
@@ -76,7 +77,7 @@ class MachineSpec:
     """What is asked of a machine.
 
     Raises:
-        ValidationError: Its working directory cannot be one.
+        ValidationError: Its working directory cannot be one, nor can a mount or `gpu`.
     """
 
     workdir: str = "/sandbox"
@@ -87,6 +88,17 @@ class MachineSpec:
     """``blocked``: no interface but loopback. ``open``: the host's network."""
     timeout_s: float | None = None
     """Seconds until it ends by itself; None for no deadline."""
+    mounts: Mapping[str, Mount] = field(default_factory=dict, hash=False)
+    """What of this computer it is given, by path inside."""
+    gpu: str | int | None = None
+    """Graphics processors that it is given: ``all``, how many, or names with commas between them;
+    None for none."""
+    writable_root: bool = False
+    """Whether programs may change more than the working directory and what is for temporary
+    files."""
+    saved_root: str | None = None
+    """Name, in this user's store, of the snapshot whose changed root it begins with; None for an
+    unchanged one."""
     for_kernel: bool = False
     """Whether a kernel will be asked for, so that a backend may start at once what that takes."""
     ahead: bool = False
@@ -94,6 +106,18 @@ class MachineSpec:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "workdir", validate_workdir(self.workdir))
+        object.__setattr__(self, "mounts", check_mounts(self.mounts, self.workdir))
+        _check_gpu(self.gpu)
+
+
+def _check_gpu(gpu: object) -> None:
+    if gpu is None or (isinstance(gpu, str) and gpu.strip(", ")):
+        return
+    if isinstance(gpu, bool) or not isinstance(gpu, int) or gpu < 1:
+        raise ValidationError(
+            "gpu is 'all', a number from 1, or names of devices with commas between them",
+            parameter="gpu",
+        )
 
 
 @dataclass(frozen=True)
@@ -287,18 +311,31 @@ class Machine(abc.ABC):
         """Folder with libraries that it was made with, for Python's path; None without any."""
         return None
 
-    def snapshot(self, workdir: bytes, name: str | None, site: Path | None = None) -> Snapshot:
+    def snapshot(
+        self,
+        workdir: bytes,
+        name: str | None,
+        site: Path | None = None,
+        *,
+        expires_at: float | None = None,
+    ) -> Snapshot:
         """Save the machine.
 
         Args:
             workdir: Its working directory as a tar archive.
             name: Name for it; None makes one up.
             site: Folder of this computer with libraries that it uses besides.
+            expires_at: When it expires, in seconds since 1970; None for never.
 
         Raises:
             UnsupportedError: The backend cannot.
         """
-        raise UnsupportedError("snapshot()", self.isolation.backend, "it has no images")
+        raise UnsupportedError(
+            "a snapshot of the whole file system",
+            self.isolation.backend,
+            "it has neither images nor a writable layer of its own",
+            hint="save one directory: snapshot(kind='directory')",
+        )
 
     @abc.abstractmethod
     def destroy(self) -> None:
@@ -313,6 +350,8 @@ class Backend(abc.ABC):
     name: ClassVar[str]
     has_containers: ClassVar[bool] = False
     """Whether its machines are containers made from images; then it is a `ContainerBackend`."""
+    writable_root: ClassVar[bool] = False
+    """Whether machines may be made with `MachineSpec.writable_root`."""
     search_path: ClassVar[str] = ""
     """Where machines find this computer's own programs: folders with colons between them; empty
     where they have programs of their own."""

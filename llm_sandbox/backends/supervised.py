@@ -4,7 +4,7 @@ import base64
 import contextlib
 import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -108,6 +108,8 @@ class SupervisedMachine(Machine):
             control group holds it.
         on_destroyed: Called once when it has ended.
         restore: Folder in it whose files are copied into the working directory first.
+        root: What `guest.overlay` needs to know of a writable root; None for a read-only one.
+        saved_root: Descriptor of what another one was packed as, if `root` has it that it is.
 
     Raises:
         BackendError: The supervisor could not make it.
@@ -132,6 +134,8 @@ class SupervisedMachine(Machine):
         on_destroyed: Callable[["SupervisedMachine"], None],
         watch_memory: bool = True,
         restore: str | None = None,
+        root: Mapping[str, Any] | None = None,
+        saved_root: Sequence[int] = (),
     ) -> None:
         self.id = machine_id
         self.spec = spec
@@ -154,7 +158,7 @@ class SupervisedMachine(Machine):
         try:
             made = connection.request(
                 "machine",
-                fds,
+                [*fds, *saved_root],
                 spec={
                     "id": self.id,
                     "workdir": spec.workdir,
@@ -162,6 +166,7 @@ class SupervisedMachine(Machine):
                     "confinement": self._confinement,
                     "own_network": spec.network == "blocked",
                     "tmpfs": tmpfs,
+                    "writable_root": root,
                 },
                 watch_memory=watched,
                 restore=restore,

@@ -15,6 +15,9 @@ from llm_sandbox.cli import kept, mcp, sandboxes, scan
 from llm_sandbox.cli.images import images
 from llm_sandbox.cli.kernelspec import kernelspec
 from llm_sandbox.cli.network import Network, NetworkOption
+from llm_sandbox.cli.secrets import secret
+from llm_sandbox.cli.snapshots import snapshots
+from llm_sandbox.cli.volumes import volumes
 
 __all__ = [
     "DEFAULT_OUT",
@@ -49,6 +52,9 @@ app = typer.Typer(
 )
 app.add_typer(images)
 app.add_typer(kernelspec)
+app.add_typer(snapshots)
+app.add_typer(secret)
+app.add_typer(volumes)
 
 
 class _RunCommand(TyperCommand):

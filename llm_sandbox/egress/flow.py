@@ -6,15 +6,20 @@ import socket
 import struct
 import time
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from llm_sandbox.egress import client_hello
 from llm_sandbox.egress.addresses import IpAddress
 from llm_sandbox.egress.direction import Direction
+from llm_sandbox.egress.interception.refusal import Refusal
 from llm_sandbox.egress.journal import Journal
 from llm_sandbox.egress.judge import Judge, Verdict
 from llm_sandbox.egress.loop import EVENTS_BOTH, FAILED, Loop
 from llm_sandbox.egress.resolver import Answer, Resolver
+
+if TYPE_CHECKING:
+    from llm_sandbox.egress.interception.exchange import Exchange
+    from llm_sandbox.egress.interception.interception import Interception
 
 __all__ = ["Flow", "Surroundings", "reset"]
 
@@ -30,6 +35,7 @@ class Surroundings(Protocol):
     journal: Journal
     judge: Judge
     resolver: Resolver
+    interception: "Interception | None"
 
     def opened(self, flow: "Flow") -> None:
         """It is carried now."""
@@ -80,7 +86,7 @@ class Flow:
         self._client = client
         self._server: socket.socket | None = None
         self._candidates: list[IpAddress] = [address] if name is None else []
-        self._directions: tuple[Direction, Direction] | None = None
+        self._directions: tuple[Direction, Direction] | tuple[Exchange] | None = None
         self._over = False
         client.setblocking(False)
         # If this process ends before the connection does, nobody shall take that for its end.
@@ -158,13 +164,34 @@ class Flow:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             for option, value in _KEEPALIVE:
                 sock.setsockopt(socket.IPPROTO_TCP, option, value)
-        looks = self.name is not None and self._gate.judge.rules.tls != "off"
+        if self._intercept(server):
+            return
+        looks = self._gate.interception is not None or self._checks_tls
         self._directions = (
             Direction(client, server, partial(self._inspect, self.name) if looks else None),
             Direction(server, client),
         )
         self._gate.opened(self)
         self._carry()
+
+    @property
+    def _checks_tls(self) -> bool:
+        return self.name is not None and self._gate.judge.rules.tls != "off"
+
+    def _intercept(self, server: socket.socket) -> bool:
+        """Have placeholders replaced on the way, if any is bound to where this goes."""
+        interception = self._gate.interception
+        if interception is None:
+            return False
+        exchange = interception.exchange(self._client, server, self.name, self.port)
+        if exchange is None:
+            return False
+        exchange.strict = self._gate.judge.rules.tls == "strict"
+        exchange.note = self._note
+        self._directions = (exchange,)
+        self._gate.opened(self)
+        self._carry()
+        return True
 
     # --- carrying
 
@@ -188,6 +215,10 @@ class Flow:
             more = [direction.pump() for direction in self._directions]
         except _RefusedError:
             return
+        except Refusal as refusal:
+            self._note(refusal)
+            self.close()
+            return
         except OSError:
             self.close()
             return
@@ -197,6 +228,21 @@ class Flow:
             self._gate.loop.soon(self._carry)
 
     def _inspect(self, name: str | None, data: bytes, ended: bool) -> bool:
+        if self._checks_tls and not self._inspect_tls(name, data, ended):
+            return False
+        interception = self._gate.interception
+        if interception is None:
+            return True
+        try:
+            return interception.clear(data, name, ended=ended)
+        except Refusal as refusal:
+            self._note(refusal)
+            with contextlib.suppress(OSError):
+                self._client.send(refusal.answer())
+            self.close(at_once=False)
+            raise _RefusedError from None
+
+    def _inspect_tls(self, name: str | None, data: bytes, ended: bool) -> bool:
         hello = client_hello.examine(data)
         if hello == "more" and ended:
             hello = "malformed" if data else "other"
@@ -215,9 +261,13 @@ class Flow:
     @property
     def totals(self) -> tuple[int, int]:
         """Bytes that went out and came back."""
-        if self._directions is None:
-            return 0, 0
-        return self._directions[0].total, self._directions[1].total
+        match self._directions:
+            case (one, other):
+                return one.total, other.total
+            case (exchange,):
+                return exchange.totals[0], exchange.totals[1]
+            case _:
+                return 0, 0
 
     def judge_again(self) -> bool:
         """Whether the rules allow it still; where they do not, it is cut."""
@@ -235,11 +285,15 @@ class Flow:
     def sweep(self, now: float) -> None:
         """Give up what takes too long."""
         if self._directions is not None:
-            if now - self.moved > _IDLE_S:
+            patience = getattr(self._directions[0], "patience", None) or _IDLE_S
+            if now - self.moved > patience:
                 self.close()
         elif self._server is not None and now - self.moved > _DIAL_S:
             self._hang_up_server()
             self._dial()
+
+    def _note(self, refusal: Refusal) -> None:
+        self._record(refusal.reason, refusal.protocol, refusal.verdict, refusal.detail)
 
     def fail(
         self,
@@ -251,6 +305,17 @@ class Flow:
         detail: str = "",
     ) -> None:
         """End it with an error and record why."""
+        self._record(reason, protocol, verdict, detail, address)
+        self.close()
+
+    def _record(
+        self,
+        reason: str,
+        protocol: str,
+        verdict: str,
+        detail: str,
+        address: IpAddress | None = None,
+    ) -> None:
         self._gate.journal.add(
             protocol,
             reason,
@@ -260,7 +325,6 @@ class Flow:
             detail=detail,
             verdict=verdict,
         )
-        self.close()
 
     def close(self, *, at_once: bool = True) -> None:
         """End it: with an error to both sides, or `at_once` False where both have had their end."""

@@ -6,7 +6,8 @@ import socket
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,6 +15,7 @@ from llm_sandbox.egress.planted import PlantedSockets, ports_of
 from llm_sandbox.exceptions import ContainerGoneError, ProtocolError, UnsupportedError
 from llm_sandbox.guest.control import ControlChannel
 from llm_sandbox.network import NetworkEvent, NetworkRules
+from llm_sandbox.secrets.plan import Binding
 
 __all__ = ["Gate", "GateStats"]
 
@@ -58,12 +60,21 @@ class Gate:
         self._lock = threading.Lock()
         self._closed = False
         self._ports: frozenset[int] | None = None
+        self.authority: str | None = None
+        """The certificate of what signs for bound hosts; None without bindings."""
+        self.trusted = ""
+        """The certificates that this machine trusts, where there are bindings."""
         self._events: tuple[NetworkEvent, ...] = ()
         self._stats = GateStats(0, 0, 0, 0, 0, 0, 0)
 
     @classmethod
     def start(
-        cls, sockets: PlantedSockets, rules: NetworkRules, *, resolver: str | None = None
+        cls,
+        sockets: PlantedSockets,
+        rules: NetworkRules,
+        *,
+        resolver: str | None = None,
+        bindings: Sequence[Binding] = (),
     ) -> Self:
         """Start a gate; the sockets go to it and are closed here.
 
@@ -72,10 +83,13 @@ class Gate:
             rules: What may be reached.
             resolver: Address of the DNS server that names are looked up at, as ``address:port``;
                 None for the host's own way, its hosts file included.
+            bindings: What is put in place of placeholders; they travel on the socket alone.
 
         Raises:
+            MissingDependencyError: There are bindings, and what signs certificates is missing.
             ContainerGoneError: The process did not start.
         """
+        interception = _interception(bindings)
         code = (
             f"import sys; sys.path.insert(0, {str(_PACKAGE.parent)!r}); "
             "from llm_sandbox.egress import server; server.main(int(sys.argv[1]))"
@@ -99,14 +113,18 @@ class Gate:
                 part = kinds[start : start + _MOST_AT_ONCE]
                 message = {"do": "take", "kinds": [kind for kind, _ in part]}
                 gate._ask(message, [fd for _, fd in part])
-            gate._ask(
+            started = gate._ask(
                 {
                     "do": "start",
                     "rules": rules.to_dict(),
                     "resolver": resolver,
                     "redirected": sockets.redirected,
+                    **({"interception": interception} if interception is not None else {}),
                 }
             )
+            if interception is not None:
+                gate.authority = started["authority"]
+                gate.trusted = interception["trusted"]
         except BaseException:
             gate.close()
             raise
@@ -210,6 +228,19 @@ class Gate:
         """Close what can no longer be talked to: its answers would be taken for others'."""
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
+
+
+def _interception(bindings: Sequence[Binding]) -> dict[str, Any] | None:
+    """What the process is told of placeholders; None where there are none."""
+    if not bindings:
+        return None
+    from llm_sandbox.egress.interception.toolbox import find_toolbox, trusted_certificates
+
+    return {
+        "bindings": [asdict(binding) for binding in bindings],
+        "toolbox": find_toolbox(),
+        "trusted": trusted_certificates(),
+    }
 
 
 def _gone(why: str) -> ContainerGoneError:

@@ -4,7 +4,7 @@ Started as ``python -I -S -c '... server.main(FD)'``. The descriptor is a contro
 which every message gets an answer:
 
     {do: take, kinds} with descriptors   planted sockets
-    {do: start, rules, resolver, redirected}
+    {do: start, rules, resolver, redirected, interception?} -> {authority?}
     {do: update, rules} -> {cut}         new rules; connections that they do not allow are cut
     {do: events} -> {events}
     {do: stats} -> {stats}
@@ -13,13 +13,17 @@ It ends when the connection does, and what it held is closed with it.
 """
 
 import contextlib
+
+# Rules with names may come when there are no privileges any more, and with them no right to read
+# what root's Python is made of.
+import encodings.idna  # noqa: F401
 import ipaddress
 import os
 import resource
 import socket
 import struct
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.egress.dns_stub import DnsStub
 from llm_sandbox.egress.flow import Flow, reset
@@ -31,6 +35,9 @@ from llm_sandbox.egress.resolver import Resolver
 from llm_sandbox.guest import linux
 from llm_sandbox.guest.control import ControlChannel
 from llm_sandbox.network import NetworkRules
+
+if TYPE_CHECKING:
+    from llm_sandbox.egress.interception.interception import Interception
 
 __all__ = ["Server", "main"]
 
@@ -56,6 +63,7 @@ class Server:
         self.names = SyntheticNames()
         self.judge = Judge(NetworkRules())
         self.resolver = Resolver(self.loop)
+        self.interception: Interception | None = None
         self._stub: DnsStub | None = None
         self._channel = channel
         self._sockets: list[tuple[str, socket.socket]] = []
@@ -94,6 +102,8 @@ class Server:
                 self._sockets += zip(message["kinds"], opened, strict=True)
             case "start":
                 self._start(message)
+                if self.interception is not None:
+                    return {"authority": self.interception.authority.certificate}
             case "update":
                 return {"cut": self._update(message["rules"])}
             case "events":
@@ -109,6 +119,9 @@ class Server:
         self.resolver = Resolver(self.loop, message["resolver"])
         self._stub = DnsStub(self.judge, self.loop, self.journal, self.names, self.resolver)
         self._update(message["rules"])
+        if "interception" in message:
+            # Before there are no rights left to read it with.
+            self.interception = _interception(message["interception"])
         _confine()
         for kind, sock in self._sockets:
             if kind == "dns_udp":
@@ -199,6 +212,14 @@ class Server:
     def _sweep(self, now: float) -> None:
         for flow in list(self._flows):
             flow.sweep(now)
+
+
+def _interception(given: dict[str, Any]) -> "Interception":
+    """What placeholders take; the packages for it are loaded where there are any."""
+    sys.path += given["toolbox"]
+    from llm_sandbox.egress.interception.interception import Interception
+
+    return Interception(given["bindings"], given["trusted"])
 
 
 def _raise_open_files() -> int:

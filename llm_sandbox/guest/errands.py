@@ -20,7 +20,7 @@ from .relay import Relay
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import NoReturn
 
     from .control import Message
@@ -38,14 +38,36 @@ def launch(machine: PlainMachine, request: Message, connection: int) -> int:
 
     Args:
         machine: Where.
-        request: ``serves`` says what: ``files``, ``port`` with the number of one, or ``presence``.
+        request: ``serves`` says what: ``files``, ``port`` with the number of one, ``root`` with the
+            ``limit`` of what is sent, or ``presence``.
         connection: Its connection to the host.
     """
     if request["serves"] == "files":
         return launch_files(machine, connection)
     if request["serves"] == "port":
         return launch_connect(machine, request["port"], connection)
+    if request["serves"] == "root":
+        return launch_root(machine, request["limit"], connection)
     return launch_presence(machine, connection)
+
+
+def launch_root(machine: PlainMachine, limit: int, connection: int) -> int:
+    """Send what was changed in a machine's writable root; returns the pid of what does so.
+
+    Raises:
+        OSError: Its root is read-only.
+    """
+    root = machine.root
+    if root is None:
+        raise OSError("the machine's root is read-only")
+
+    def errand() -> None:
+        from .bulk import Connection
+        from .overlay import send_root
+
+        send_root(root, Connection(socket.socket(fileno=connection)), limit)
+
+    return _launch(machine, connection, errand, name="root", kept=[root])
 
 
 def launch_presence(machine: PlainMachine, reply: int) -> int:
@@ -98,7 +120,12 @@ def launch_connect(machine: PlainMachine, port: int, reply: int) -> int:
 
 
 def _launch(
-    machine: PlainMachine, connection: int, errand: Callable[[], None], *, name: str
+    machine: PlainMachine,
+    connection: int,
+    errand: Callable[[], None],
+    *,
+    name: str,
+    kept: Sequence[int] = (),
 ) -> int:
     def child() -> NoReturn:
         signal.set_wakeup_fd(-1)
@@ -115,7 +142,7 @@ def _launch(
             machine.spec.confinement.apply()
             linux.set_undumpable()
         linux.set_process_name(name)
-        close_all_but([connection])
+        close_all_but([connection, *kept])
         errand()
         os._exit(0)
 

@@ -30,7 +30,7 @@ _MAX_ENTRIES = 100_000
 _MAX_DEPTH = 64
 
 
-class _ChunkWriter(io.RawIOBase):
+class ChunkWriter(io.RawIOBase):
     """A file object that sends what is written as chunks, `limit` bytes at most."""
 
     def __init__(self, connection: Connection, limit: int) -> None:
@@ -222,23 +222,57 @@ def _remove(connection: Connection, path: str, recursive: bool) -> Record:
     return {}
 
 
-def _pack(connection: Connection, path: str, limit: int) -> Record:
-    """Send a file or directory as a tar archive; its names start with the last part of `path`."""
-    import tarfile
+def _pack(connection: Connection, path: str, limit: int, for_snapshot: bool = False) -> Record:
+    """Send a file or directory as a tar archive; its names start with the last part of `path`.
+
+    One that is for a snapshot has neither what is mounted below it nor whose the files are.
+    """
+    from . import saving
 
     with _sending(connection):
         os.lstat(path)
-        writer = io.BufferedWriter(_ChunkWriter(connection, limit), CHUNK)
-        with tarfile.open(fileobj=writer, mode="w|") as archive:
-            name = os.path.basename(path.rstrip("/")) or "root"
-            archive.add(path, arcname=name, recursive=True, filter=_packable)
+        writer = io.BufferedWriter(ChunkWriter(connection, limit), CHUNK)
+        name = os.path.basename(path.rstrip("/")) or "root"
+        saving.pack(path, name, writer, for_snapshot=for_snapshot)
         writer.flush()
     return {}
 
 
-def _packable(member: Any) -> Any:
-    """Leave out what could block or means nothing outside: devices, pipes and sockets."""
-    return member if member.isreg() or member.isdir() or member.issym() else None
+class _ChunkReader(io.RawIOBase):
+    """A file object that reads what comes as chunks."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._left = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._left:
+            self._left = memoryview(next(self._chunks, b""))
+        count = min(len(buffer), len(self._left))
+        buffer[:count] = self._left[:count]
+        self._left = self._left[count:]
+        return count
+
+
+def _unpack(connection: Connection, path: str) -> Record:
+    """Unpack a tar archive that the host sends into the directory `path`."""
+    from . import saving
+
+    chunks = connection.chunks()
+    try:
+        os.makedirs(path, exist_ok=True)
+        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            saving.Unpacker(folder).unpack(io.BufferedReader(_ChunkReader(chunks), CHUNK))
+        finally:
+            os.close(folder)
+    finally:
+        for _ in chunks:
+            pass
+    return {}
 
 
 def _send_tree(connection: Connection, path: str, limit: int) -> Record:
@@ -345,6 +379,7 @@ OPERATIONS: dict[str, Callable[..., Record]] = {
     "mkdir": _mkdir,
     "remove": _remove,
     "pack": _pack,
+    "unpack": _unpack,
     "send_tree": _send_tree,
     "receive_tree": _receive_tree,
     "mark": changes.mark,

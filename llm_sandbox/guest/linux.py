@@ -84,6 +84,15 @@ def mount(
     )
 
 
+def unmount(target: str, flags: int = 0) -> None:
+    """The umount2 system call.
+
+    Raises:
+        OSError: It failed; the message names the target.
+    """
+    _check(_libc.umount2(_encode(target), flags), f"umount {target}")
+
+
 def bind_read_only(source: str, target: str, *, recursive: bool = False) -> None:
     """Show `source` at `target`, read-only, without set-user-id programs and devices."""
     mount(source, target, None, MS_BIND | (MS_REC if recursive else 0))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
 
 _NAMESPACES = linux.CLONE_NEWNS | linux.CLONE_NEWIPC | linux.CLONE_NEWUTS
 _KILL_ALL = b"K"
+_DETACH = 2
 USER_ID = 65532
 """The user id that a machine's processes see as theirs."""
 
@@ -33,7 +34,10 @@ class MachineSpec:
 
     Attributes:
         tmpfs: File systems in memory: ``{"path", "size", "inodes", "mode"}``.
+        binds: What is there already and is put elsewhere: ``{"source", "path"}``.
         modes: Permissions of folders that a container's engine did not set: ``{path: mode}``.
+        writable_root: What `overlay.mount_root` is to make, and whether something was ``saved`` of
+            another one; None for a root that is read-only.
     """
 
     def __init__(self, data: dict[str, Any]) -> None:
@@ -48,6 +52,8 @@ class MachineSpec:
         self.user = self.confinement.user
         self.own_network: bool = data.get("own_network", True)
         self.tmpfs: list[dict[str, Any]] = data.get("tmpfs", [])
+        self.binds: list[dict[str, str]] = confinement.get("binds", [])
+        self.writable_root: dict[str, Any] | None = data.get("writable_root")
 
 
 class PlainMachine:
@@ -57,6 +63,8 @@ class PlainMachine:
         self.spec = spec
         self.cgroups = cgroups
         self.pid_namespace: str | None = None
+        self.root: int | None = None
+        """Descriptor of the upper layers of its writable root; None without one."""
         if not os.path.isdir(spec.workdir):
             os.makedirs(spec.workdir)
             if spec.user is not None:
@@ -140,7 +148,13 @@ class NamespaceMachine(PlainMachine):
 
     def __init__(self, spec: MachineSpec, cgroups: list[int], own_pid_namespace: int) -> None:
         self.spec = spec
+        self._archive: int | None = None
+        if spec.writable_root is not None:
+            from . import overlay  # noqa: F401 - here, so that the next machine need not load it
+
+            self._archive = cgroups.pop() if spec.writable_root["saved"] else None
         self.cgroups = cgroups
+        self.root = None
         self._own = own_pid_namespace
         self._control, far = socket.socketpair()
         linux.unshare(linux.CLONE_NEWPID)
@@ -150,8 +164,11 @@ class NamespaceMachine(PlainMachine):
                 _run_child(lambda: self._init(far))
         finally:
             linux.setns(own_pid_namespace, linux.CLONE_NEWPID)
+            if self._archive is not None:
+                os.close(self._archive)
         far.close()
-        report = self._control.recv(1 << 16)
+        report, given, _, _ = socket.recv_fds(self._control, 1 << 16, 1)
+        self.root = given[0] if given else None
         if report != b"ready":
             self._control.close()
             raise OSError(f"the machine could not be set up: {report.decode() or 'its init died'}")
@@ -189,6 +206,8 @@ class NamespaceMachine(PlainMachine):
         signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
         self._control.close()
         os.close(self._pidfd)
+        if self.root is not None:
+            os.close(self.root)
         super().destroy()
 
     # --- in the new init
@@ -200,14 +219,18 @@ class NamespaceMachine(PlainMachine):
         except OSError as error:
             control.send(str(error).encode())
             os._exit(1)
-        close_all_but([control.fileno()])
+        close_all_but([control.fileno(), *([] if self.root is None else [self.root])])
         linux.set_process_name("init")
         linux.drop_bounding_set()
         linux.drop_all_capabilities()
         linux.set_no_new_privileges()
         # User code runs under the same user id: it must not be able to read or steer this process.
         linux.set_undumpable()
-        control.send(b"ready")
+        if self.root is None:
+            control.send(b"ready")
+        else:
+            socket.send_fds(control, [b"ready"], [self.root])
+            os.close(self.root)
         _reap_until_closed(control)
         os._exit(0)
 
@@ -215,10 +238,19 @@ class NamespaceMachine(PlainMachine):
         spec = self.spec
         join_cgroups(self.cgroups)
         linux.unshare(_NAMESPACES | (linux.CLONE_NEWNET if spec.own_network else 0))
+        # Held from now on: a root or a file system in memory may come to cover them.
+        sources = [os.open(bind["source"], os.O_PATH | os.O_CLOEXEC) for bind in spec.binds]
+        if spec.writable_root is not None:
+            self.root = self._mount_root(spec.writable_root)
         for entry in spec.tmpfs:
             _make_place(entry["path"])
             options = f"size={entry['size']},nr_inodes={entry['inodes']},mode={entry['mode']}"
             linux.mount("tmpfs", entry["path"], "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, options)
+        for bind, source in zip(spec.binds, sources, strict=True):
+            _bind(source, bind["path"])
+        for bind in spec.binds:
+            # Left where it was, it would be seen twice.
+            linux.unmount(bind["source"], _DETACH)
         linux.mount(
             "devpts",
             "/dev/pts",
@@ -244,6 +276,36 @@ class NamespaceMachine(PlainMachine):
         _write("/proc/self/gid_map", f"{USER_ID} 0 1".encode())
         limit = os.open("max_user_namespaces", os.O_WRONLY, dir_fd=sysctl)
         os.write(limit, b"0")
+
+    def _mount_root(self, wanted: dict[str, Any]) -> int:
+        from . import overlay
+
+        for place in wanted["places"]:
+            _make_place(place)
+        return overlay.mount_root(wanted, self._archive)
+
+
+def _bind(source: int, path: str) -> None:
+    """Show what is open at a path; closes the descriptor."""
+    where = f"/proc/self/fd/{source}"
+    if os.path.isdir(where):
+        _make_place(path)
+    else:
+        _make_place(os.path.dirname(path))
+        _make_file(path)
+    linux.mount(where, path, None, linux.MS_BIND | linux.MS_REC)
+    os.close(source)
+
+
+def _make_file(path: str) -> None:
+    if os.path.isfile(path):
+        return
+    flags = linux.MS_BIND | linux.MS_REMOUNT | linux.MS_NOSUID | linux.MS_NODEV
+    linux.mount(None, "/", None, flags)
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
+    finally:
+        linux.mount(None, "/", None, flags | linux.MS_RDONLY)
 
 
 def _make_place(path: str) -> None:

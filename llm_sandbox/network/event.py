@@ -36,6 +36,19 @@ HINTS = {
     "too_many": "too many connections are open at once",
     "not_resolved": "the host cannot find an address of {name}",
     "not_reached": "{target} does not answer on port {port}",
+    "secret_elsewhere": "the placeholder of secret {detail} was sent to {target}, which it is not "
+    "bound to; Secret({detail!r}, ..., hosts=[{target!r}]) binds it",
+    "secret_in_clear": "a program spoke to {name} without TLS on port {port}, where a secret is "
+    "bound to that host; https:// is what its placeholder is replaced in",
+    "host_certificate": "this machine does not trust the certificate of {name} ({detail}), so that "
+    "no secret is sent there; SSL_CERT_FILE names what it trusts",
+    "host_tls": "{name} does not speak TLS on port {port} ({detail})",
+    "host_header": "a request asked for host {detail!r} on a connection to {name}, which a secret "
+    "is bound to",
+    "http_malformed": "HTTP on a connection to {name}, which a secret is bound to, cannot be read "
+    "in one way alone ({detail})",
+    "authority_refused": "a program did not believe the gate in place of {name} ({detail}); it has "
+    "to trust the file that SSL_CERT_FILE names inside",
     "rules_changed": "a connection to {target} was cut as the rules allow it no longer",
 }
 """Reason to the sentence that says which door is closed and what opens it."""
@@ -49,8 +62,8 @@ class NetworkEvent:
     """Counts up from 1 in each sandbox; an attempt that is repeated gets a new one."""
     time: float
     """When it was last tried, in seconds since 1970."""
-    protocol: Literal["dns", "tcp", "tls"]
-    """What closed: looking a name up, a connection, or TLS on a connection."""
+    protocol: Literal["dns", "tcp", "tls", "http"]
+    """What closed: looking a name up, a connection, TLS or a request on a connection."""
     verdict: Literal["denied", "failed"]
     """``denied`` by the rules; ``failed``: allowed, and the other side did not answer."""
     reason: str

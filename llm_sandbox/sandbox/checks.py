@@ -7,7 +7,7 @@ from llm_sandbox.backends.terminals import Terminal
 from llm_sandbox.exceptions import CommandEmptyError, ValidationError
 from llm_sandbox.sandbox.process import Pipe
 
-__all__ = ["check_argv", "check_env", "check_stdin", "check_terminal"]
+__all__ = ["check_argv", "check_env", "check_flag", "check_stdin", "check_terminal"]
 
 
 def check_argv(argv: Sequence[str]) -> None:
@@ -80,3 +80,14 @@ def check_terminal(pty: object) -> Terminal | None:
     if not isinstance(pty, bool):
         raise ValidationError("pty is True, False or a Terminal", parameter="pty")
     return Terminal() if pty else None
+
+
+def check_flag(name: str, value: object) -> bool:
+    """Return a truth value.
+
+    Raises:
+        ValidationError: It is none.
+    """
+    if not isinstance(value, bool):
+        raise ValidationError(f"{name} is True or False", parameter=name)
+    return value

@@ -1,6 +1,6 @@
 """What a sandbox says of itself."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from llm_sandbox.backends.base import Isolation, Machine
@@ -10,6 +10,8 @@ from llm_sandbox.sandbox.checks import check_env
 from llm_sandbox.sandbox.files import SandboxFiles
 from llm_sandbox.sandbox.service import FileService
 from llm_sandbox.sandbox.touches import Touches
+from llm_sandbox.secrets.plan import SecretPlan, plan_secrets
+from llm_sandbox.secrets.secret import Secret
 
 __all__ = ["SandboxFacts"]
 
@@ -24,11 +26,11 @@ class SandboxFacts:
         self,
         machine: Machine,
         env: Mapping[str, str] | None = None,
-        secrets: Mapping[str, str] | None = None,
+        secrets: Mapping[str, str] | Sequence[Secret] | SecretPlan | None = None,
     ) -> None:
         self._machine = machine
         self._env = check_env("env", env)
-        self._secrets = check_env("secrets", secrets)
+        self._secrets = plan_secrets(secrets)
         self._service = FileService(
             machine.open_files, machine.isolation.backend, activity=machine.active
         )

@@ -1,14 +1,18 @@
 """How long a sandbox lives, and what it came to."""
 
+import io
+import tarfile
 import time
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
-from llm_sandbox.backends.snapshot import Snapshot
+from llm_sandbox.backends.snapshot import Snapshot, SnapshotKind, expiry
 from llm_sandbox.exceptions import SandboxTimeoutError, UnsupportedError
 from llm_sandbox.limits import validate_timeout
+from llm_sandbox.sandbox.delivery import check_saved
 from llm_sandbox.sandbox.facts import SandboxFacts
+from llm_sandbox.sandbox.snapshots import check_kind, save_directory, save_workdir
 
 __all__ = ["SandboxLifetime"]
 
@@ -89,22 +93,45 @@ class SandboxLifetime(SandboxFacts):
             raise self._unkept("set_tags()")
         self._machine.set_tags(checked)
 
-    def snapshot(self, name: str | None = None) -> Snapshot:
+    def snapshot(
+        self,
+        name: str | None = None,
+        *,
+        kind: SnapshotKind = "filesystem",
+        path: str | None = None,
+        ttl: float | None = None,
+    ) -> Snapshot:
         """Save the sandbox's files, from which others can be made: ``Sandbox.create(image=...)``.
 
-        Processes, variables of sessions and secrets are not part of it. It stays until its image is
-        removed.
+        The sandbox goes on. Processes, variables, secrets, what is mounted, ``/tmp`` and
+        ``/dev/shm`` are not part of it. What changes while it is saved is in it or not.
 
         Args:
-            name: Name of the image; None makes one up.
+            name: Its name: of the image in an engine, else for people; None makes one up.
+            kind: ``filesystem`` for all that could be changed, which can be restored on the same
+                backend; ``directory`` for one directory, which every backend of this user's can
+                restore.
+            path: That directory; relative ones, and the default None, are of the working directory.
+            ttl: Seconds after which it is not restored any more, and removed by `gc`; None for
+                never.
 
         Raises:
-            UnsupportedError: The backend has no images.
-            OutputLimitError: The working directory holds more than 256 MiB.
+            UnsupportedError: The backend cannot save a file system.
+            OutputLimitError: The directory holds more than 256 MiB.
+            ValidationError: An argument is not acceptable, or there is no such directory.
             ContainerGoneError: The sandbox has ended.
         """
         self._check_open()
-        return self._machine.snapshot(self._files.archive(), name)
+        check_kind(kind, name, path)
+        ends = expiry(ttl)
+        if kind == "directory":
+            check_saved(self._files.resolve(self.workdir if path is None else path))
+            return save_directory(
+                self._machine, self._service, name=name, path=path, expires_at=ends
+            )
+        mounted = self.workdir in self._machine.spec.mounts
+        workdir = _empty_folder() if mounted else save_workdir(self._service, self.workdir)
+        return self._machine.snapshot(workdir, name, expires_at=ends)
 
     def terminate(self) -> None:
         """End it with everything in it, and return when it has ended; harmless after its end.
@@ -174,3 +201,13 @@ class SandboxLifetime(SandboxFacts):
             "this sandbox lives in the process that made it",
             hint="create it with a name, tags or on_exit='keep'",
         )
+
+
+def _empty_folder() -> bytes:
+    """An archive of a folder with nothing in it: what there is of one that is mounted."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        folder = tarfile.TarInfo("workdir")
+        folder.type, folder.mode = tarfile.DIRTYPE, 0o755
+        archive.addfile(folder)
+    return packed.getvalue()

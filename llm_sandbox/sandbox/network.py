@@ -2,16 +2,18 @@
 
 import logging
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from llm_sandbox.backends import base
 from llm_sandbox.backends.base import Control, Isolation, Machine
-from llm_sandbox.exceptions import UnsupportedError
+from llm_sandbox.exceptions import UnsupportedError, ValidationError
 from llm_sandbox.network import Network, NetworkEvent, NetworkRules, rules_of
+from llm_sandbox.sandbox.delivery import deliver_certificates
 from llm_sandbox.sandbox.tunnels import Tunnel, Tunnels, check_ports
+from llm_sandbox.secrets.plan import Binding
 
 if TYPE_CHECKING:
     from llm_sandbox.egress.gate import Gate
@@ -49,6 +51,7 @@ class SandboxNetwork:
         self._setting: Network = machine.spec.network
         self._gate: Gate | None = None
         self._tunnels: Tunnels | None = None
+        self._bindings: tuple[Binding, ...] = ()
         self._accepted = 0
         self._closing = False
 
@@ -62,15 +65,21 @@ class SandboxNetwork:
         """What holds the sandbox now."""
         return self._machine.isolation
 
-    def open(self, network: Network, ports: Iterable[int] = ()) -> None:
+    def open(
+        self,
+        network: Network,
+        ports: Iterable[int] = (),
+        bindings: Sequence[Binding] = (),
+    ) -> None:
         """What a new sandbox begins with: its way out, and its tunnels.
 
         Args:
             network: What `machine_network` was asked for.
             ports: Ports inside.
+            bindings: What its gate puts in place of placeholders, whatever its rules are later.
 
         Raises:
-            ValidationError: A value is not acceptable.
+            ValidationError: A value is not acceptable, or there are bindings and no rules.
             UnsupportedError: The backend cannot honour one.
             BackendUnavailableError: No gate could be put into the sandbox's network.
         """
@@ -79,8 +88,15 @@ class SandboxNetwork:
         with self._lock:
             if checked:
                 self._tunnels = Tunnels(self._machine, checked)
+        self._bindings = tuple(bindings)
         if rules_of(network) is not None:
             self.set(network)
+        elif bindings:
+            raise ValidationError(
+                f"placeholders of secrets need a network with rules, not {network!r}",
+                parameter="network",
+                hint="network='internet', or NetworkRules.allow(domains=[...])",
+            )
 
     # --- out
 
@@ -136,8 +152,10 @@ class SandboxNetwork:
 
         with machine.process_in_network() as process:
             sockets = plant(process, rules, backend=backend)
-        self._gate = Gate.start(sockets, rules)
+        self._gate = Gate.start(sockets, rules, bindings=self._bindings)
         machine.on_end(self._close_gate_soon)
+        if self._gate.authority is not None:
+            deliver_certificates(machine, self._gate.authority, self._gate.trusted)
 
     def _report(self) -> None:
         """Have the isolation report say what holds the network now."""

@@ -5,9 +5,12 @@ from typing import TYPE_CHECKING
 
 from llm_sandbox.backends.base import Machine
 from llm_sandbox.network import Network, NetworkEvent
+from llm_sandbox.sandbox.delivery import deliver
 from llm_sandbox.sandbox.facts import SandboxFacts
 from llm_sandbox.sandbox.network import SandboxNetwork
 from llm_sandbox.sandbox.tunnels import Tunnel
+from llm_sandbox.secrets.plan import SecretPlan
+from llm_sandbox.secrets.secret import Secret
 
 if TYPE_CHECKING:
     from llm_sandbox.sandbox.kept.network import KeptNetwork
@@ -22,7 +25,7 @@ class SandboxNetworking(SandboxFacts):
         self,
         machine: Machine,
         env: Mapping[str, str] | None = None,
-        secrets: Mapping[str, str] | None = None,
+        secrets: Mapping[str, str] | Sequence[Secret] | SecretPlan | None = None,
     ) -> None:
         super().__init__(machine, env, secrets)
         kept: KeptNetwork | None = getattr(machine, "network", None)
@@ -32,7 +35,8 @@ class SandboxNetworking(SandboxFacts):
         """Give a new sandbox of this process its way out and its tunnels, or destroy it."""
         try:
             if isinstance(self._network, SandboxNetwork):
-                self._network.open(network, ports)
+                self._network.open(network, ports, self._secrets.bindings)
+                deliver(self._machine, self._secrets)
         except BaseException:
             self._machine.destroy()
             raise

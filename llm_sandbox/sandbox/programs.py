@@ -4,7 +4,7 @@ import builtins
 import threading
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llm_sandbox.backends.base import Machine, ProcessSpec, RunningProgram
@@ -17,9 +17,12 @@ from llm_sandbox.exceptions import (
 )
 from llm_sandbox.limits import validate_timeout
 from llm_sandbox.sandbox.checks import check_argv, check_env, check_stdin, check_terminal
+from llm_sandbox.sandbox.delivery import deliver
 from llm_sandbox.sandbox.facts import SandboxFacts
 from llm_sandbox.sandbox.process import Pipe, Process, redacted
 from llm_sandbox.sandbox.targets import ErrorTarget, OutputTarget, check_streams, open_targets
+from llm_sandbox.secrets.plan import SecretPlan, plan_secrets
+from llm_sandbox.secrets.secret import Secret
 
 __all__ = ["SandboxPrograms"]
 
@@ -60,7 +63,7 @@ class SandboxPrograms(SandboxFacts):
         self,
         machine: Machine,
         env: Mapping[str, str] | None = None,
-        secrets: Mapping[str, str] | None = None,
+        secrets: Mapping[str, str] | Sequence[Secret] | SecretPlan | None = None,
     ) -> None:
         super().__init__(machine, env, secrets)
         self._roster = _Roster()
@@ -70,6 +73,7 @@ class SandboxPrograms(SandboxFacts):
         self,
         *argv: str,
         env: Mapping[str, str] | None = None,
+        secrets: Mapping[str, str] | Sequence[Secret] | None = None,
         cwd: str | None = None,
         stdin: bytes | str | Pipe | None = None,
         timeout: float | None = None,
@@ -82,7 +86,9 @@ class SandboxPrograms(SandboxFacts):
 
         Args:
             argv: The program and its arguments.
-            env: Variables for this program, over those of the sandbox.
+            env: Variables for this program, over those of the sandbox, secrets included.
+            secrets: Secrets for this program, over those of the sandbox. Their files stay until
+                the sandbox ends; placeholders are given to the sandbox.
             cwd: Its working directory; relative to the sandbox's, and None for that.
             stdin: What it reads: text, bytes, `PIPE` to write to `Process.stdin`, or None for
                 nothing.
@@ -112,7 +118,23 @@ class SandboxPrograms(SandboxFacts):
         if cwd is not None:
             cwd = self._files.resolve(cwd)
         given = check_stdin(stdin)
-        environment = self._machine.base_env() | self._env | self._secrets | check_env("env", env)
+        given_env = check_env("env", env)
+        own = plan_secrets(secrets, apart=True)
+        if own.bindings:
+            raise UnsupportedError(
+                "a placeholder for one program",
+                self.backend,
+                "the gate replaces it for the whole sandbox",
+                hint="Sandbox.create(secrets=[...]); or delivery='env' here",
+            )
+        deliver(self._machine, own)
+        environment = {
+            **self._machine.base_env(),
+            **self._secrets.env,
+            **self._env,
+            **own.env,
+            **given_env,
+        }
         terminal = check_terminal(pty)
         if terminal is not None:
             environment |= {"TERM": terminal.term, **(env or {})}
@@ -154,7 +176,8 @@ class SandboxPrograms(SandboxFacts):
             raise
         if result.exit_code == 0:
             return result
-        shown = redacted(result, tuple(value for value in self._secrets.values() if value))
+        own = plan_secrets(options.get("secrets"))
+        shown = redacted(result, (*own.hidden, *self._secrets.hidden))
         raise CommandFailedError(
             " ".join(shown.command),
             result.exit_code,

@@ -9,15 +9,25 @@ from llm_sandbox.backends.base import Backend, Machine, MachineSpec
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.selection import choose
 from llm_sandbox.backends.snapshot import Snapshot
-from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.exceptions import UnsupportedError, ValidationError
 from llm_sandbox.limits import Limits, validate_timeout
+from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network
-from llm_sandbox.sandbox.checks import check_argv, check_env
+from llm_sandbox.sandbox.checks import check_argv, check_env, check_flag
+from llm_sandbox.sandbox.delivery import check_secrets
 from llm_sandbox.sandbox.kept.record import OnExit
 from llm_sandbox.sandbox.lifetime import SandboxLifetime
 from llm_sandbox.sandbox.network import machine_network
 from llm_sandbox.sandbox.networking import SandboxNetworking
-from llm_sandbox.sandbox.programs import SandboxPrograms
+from llm_sandbox.sandbox.readiness import (
+    Readiness,
+    SandboxReadiness,
+    check_readiness,
+    readiness_facts,
+)
+from llm_sandbox.sandbox.snapshots import begin_from, create_from
+from llm_sandbox.secrets.plan import SecretPlan, plan_secrets
+from llm_sandbox.secrets.secret import Secret
 
 if TYPE_CHECKING:
     from llm_sandbox.sandbox.kept.place import Place
@@ -27,7 +37,7 @@ __all__ = ["Sandbox"]
 logger = logging.getLogger(__name__)
 
 
-class Sandbox(SandboxPrograms, SandboxLifetime, SandboxNetworking):
+class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
     """A machine with files, processes and an end; made by `Sandbox.create`.
 
     Safe to use from several threads. As a context manager it is destroyed at the block's end, or
@@ -45,12 +55,16 @@ class Sandbox(SandboxPrograms, SandboxLifetime, SandboxNetworking):
         *command: str,
         backend: str | Backend | None = None,
         image: str | Snapshot | None = None,
+        writable_root: bool = False,
         workdir: str = "/sandbox",
         env: Mapping[str, str] | None = None,
-        secrets: Mapping[str, str] | None = None,
+        secrets: Mapping[str, str] | Sequence[Secret] | None = None,
         limits: Limits | None = None,
         network: Network = "blocked",
         ports: Sequence[int] = (),
+        mounts: Mapping[str, Mount] | None = None,
+        gpu: str | int | None = None,
+        ready: Readiness | None = None,
         timeout: float | None = None,
         idle_timeout: float | None = None,
         name: str | None = None,
@@ -71,13 +85,21 @@ class Sandbox(SandboxPrograms, SandboxLifetime, SandboxNetworking):
                 one that a snapshot was made by.
             image: Image of a container backend, or what `snapshot` returned; None for the image of
                 Python sessions.
+            writable_root: Whether programs may change files outside of the working directory and
+                ``/tmp``, as far as their user may; what they change is the sandbox's alone.
             workdir: Its working directory, absolute.
             env: Environment variables of every program.
-            secrets: More of them, whose values appear in no message of ours.
+            secrets: Values by name, which are more of them and appear in no message of ours; or
+                `Secret` objects, which may be files or placeholders. `env` wins over them.
             limits: What it may use; None for the defaults of `Limits`.
             network: ``blocked``, ``open`` for the host's network, ``internet`` for what is public
                 of it, or `NetworkRules` for what they allow.
             ports: Ports inside that are to be reached from this machine; see `tunnels`.
+            mounts: What of this machine it is given, by path inside: `Bind`, `Volume`, `Tmpfs`.
+            gpu: Graphics processors: ``all``, how many, or names of devices with commas between
+                them; None for none.
+            ready: How it is looked at whether it is ready: `PortReady` or `CommandReady`; see
+                `wait_until_ready`.
             timeout: Seconds until it ends by itself, even if this process is stuck; None for no
                 limit.
             idle_timeout: Seconds after which it ends by itself when nothing was done with it: no
@@ -94,23 +116,42 @@ class Sandbox(SandboxPrograms, SandboxLifetime, SandboxNetworking):
             BackendUnavailableError: The backend does not work here; the hint says what to do.
             LaunchError: The entry could not be started.
             NameInUseError: A living sandbox has the name.
+            SecurityError: A mount would give away what nobody should; the hint says how it is done.
             UnsupportedError: The backend cannot honour an option.
             ValidationError: An option is not acceptable.
         """
         if on_exit not in ("destroy", "keep"):
             raise ValidationError("on_exit is 'destroy' or 'keep'", parameter="on_exit")
-        env, secrets = check_env("env", env), check_env("secrets", secrets)
+        env, plan = check_env("env", env), plan_secrets(secrets)
         idle_timeout = validate_timeout(idle_timeout, "idle_timeout")
+        probe = readiness_facts(check_readiness(ready))
         spec = MachineSpec(
-            workdir, limits or Limits(), machine_network(network), validate_timeout(timeout)
+            *(workdir, limits or Limits(), machine_network(network), validate_timeout(timeout)),
+            mounts=mounts or {},
+            gpu=gpu,
+            writable_root=check_flag("writable_root", writable_root),
         )
         chosen = _choose(backend, image)
+        saved = image if isinstance(image, Snapshot) else None
+        if saved is not None:
+            spec = begin_from(saved, chosen, spec)
+        if spec.writable_root and not chosen.writable_root:
+            raise UnsupportedError(
+                "writable_root",
+                chosen.name,
+                "its sandboxes have no root of their own to write to",
+                hint="use the bubblewrap, docker or podman backend",
+            )
+        check_secrets(plan, network, chosen.name)
         if network == "open":
             logger.warning("network='open': programs in this sandbox reach the host's network")
         if not (command or name is not None or tags is not None or on_exit == "keep") and (
             idle_timeout is None and namespace == "default"
         ):
-            return cls.from_machine(chosen.create(spec), env, secrets, network=network, ports=ports)
+            machine = create_from(chosen, spec, saved)
+            made = cls.from_machine(machine, env, plan, network=network, ports=ports)
+            made._take_readiness(probe)
+            return made
         from llm_sandbox.sandbox.kept.record import check_name, check_tags
         from llm_sandbox.sandbox.kept.start import make
 
@@ -121,7 +162,7 @@ class Sandbox(SandboxPrograms, SandboxLifetime, SandboxNetworking):
             spec,
             command=command,
             env=env,
-            secrets=secrets,
+            secrets=plan,
             name=None if name is None else check_name(name, "name"),
             namespace=check_name(namespace, "namespace"),
             tags=check_tags(tags),
@@ -129,8 +170,11 @@ class Sandbox(SandboxPrograms, SandboxLifetime, SandboxNetworking):
             idle_timeout=idle_timeout,
             network=network,
             ports=ports,
+            ready=probe,
+            snapshot=saved,
         )
-        sandbox = cls(machine, env, secrets)
+        sandbox = cls(machine, env, plan)
+        sandbox._take_readiness(probe)
         sandbox._lets_go = on_exit == "keep"
         if command:
             sandbox._find_entry()
@@ -141,7 +185,7 @@ class Sandbox(SandboxPrograms, SandboxLifetime, SandboxNetworking):
         cls,
         machine: Machine,
         env: Mapping[str, str] | None = None,
-        secrets: Mapping[str, str] | None = None,
+        secrets: Mapping[str, str] | Sequence[Secret] | SecretPlan | None = None,
         *,
         network: Network = "blocked",
         ports: Sequence[int] = (),
@@ -213,6 +257,8 @@ class Sandbox(SandboxPrograms, SandboxLifetime, SandboxNetworking):
     def gc(cls) -> builtins.list[str]:
         """Remove what sandboxes have left whose keeper was killed, and forget those that ended.
 
+        Snapshots whose time to live is over are removed as well, and halves of others.
+
         Returns:
             The ids of those whose keeper was killed.
         """
@@ -226,6 +272,7 @@ class Sandbox(SandboxPrograms, SandboxLifetime, SandboxNetworking):
 
         machine = attach(place, sandbox_id)
         sandbox = cls(machine, machine.facts.env, machine.facts.secrets)
+        sandbox._take_readiness(machine.facts.ready)
         sandbox._lets_go = True
         sandbox._find_entry()
         return sandbox
@@ -243,7 +290,7 @@ class Sandbox(SandboxPrograms, SandboxLifetime, SandboxNetworking):
 
 def _choose(backend: str | Backend | None, image: str | Snapshot | None) -> Backend:
     """Return the backend that a sandbox is made by."""
-    if backend is None and isinstance(image, Snapshot):
+    if backend is None and isinstance(image, Snapshot) and image.kind == "filesystem":
         backend = image.backend
     if isinstance(backend, Backend):
         chosen = backend
@@ -253,7 +300,7 @@ def _choose(backend: str | Backend | None, image: str | Snapshot | None) -> Back
     else:
         chosen, reason = choose()
         logger.debug("backend %s: %s", chosen.name, reason)
-    if image is None:
+    if image is None or (isinstance(image, Snapshot) and image.is_file):
         return chosen
     from llm_sandbox.backends.containers.bound import bind_image
 

@@ -8,7 +8,10 @@ from llm_sandbox.backends.base import Backend, validate_workdir
 from llm_sandbox.const import SupportedLanguage, language_name
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
 from llm_sandbox.limits import Limits, validate_timeout
+from llm_sandbox.mounts import Mount, check_mounts
 from llm_sandbox.network import Network, rules_of
+from llm_sandbox.secrets.plan import SecretPlan, plan_secrets
+from llm_sandbox.secrets.secret import Secret
 
 if TYPE_CHECKING:
     from llm_sandbox.security import SecurityPolicy
@@ -38,8 +41,12 @@ class SessionConfig:
     does."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Environment variables of everything that runs in the sandbox."""
-    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """More of them, which no representation and no error shows."""
+    secrets: Mapping[str, str] | Sequence[Secret] | SecretPlan = field(
+        default_factory=SecretPlan, repr=False
+    )
+    """What it gets of secrets, which no representation and no error shows."""
+    mounts: Mapping[str, Mount] = field(default_factory=dict)
+    """What of this computer the sandbox is given, by path inside."""
     libraries: Sequence[str] = ()
     """Libraries to install at open."""
     persistent: bool = True
@@ -66,6 +73,7 @@ class SessionConfig:
         for name in ("default_timeout", "execution_timeout", "session_timeout"):
             object.__setattr__(self, name, validate_timeout(getattr(self, name), name))
         object.__setattr__(self, "workdir", validate_workdir(self.workdir))
+        object.__setattr__(self, "mounts", check_mounts(self.mounts, self.workdir))
         object.__setattr__(self, "lang", language_name(self.lang))
         _check_policy(self.security_policy)
         if self.observers != ():
@@ -73,6 +81,7 @@ class SessionConfig:
 
             object.__setattr__(self, "observers", checked_observers(self.observers))
         rules_of(self.network)  # refuses what is no network
+        object.__setattr__(self, "secrets", plan_secrets(self.secrets))
         if self.start not in ("warm", "cold"):
             raise ValidationError(
                 f"start is 'warm' or 'cold', not {self.start!r}", parameter="start"
@@ -87,7 +96,7 @@ class SessionConfig:
 
     def program_environment(self) -> dict[str, str]:
         """The caller's variables, secrets included."""
-        return {**self.env, **self.secrets}
+        return {**plan_secrets(self.secrets).env, **self.env}
 
 
 def _check_policy(policy: object) -> None:
@@ -171,6 +180,11 @@ def settle(
         ValidationError: A value is not acceptable.
         SecurityError: An option would open a container's walls and is not in ``allow_unsafe``.
     """
+    mounts = asked.get("mounts")
+    # One of Docker's own is a mapping, too.
+    if isinstance(mounts, Mapping) and "Target" not in mounts:
+        asked = {**asked, "mounts": ()}
+        config = replace(config, mounts=mounts)
     if not backend.has_containers:
         _refuse_container_options(backend.name, {**asked, "client": client})
         return backend, apply_runtime_configs(config, runtime_configs)

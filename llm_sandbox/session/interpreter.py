@@ -93,6 +93,8 @@ class Interpreter:
         """
         ready = None
         pooled = self._setup.is_python and self._has_kernel and self._backend.pooled
+        # What is kept ready for others to come has nothing of this computer's.
+        pooled = pooled and not self._spec.mounts
         if pooled and not self._cold:
             self._backend.warm_up(self._spec.network)
             ready = shared_pool().claim(self._backend, self._spec, get_settings().prefork)

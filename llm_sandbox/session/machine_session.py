@@ -103,6 +103,7 @@ class MachineSession:
             workdir=config.workdir,
             limits=config.limits,
             network=machine_network(config.network),
+            mounts=config.mounts,
             for_kernel=config.start == "warm" and config.lang == SupportedLanguage.PYTHON,
         )
         interpreter = Interpreter(self._backend, spec, config, self.language_handler)

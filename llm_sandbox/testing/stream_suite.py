@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from llm_sandbox.exceptions import SandboxTimeoutError, ValidationError
+from llm_sandbox.exceptions import SandboxTimeoutError, UnsupportedError, ValidationError
 from llm_sandbox.limits import Limits
 from llm_sandbox.sandbox import PIPE, Sandbox
 from llm_sandbox.testing.suite import MakeSandbox, Suite, eventually, open_descriptors
@@ -101,6 +101,13 @@ class StreamSuite(Suite):
         program = "import sys; sys.stdout.buffer.write(bytes(range(256)) * 100)"
 
         assert shared.exec("python3", "-c", program).stdout.bytes() == bytes(range(256)) * 100
+
+    def test_lines_and_pieces_come_as_bytes(self, shared: Sandbox) -> None:
+        """With `text=False` lines and pieces are the bytes that were written."""
+        stream = shared.exec("printf", "a\\r\\377\\nb").stdout
+
+        assert list(stream.lines(text=False)) == [b"a\r\xff", b"b"]
+        assert b"".join(stream.chunks(text=False)) == b"a\r\xff\nb"
 
     def test_50_mb_are_counted(self, shared: Sandbox) -> None:
         """Output beyond the limit is dropped, and every byte of it is counted."""
@@ -237,6 +244,18 @@ class StreamSuite(Suite):
         assert process.stdout.read() == "out\n"
         assert process.poll() is None
         process.kill()
+
+    def test_a_terminal_merges_the_streams(self, shared: Sandbox) -> None:
+        """With a terminal both streams are one, in order; or a terminal is refused by name."""
+        try:
+            process = shared.sh("echo out; echo err >&2; tty", pty=True)
+        except UnsupportedError as error:
+            assert "pty" in error.feature  # noqa: PT017 - either of two
+            return
+        result = process.collect(timeout=20)
+
+        assert result.stdout.startswith("out\r\nerr\r\n/dev/")
+        assert result.stderr == ""
 
     def test_nul_and_escape_pass(self, shared: Sandbox) -> None:
         """Control characters are kept in the result as they are."""

@@ -153,6 +153,22 @@ class TransferSuite(Suite):
 
         assert (tmp_path / "copy").read_text() == "new"
 
+    def test_another_name_of_the_destination_keeps_its_content(
+        self, own: Sandbox, tmp_path: Path
+    ) -> None:
+        """A hard link to what is replaced, by itself or in a directory, is not written through."""
+        (tmp_path / "outside").write_text("kept")
+        (tmp_path / "copy").mkdir()
+        for name in ("alone", "copy/inner"):
+            (tmp_path / name).hardlink_to(tmp_path / "outside")
+        own.sh("mkdir d; echo new > d/inner; ln d/inner d/again").wait()
+        own.files.download("d/inner", tmp_path / "alone")
+        own.files.download("d", tmp_path / "copy")
+
+        assert (tmp_path / "outside").read_text() == "kept"
+        for name in ("alone", "copy/inner", "copy/again"):
+            assert (tmp_path / name).read_text() == "new\n"
+
     def test_a_file_does_not_replace_a_directory(self, own: Sandbox, tmp_path: Path) -> None:
         """A directory at the destination of a file is an error and stays."""
         (tmp_path / "copy").mkdir()

@@ -1,12 +1,22 @@
 """A machine whose namespaces are this kernel's own."""
 
 import contextlib
-from collections.abc import Iterator
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
+from llm_sandbox.backends.base import KernelSpec, RawKernel
 from llm_sandbox.backends.ports import process_in_network
+from llm_sandbox.backends.saved import Store
+from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.supervised import SupervisedMachine
+from llm_sandbox.exceptions import BackendError, OutputLimitError, UnsupportedError
+from llm_sandbox.guest.bulk import Connection, SenderFailed
 
 __all__ = ["BubblewrapMachine"]
+
+_SAVE_S = 600.0
 
 
 class BubblewrapMachine(SupervisedMachine):
@@ -14,7 +24,83 @@ class BubblewrapMachine(SupervisedMachine):
     may therefore enter it without being root.
     """
 
+    start_zygote: Callable[[], None] | None = None
+    """Starts what kernels are forked from, where its supervisor is its own; None elsewhere."""
+
+    def start_kernel(self, spec: KernelSpec) -> RawKernel:
+        if self.start_zygote is not None and not spec.cold and self.end_reason is None:
+            self.start_zygote()
+        return super().start_kernel(spec)
+
     @contextlib.contextmanager
     def process_in_network(self) -> Iterator[int]:
         with process_in_network(self._request, self.id) as process:
             yield process
+
+    def snapshot(
+        self,
+        workdir: bytes,
+        name: str | None,
+        site: Path | None = None,
+        *,
+        expires_at: float | None = None,
+    ) -> Snapshot:
+        if site is not None:
+            raise UnsupportedError(
+                "saving installed libraries",
+                self.isolation.backend,
+                "it finds them in this computer's own layers",
+            )
+        created_at = time.time()
+        root = self._changed_root() if self.spec.writable_root else None
+        with Store() as store, store.begin() as saving:
+            saving.add("workdir", workdir)
+            if root is not None:
+                saving.add("root", root)
+            return saving.finish(
+                Snapshot(
+                    self.isolation.backend,
+                    "",
+                    "",
+                    name or "",
+                    created_at=created_at,
+                    expires_at=expires_at,
+                )
+            )
+
+    def _changed_root(self) -> bytes:
+        """What programs have changed in the writable root, as an archive.
+
+        Raises:
+            BackendError: It could not be read whole.
+            OutputLimitError: It is larger than it can be.
+        """
+        # An archive has headers for each file; what a root can hold is limited: none is too large.
+        limit = self.spec.limits.workdir_bytes + 2048 * self.spec.limits.inodes
+        near, far = socket.socketpair()
+        with near:
+            near.settimeout(_SAVE_S)
+            with far:
+                self._request("agent", (far.fileno(),), machine=self.id, serves="root", limit=limit)
+            connection, data = Connection(near), bytearray()
+            try:
+                # trust: what programs wrote, packed by a process of ours that none of them reaches.
+                with contextlib.suppress(SenderFailed):
+                    for chunk in connection.chunks():
+                        data += chunk
+                        if len(data) > limit:
+                            raise OutputLimitError(f"more than {limit} bytes", limit=limit)
+                reply = connection.receive_record()
+            except (EOFError, OSError) as error:
+                raise BackendError(
+                    f"the changed root could not be read: {error}",
+                    op="snapshot",
+                    backend=self.isolation.backend,
+                ) from None
+        if "errno" in reply:
+            raise BackendError(
+                f"the changed root could not be read: {reply.get('message')}",
+                op="snapshot",
+                backend=self.isolation.backend,
+            )
+        return bytes(data)

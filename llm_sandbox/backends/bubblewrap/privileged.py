@@ -13,11 +13,14 @@ import contextlib
 import json
 import os
 import signal
+import stat
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
+from llm_sandbox.backends.hardening.idmap import MappedFolder, clone, move
 from llm_sandbox.backends.hardening.removal import remove_group
 from llm_sandbox.guest import linux
 
@@ -32,6 +35,7 @@ def plan(
     command: Sequence[str],
     sources: Sequence[str],
     *,
+    mapped: Mapping[str, MappedFolder],
     user: int,
     kept_fds: Sequence[int],
     cgroups: Sequence[str],
@@ -39,8 +43,10 @@ def plan(
     """Describe the work.
 
     Args:
-        command: The bwrap command; arguments that start with `STAGED` name one of `sources`.
+        command: The bwrap command; arguments that start with `STAGED` name one of `sources` or of
+            `mapped`.
         sources: Host paths to bind.
+        mapped: Name to what is bound with other owners.
         user: The user and group id to become.
         kept_fds: Descriptors that the command inherits.
         cgroups: Group directories to remove at the end.
@@ -49,6 +55,7 @@ def plan(
         {
             "command": list(command),
             "sources": list(sources),
+            "mapped": {name: asdict(folder) for name, folder in mapped.items()},
             "user": user,
             "kept_fds": list(kept_fds),
             "cgroups": list(cgroups),
@@ -64,7 +71,8 @@ def main() -> None:
     # Inherited as ignored, it would have nobody to wait for: children would vanish by themselves.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     linux.set_process_name("llm-sandbox")
-    staged = _stage(work["sources"])
+    mapped = {name: MappedFolder(**entry) for name, entry in work["mapped"].items()}
+    staged = _stage(work["sources"], mapped)
     command = [_resolve(word, staged) for word in work["command"]]
     child = os.fork()
     if child == 0:
@@ -84,26 +92,36 @@ def main() -> None:
     _outlive(child, parent, work["cgroups"])
 
 
-def _stage(sources: Sequence[str]) -> dict[str, str]:
+def _stage(sources: Sequence[str], mapped: Mapping[str, MappedFolder]) -> dict[str, str]:
     linux.unshare(linux.CLONE_NEWNS)
     linux.mount(None, "/", None, linux.MS_REC | linux.MS_PRIVATE)
     # Opened before the stage is made, which may cover one of them.
     opened = [os.open(path, os.O_PATH | os.O_CLOEXEC) for path in sources]
     folders = [os.path.isdir(path) for path in sources]
+    trees = {name: clone(folder) for name, folder in mapped.items()}
     stage = next(path for path in _STAGES if os.path.isdir(path))
     linux.mount("tmpfs", stage, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=1m,mode=755")
     staged = {}
     for number, (path, fd, is_folder) in enumerate(zip(sources, opened, folders, strict=True)):
-        target = f"{stage}/{number}"
-        if is_folder:
-            os.mkdir(target, 0o755)
-        else:
-            with open(target, "wb"):
-                pass
+        target = _make_place(f"{stage}/{number}", is_folder=is_folder)
         linux.mount(f"/proc/self/fd/{fd}", target, None, linux.MS_BIND | linux.MS_REC)
         os.close(fd)
         staged[path] = target
+    for name, tree in trees.items():
+        is_folder = stat.S_ISDIR(os.fstat(tree).st_mode)
+        target = _make_place(f"{stage}/{name}", is_folder=is_folder)
+        move(tree, target)
+        staged[name] = target
     return staged
+
+
+def _make_place(path: str, *, is_folder: bool) -> str:
+    if is_folder:
+        os.mkdir(path, 0o755)
+    else:
+        with open(path, "wb"):
+            pass
+    return path
 
 
 def _resolve(word: str, staged: Mapping[str, str]) -> str:

@@ -14,20 +14,22 @@ from llm_sandbox.backends.base import Backend, Isolation, Machine, MachineSpec, 
 from llm_sandbox.backends.connection import SupervisorConnection
 from llm_sandbox.backends.containers.attached import AttachedLaunch, ExistingContainer
 from llm_sandbox.backends.containers.creation.arguments import CreateArguments, create_arguments
+from llm_sandbox.backends.containers.creation.asked_mounts import AskedMounts
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.images.find import Images
+from llm_sandbox.backends.containers.images.find import Images, ResolvedImage
 from llm_sandbox.backends.containers.launch import ContainerLaunch, supervisor_command
 from llm_sandbox.backends.containers.machine import ContainerMachine, Origin
-from llm_sandbox.backends.containers.snapshots import SNAPSHOT
+from llm_sandbox.backends.containers.saved_images import SNAPSHOT, refuse_expired
 from llm_sandbox.backends.containers.upkeep.labels import new_labels
 from llm_sandbox.backends.containers.upkeep.removal import wait_until_removed
 from llm_sandbox.backends.containers.volumes.engine_volume import READ_ONLY
 from llm_sandbox.backends.containers.volumes.guest import GuestVolume
 from llm_sandbox.backends.containers.volumes.layers import ContainerLayers, LayersVolume
-from llm_sandbox.backends.containers.volumes.runtime import describe_runtime
+from llm_sandbox.backends.containers.volumes.runtime import Runtime, describe_runtime
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.layers import LayerPlace
+from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts
 from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
 from llm_sandbox.backends.supervised import SupervisedMachine, resource_limits
 from llm_sandbox.exceptions import BackendUnavailableError, SandboxError, UnsupportedError
@@ -44,6 +46,8 @@ class _House:
 
     def __init__(self, launch: ContainerLaunch | AttachedLaunch, backend: str) -> None:
         self.machine: ContainerMachine | None = None
+        self.holds: list[int] = []
+        """Descriptors that keep its volumes from being removed."""
         self.leave = launch.leave
         self.zygote_loaded = threading.Event()
         self.connection = SupervisorConnection(
@@ -70,6 +74,7 @@ class ContainerBackend(Backend):
     """
 
     has_containers: ClassVar[bool] = True
+    writable_root: ClassVar[bool] = True
     machine_type: ClassVar[type[ContainerMachine]] = ContainerMachine
     """What its machines are."""
 
@@ -129,15 +134,39 @@ class ContainerBackend(Backend):
             return self._attach(spec, self.options.container_id)
         engine = self.engine
         image = Images(engine).resolve(self.options, announce)
-        arguments = self._arguments(spec)
+        refuse_expired(image.name, image.labels)
+        asked = AskedMounts(spec, engine, self.options.runtime_configs)
+        arguments = self._arguments(spec, asked)
         spec = arguments.spec
         runtime = describe_runtime(engine.architecture)
         volume = self._guest_volume()
         volume.ensure(image.id)
         self._layers_volume().ensure(image.id)
-        command = supervisor_command(runtime.command, spec=spec)
+        with hold_volumes(spec.mounts) as held:
+            house, launch = self._launch(image, runtime, arguments, asked)
+            house.holds = held
+            return self._furnish(
+                house,
+                spec,
+                self._isolation(arguments),
+                Origin(
+                    engine,
+                    launch.container,
+                    image.id,
+                    image.name,
+                    saved=image.labels.get(SNAPSHOT, "").split(),
+                    changed_root=not arguments.in_force.read_only_root,
+                ),
+                self._confinement(spec, arguments),
+            )
+
+    def _launch(
+        self, image: ResolvedImage, runtime: Runtime, arguments: CreateArguments, asked: AskedMounts
+    ) -> tuple[_House, ContainerLaunch]:
+        """Start a container, and have its mounts as they are to be before any code runs."""
+        command = supervisor_command(runtime.command, spec=arguments.spec)
         launch = ContainerLaunch(
-            engine,
+            self.engine,
             image.id,
             command,
             arguments.keywords,
@@ -146,28 +175,21 @@ class ContainerBackend(Backend):
         try:
             house = _House(launch, self.name)
         except BackendUnavailableError:
-            if not volume.repair(image.id):
+            if not self._guest_volume().repair(image.id):
                 raise
             house = _House(launch, self.name)
-        return self._furnish(
-            house,
-            spec,
-            self._isolation(arguments),
-            Origin(
-                engine,
-                launch.container,
-                image.id,
-                image.name,
-                saved=image.labels.get(SNAPSHOT, "").split(),
-                changed_root=not arguments.in_force.read_only_root,
-            ),
-            self._confinement(spec, arguments),
-        )
+        try:
+            asked.map_owners(launch.container)
+        except BaseException:
+            house.connection.close()
+            raise
+        return house, launch
 
     def _isolation(self, arguments: CreateArguments) -> Isolation:
         return Isolation(self.name, "container", arguments.controls())
 
     def _attach(self, spec: MachineSpec, container_id: str) -> Machine:
+        refuse_mounts(spec.mounts, spec.gpu, self.name, "that container exists already")
         user = self.options.runtime_configs.get("user")
         existing = ExistingContainer(self.engine, container_id, None if user is None else str(user))
         runtime = describe_runtime(self.engine.architecture)
@@ -202,6 +224,8 @@ class ContainerBackend(Backend):
         def gone(machine: SupervisedMachine) -> None:
             house.connection.close()
             house.leave()
+            while house.holds:
+                os.close(house.holds.pop())
 
         try:
             machine = self.machine_type(
@@ -232,7 +256,7 @@ class ContainerBackend(Backend):
             "oom_score": _MOST_LIKELY_TO_DIE,
         }
 
-    def _arguments(self, spec: MachineSpec) -> CreateArguments:
+    def _arguments(self, spec: MachineSpec, asked: AskedMounts | None = None) -> CreateArguments:
         return create_arguments(
             spec,
             self.options,
@@ -243,6 +267,7 @@ class ContainerBackend(Backend):
                 **self._layers_volume().mount,
             },
             facts=self.engine.facts,
+            asked=asked,
         )
 
     def _guest_volume(self) -> GuestVolume:

@@ -11,9 +11,12 @@ from dataclasses import replace
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.containers.backend import ContainerBackend
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.backends.containers.images.names import find_image
+from llm_sandbox.backends.containers.saved_images import refuse_expired
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.exceptions import (
+    ImageNotFoundError,
     UnsupportedBackendError,
     UnsupportedError,
     ValidationError,
@@ -94,14 +97,22 @@ def bind_image(backend: Backend, image: str | Snapshot) -> Backend:
         )
     if isinstance(image, str):
         return bind(backend, replace(backend.options, image=image))
-    if image.backend != backend.name or image.engine != backend.engine.identity:
+    if image.backend != backend.name or image.store != backend.engine.identity:
         raise UnsupportedError(
             "image=",
             backend.name,
-            f"{image.name} was saved by another engine ({image.backend} {image.engine})",
+            f"{image.name} was saved by another engine ({image.backend} {image.store})",
             hint="save and load the image there, and give its name",
         )
-    return bind(backend, replace(backend.options, image=image.image))
+    found = find_image(backend.engine, image.ref)
+    if found is None:
+        raise ImageNotFoundError(
+            image.name,
+            backend=backend.name,
+            hint="the snapshot was deleted; what is there: llm-sandbox snapshots list",
+        )
+    refuse_expired(image.name, (found.get("Config") or {}).get("Labels") or {})
+    return bind(backend, replace(backend.options, image=image.ref))
 
 
 def _default_options(backend: ContainerBackend) -> ContainerOptions:

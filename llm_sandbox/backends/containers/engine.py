@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["Engine", "find_cause", "knock"]
 
 _DEEPEST = 50
+_LOCAL = "http+docker://localhost"
+"""What docker-py makes of the address of a local socket."""
 _IMAGE_GOES = "image not known"
 """What Podman says, with a status of its own faults, of an image that is just being removed."""
 _ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
@@ -76,6 +78,11 @@ class Engine:
     def identity(self) -> str:
         """What tells this engine from others."""
         return str(self.facts.get("ID") or self.facts.get("Name") or "")
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is reached by a socket of this computer, so that its files are this one's."""
+        return str(self.api.base_url) == _LOCAL
 
     @property
     def architecture(self) -> str:

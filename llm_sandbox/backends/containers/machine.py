@@ -4,6 +4,7 @@ import contextlib
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -246,8 +247,16 @@ class ContainerMachine(SupervisedMachine):
     def library_path(self) -> str | None:
         return self.origin.library_path
 
-    def snapshot(self, workdir: bytes, name: str | None, site: Path | None = None) -> Snapshot:
+    def snapshot(
+        self,
+        workdir: bytes,
+        name: str | None,
+        site: Path | None = None,
+        *,
+        expires_at: float | None = None,
+    ) -> Snapshot:
         origin = self.origin
+        created_at = time.time()
         name = name or f"llm-sandbox/snapshot:{os.urandom(6).hex()}"
         user = self._confinement.get("user") or (0, 0)
         image = save_container(
@@ -259,8 +268,18 @@ class ContainerMachine(SupervisedMachine):
             owner=(user[0], user[1]),
             site=site,
             name=name,
+            backend=self.isolation.backend,
+            created_at=created_at,
+            expires_at=expires_at,
         )
-        return Snapshot(self.isolation.backend, origin.engine.identity, image, name)
+        return Snapshot(
+            self.isolation.backend,
+            origin.engine.identity,
+            image,
+            name,
+            created_at=created_at,
+            expires_at=expires_at,
+        )
 
     def destroy(self) -> None:
         super().destroy()

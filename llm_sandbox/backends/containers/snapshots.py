@@ -3,23 +3,40 @@
 The working directory is a file system in memory, which an engine's own commit passes over. Its
 files are put into the image at a place of their own, and the supervisor of a container that is made
 from it copies them back.
+
+An image is a snapshot from the engine's last step on, which gives it its name and its labels at
+once. What a killed process leaves before that has no name, and a label that says whose it was.
 """
 
 import io
+import re
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.upkeep.labels import MARK, OWNER, STARTED, new_labels
+from llm_sandbox.backends.containers.saved_images import (
+    BACKEND,
+    CREATED,
+    EXPIRES,
+    SAVING,
+    SNAPSHOT,
+)
+from llm_sandbox.backends.containers.upkeep.labels import (
+    OWNER,
+    STARTED,
+    current_owner,
+    new_labels,
+)
 from llm_sandbox.exceptions import ValidationError
 
 __all__ = ["SAVED_SITE", "SAVED_WORKDIR", "SNAPSHOT", "save_container"]
 
-SNAPSHOT = "llm-sandbox.snapshot"
-"""Label of an image that a container was saved as; its value lists what is at the saved places."""
 SAVED_WORKDIR = "/var/lib/llm_sandbox/workdir"
+_IMAGE_NAME = re.compile(r"[a-z0-9][a-z0-9._/:-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?")
+_ENGINES_OWN = ("HOME", "HOSTNAME", "PATH", "TERM", "container")
+"""Variables that engines give to containers by themselves."""
 SAVED_SITE = "/var/lib/llm_sandbox/site"
 
 
@@ -33,6 +50,9 @@ def save_container(
     owner: tuple[int, int],
     site: Path | None,
     name: str,
+    backend: str,
+    created_at: float,
+    expires_at: float | None,
 ) -> str:
     """Save a container as an image.
 
@@ -45,6 +65,9 @@ def save_container(
         owner: User and group that the files belong to.
         site: Folder of this machine with the installed libraries; None without any.
         name: Name, and tag, of the new image.
+        backend: Name of the backend that the sandbox is in.
+        created_at: When it is saved, in seconds since 1970.
+        expires_at: When it expires, likewise; None for never.
 
     Returns:
         The new image's id.
@@ -52,20 +75,41 @@ def save_container(
     Raises:
         BackendError: The engine refused.
         ContainerGoneError: The container has ended.
+        ValidationError: An image cannot have the name.
     """
+    if not _IMAGE_NAME.fullmatch(name):
+        raise ValidationError(
+            f"{name!r} is no name of an image: lower-case letters, digits and . _ - / and then, "
+            "after a colon, a tag",
+            parameter="name",
+            hint="name='team/data:1'",
+        )
     repository, _, tag = name.rpartition(":")
     if not repository or "/" in tag:
         repository, tag = name, "latest"
     with engine.errors("inspect", image):
         config: Mapping[str, Any] = engine.client.images.get(image).attrs["Config"] or {}
-    changes = _changes(config, "workdir site" if site is not None else "workdir")
     base = image
     if changed_root:
+        step = _changes(config, {SAVING: str(current_owner())})
         with engine.errors("commit", container):
-            base = str(engine.api.commit(container, changes=changes)["Id"])
+            given = engine.api.inspect_container(container)["Config"].get("Env") or ()
+            step += _without_variables(given, config.get("Env") or ())
+            base = str(engine.api.commit(container, changes=step)["Id"])
+    changes = _changes(
+        config,
+        {
+            SNAPSHOT: "workdir site" if site is not None else "workdir",
+            BACKEND: backend,
+            CREATED: repr(created_at),
+            EXPIRES: "" if expires_at is None else repr(expires_at),
+            SAVING: "",
+        },
+    )
     with engine.errors("create", base):
-        # Its labels are remembered in the image, so that it has no owner.
-        made = engine.api.create_container(base, ["true"], labels={MARK: new_labels()[MARK]})
+        # With an owner, so that it is removed if this process is killed; the image has none.
+        labels = {**new_labels(), SAVING: str(current_owner())}
+        made = engine.api.create_container(base, ["true"], labels=labels)
     filler = str(made["Id"])
     try:
         with engine.errors("copy", filler):
@@ -73,24 +117,44 @@ def save_container(
                 engine.api.put_archive(filler, "/", archive)
         with engine.errors("commit", filler):
             saved = engine.api.commit(filler, repository, tag, changes=changes)
-        return str(saved["Id"])
+        # Podman answers without the prefix, and takes such words for a name.
+        return "sha256:" + str(saved["Id"]).removeprefix("sha256:")
     finally:
         with engine.errors("remove", filler):
             engine.api.remove_container(filler, v=True, force=True)
 
 
-def _changes(config: Mapping[str, Any], places: str) -> list[str]:
+def _changes(config: Mapping[str, Any], own: Mapping[str, str]) -> list[str]:
     """Dockerfile lines that give the new image the old one's settings, and none of a session's."""
     lines = [
         f"CMD {_words(config.get('Cmd'))}",
         f"ENTRYPOINT {_words(config.get('Entrypoint'))}",
         f"USER {config.get('User') or '0'}",
         f"WORKDIR {config.get('WorkingDir') or '/'}",
-        f'LABEL {SNAPSHOT}="{places}"',
     ]
     # A commit takes over the labels of its container, and a label cannot be taken away.
-    labels = {**new_labels(), OWNER: "", STARTED: ""}
+    labels = {**new_labels(), OWNER: "", STARTED: "", **own}
     return [*lines, *(f'LABEL {label}="{value}"' for label, value in labels.items())]
+
+
+def _without_variables(given: Sequence[str], image: Sequence[str]) -> list[str]:
+    """Lines that give the image's values to variables of a container, and none to its own.
+
+    A commit takes them over as well, and they may be secrets.
+    """
+    before = dict(line.partition("=")[::2] for line in image)
+    now = dict(line.partition("=")[::2] for line in given)
+    changed = [
+        name
+        for name, value in now.items()
+        if before.get(name) != value and not (name in _ENGINES_OWN and name not in before)
+    ]
+    return [f"ENV {name}={_quoted(before.get(name, ''))}" for name in changed]
+
+
+def _quoted(value: str) -> str:
+    escaped = "".join(f"\\{one}" if one in '"\\$' else one for one in value)
+    return f'"{escaped}"'
 
 
 def _words(words: Sequence[str] | None) -> str:

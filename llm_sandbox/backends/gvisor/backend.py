@@ -21,6 +21,7 @@ from llm_sandbox.backends.hardening.cgroups import find_tree
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.host_root import SEARCH_PATH
 from llm_sandbox.backends.layers import LayerPlace
+from llm_sandbox.backends.mounts import refuse_mounts
 from llm_sandbox.backends.supervised import resource_limits
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
@@ -100,7 +101,16 @@ class GvisorBackend(Backend):
         raise _explain(failures[0], runsc)
 
     def create(self, spec: MachineSpec) -> Machine:
+        why = "its file system is described before there is a sandbox, and has no place for them"
+        refuse_mounts(spec.mounts, spec.gpu, self.name, why)
         self.check()
+        for field in ("cpus_requested", "memory_requested_bytes"):
+            if getattr(spec.limits, field) is not None and self._tree is None:
+                raise UnsupportedError(
+                    f"limits.{field}",
+                    self.name,
+                    "it needs a control group, which this user may not make",
+                )
         if spec.limits.cpus is not None and self._tree is None:
             raise UnsupportedError(
                 "limits.cpus", self.name, "it needs a control group, which this user may not make"

@@ -222,4 +222,6 @@ def _whole(limits: Limits) -> Limits:
         memory_bytes=limits.memory_bytes + _OWN_BYTES,
         processes=4 * limits.processes + _OWN_TASKS,
         cpus=limits.cpus,
+        cpus_requested=limits.cpus_requested,
+        memory_requested_bytes=limits.memory_requested_bytes,
     )

@@ -17,6 +17,8 @@ __all__ = ["ROOT", "Cgroup", "CgroupTree", "find_tree"]
 
 ROOT = Path("/sys/fs/cgroup")
 _CPU_PERIOD_US = 100_000
+_SHARES_OF_CPU, _LEAST_SHARES, _MOST_SHARES = 1024, 2, 1 << 18
+_MOST_WEIGHT = 10_000
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ class Cgroup:
             for controller, base in tree.bases.items()
             if tree.version == 2
             or controller == "memory"
-            or (controller == "cpu" and limits.cpus is not None)
+            or (controller == "cpu" and (limits.cpus or limits.cpus_requested) is not None)
         ]
 
     def _apply(self, limits: Limits) -> None:
@@ -130,6 +132,10 @@ class Cgroup:
             if cpu is not None and limits.cpus is not None:
                 _write(cpu / "cpu.cfs_period_us", _CPU_PERIOD_US)
                 _write(cpu / "cpu.cfs_quota_us", int(limits.cpus * _CPU_PERIOD_US))
+            if cpu is not None and limits.cpus_requested is not None:
+                _write(cpu / "cpu.shares", _shares(limits.cpus_requested))
+            if limits.memory_requested_bytes is not None:
+                _write(memory / "memory.soft_limit_in_bytes", limits.memory_requested_bytes)
             return
         _write(memory / "memory.max", limits.memory_bytes)
         with contextlib.suppress(FileNotFoundError):
@@ -137,6 +143,10 @@ class Cgroup:
         _write(memory / "pids.max", limits.processes + 8)
         if cpu is not None and limits.cpus is not None:
             _write(cpu / "cpu.max", f"{int(limits.cpus * _CPU_PERIOD_US)} {_CPU_PERIOD_US}")
+        if cpu is not None and limits.cpus_requested is not None:
+            _write(cpu / "cpu.weight", _weight(_shares(limits.cpus_requested)))
+        if limits.memory_requested_bytes is not None:
+            _write(memory / "memory.low", limits.memory_requested_bytes)
 
     @property
     def controllers(self) -> frozenset[str]:
@@ -185,6 +195,16 @@ def _enable_in_parent(parent: Path, tree: CgroupTree) -> None:
     wanted = " ".join(f"+{controller}" for controller in sorted(tree.bases))
     with contextlib.suppress(OSError):
         (parent / "cgroup.subtree_control").write_text(wanted)
+
+
+def _shares(cpus: float) -> int:
+    return min(_MOST_SHARES, max(_LEAST_SHARES, round(cpus * _SHARES_OF_CPU)))
+
+
+def _weight(shares: int) -> int:
+    """Shares of version 1 in the range of version 2, as container engines reckon."""
+    most, least = _MOST_SHARES, _LEAST_SHARES
+    return 1 + (shares - least) * (_MOST_WEIGHT - 1) // (most - least)
 
 
 def _write(path: Path, value: int | str) -> None:

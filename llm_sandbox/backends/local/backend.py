@@ -31,6 +31,7 @@ from llm_sandbox.backends.base import (
 )
 from llm_sandbox.backends.connection import SupervisorConnection, launch_process
 from llm_sandbox.backends.layers import LayerPlace
+from llm_sandbox.backends.mounts import refuse_mounts
 from llm_sandbox.backends.supervised import (
     GuestPaths,
     SupervisedMachine,
@@ -152,8 +153,14 @@ class LocalBackend(Backend):
         return _ISOLATION
 
     def create(self, spec: MachineSpec) -> Machine:
+        why = "its programs are this machine's own, and see its folders as they are"
+        refuse_mounts(spec.mounts, spec.gpu, self.name, why)
         if spec.limits.cpus is not None:
             raise UnsupportedError("limits.cpus", self.name, "plain processes have no such limit")
+        for field in ("cpus_requested", "memory_requested_bytes"):
+            if getattr(spec.limits, field) is not None:
+                why = "plain processes have no share of their own"
+                raise UnsupportedError(f"limits.{field}", self.name, why)
         warnings.warn(
             "backend 'local' does not isolate: programs run with your rights, on your files",
             LocalSandboxWarning,

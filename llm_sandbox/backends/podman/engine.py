@@ -99,6 +99,11 @@ class PodmanEngine(Engine):
         return f"{self.facts['Name']}:{self.facts['DockerRootDir']}"
 
     @property
+    def is_local(self) -> bool:
+        """See `Engine.is_local`."""
+        return self._local
+
+    @property
     def architecture(self) -> str:
         """See `Engine.architecture`."""
         # Podman asks the package manager for the version of all it consists of: that takes longer

@@ -8,6 +8,7 @@ from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.sandbox.kept.place import Place
 from llm_sandbox.sandbox.kept.record import Record
 from llm_sandbox.sandbox.kept.registry import sweep
+from llm_sandbox.sandbox.snapshots import sweep_snapshots
 
 __all__ = ["clean"]
 
@@ -17,13 +18,15 @@ logger = logging.getLogger(__name__)
 def clean() -> list[str]:
     """Clean up after the keepers that were killed; returns the ids of their sandboxes.
 
-    Their processes have ended with them. A container that its engine has not removed is removed.
+    Their processes have ended with them. A container that its engine has not removed is removed,
+    and so are snapshots whose time to live is over.
     """
     with Place() as place:
         lost = sweep(place, everything=True)
     for one in lost:
         if isinstance(one, Record) and one.machine is not None:
             _remove_container(one.backend, one.machine)
+    sweep_snapshots()
     return [one.id if isinstance(one, Record) else one for one in lost]
 
 

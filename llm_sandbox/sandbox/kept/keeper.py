@@ -14,6 +14,7 @@ from llm_sandbox.backends.base import Backend, KernelSpec, Machine, ProcessSpec,
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import KernelNotReadyError, SandboxError
 from llm_sandbox.guest.control import ControlChannel
+from llm_sandbox.sandbox.delivery import deliver
 from llm_sandbox.sandbox.kept.line import peer_of
 from llm_sandbox.sandbox.kept.order import Facts, Order
 from llm_sandbox.sandbox.kept.place import Place
@@ -22,6 +23,7 @@ from llm_sandbox.sandbox.kept.record import Record
 from llm_sandbox.sandbox.kept.registry import register
 from llm_sandbox.sandbox.kept.served import ServedClient
 from llm_sandbox.sandbox.network import SandboxNetwork
+from llm_sandbox.sandbox.snapshots import create_from
 
 __all__ = ["Keeper"]
 
@@ -99,8 +101,8 @@ class Keeper:
         if not command:
             return None
         shown = command[0]
-        for value in self._order.secrets.values():
-            shown = shown.replace(value, "***") if value else shown
+        for value in self._order.secrets.hidden:
+            shown = shown.replace(value, "***")
         return shown[:200]
 
     def _make_machine(self) -> None:
@@ -108,14 +110,15 @@ class Keeper:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             self._backend = _backend(order)
-            self.machine = self._backend.create(order.spec)
+            self.machine = create_from(self._backend, order.spec, order.snapshot)
         self._warnings = tuple(
             (one.category.__module__, one.category.__name__, str(one.message)) for one in caught
         )
         self.network = SandboxNetwork(self.machine)
         try:
             self.programs = Programs(self.machine)
-            self.network.open(order.network, order.ports)
+            self.network.open(order.network, order.ports, order.secrets.bindings)
+            deliver(self.machine, order.secrets)
             with contextlib.suppress(NotImplementedError):
                 self.machine.on_end(self.wake)
             self._set_deadline(order.spec.timeout_s)
@@ -136,7 +139,7 @@ class Keeper:
 
     def _start_entry(self) -> None:
         order = self._order
-        environment = {**self.machine.base_env(), **order.env, **order.secrets}
+        environment = {**self.machine.base_env(), **order.secrets.env, **order.env}
         spec = ProcessSpec(order.command, environment, stdin=True)
         program, _ = self.programs.start(spec, is_entry=True)
 
@@ -163,6 +166,7 @@ class Keeper:
             python=machine.python(),
             library_path=machine.library_path,
             has_packages=machine.has_packages,
+            ready=order.ready,
             counts_activity=order.idle_timeout is not None,
             warnings=self._warnings,
         )

@@ -158,13 +158,25 @@ class KeptMachine(Machine):
     def install_packages(self, specs: Sequence[str]) -> None:
         self._line.request("install", specs=list(specs), answer_s=_LONG_S)
 
-    def snapshot(self, workdir: bytes, name: str | None, site: Path | None = None) -> Snapshot:
+    def snapshot(
+        self,
+        workdir: bytes,
+        name: str | None,
+        site: Path | None = None,
+        *,
+        expires_at: float | None = None,
+    ) -> Snapshot:
         fd = os.memfd_create("llm-sandbox-workdir")
         try:
             with os.fdopen(os.dup(fd), "wb") as file:
                 file.write(workdir)
             reply, _ = self._line.request(
-                "snapshot", (fd,), name=name, site=encode(site), answer_s=_LONG_S
+                "snapshot",
+                (fd,),
+                name=name,
+                site=encode(site),
+                expires_at=expires_at,
+                answer_s=_LONG_S,
             )
         finally:
             os.close(fd)

@@ -5,8 +5,11 @@ from dataclasses import dataclass, field
 
 from llm_sandbox.backends.base import Isolation, MachineSpec
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.network import Network
 from llm_sandbox.sandbox.kept.record import OnExit
+from llm_sandbox.sandbox.readiness import ReadinessFacts
+from llm_sandbox.secrets.plan import SecretPlan
 
 __all__ = ["Facts", "Order"]
 
@@ -31,10 +34,14 @@ class Order:
     """Which way out it has."""
     ports: tuple[int, ...]
     """Which tunnels lead in."""
+    ready: ReadinessFacts | None
+    """How it is looked at whether it is ready."""
+    snapshot: Snapshot | None
+    """What it begins from; None for nothing, or what `options` have the image of."""
     owner: int
     """Process id of who asks."""
     env: Mapping[str, str] = field(repr=False)
-    secrets: Mapping[str, str] = field(repr=False)
+    secrets: SecretPlan = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -50,10 +57,12 @@ class Facts:
     isolation: Isolation
     base_env: Mapping[str, str] = field(repr=False)
     env: Mapping[str, str] = field(repr=False)
-    secrets: Mapping[str, str] = field(repr=False)
+    secrets: SecretPlan = field(repr=False)
     python: str
     library_path: str | None
     has_packages: bool
+    ready: ReadinessFacts | None
+    """How it is looked at whether it is ready."""
     counts_activity: bool
     """Whether anything depends on when its files were last used."""
     warnings: tuple[tuple[str, str, str], ...] = ()

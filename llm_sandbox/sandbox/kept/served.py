@@ -256,7 +256,8 @@ class ServedClient:
             file.seek(0)
             workdir = file.read()
         site = decode(message["site"])
-        return _Reply(self._keeper.machine.snapshot(workdir, message["name"], site))
+        name, ends = message["name"], message["expires_at"]
+        return _Reply(self._keeper.machine.snapshot(workdir, name, site, expires_at=ends))
 
     # --- its life
 

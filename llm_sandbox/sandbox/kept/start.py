@@ -14,6 +14,7 @@ from typing import BinaryIO
 from llm_sandbox.backends.base import Backend, MachineSpec
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.registry import get_backend
+from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     ContainerGoneError,
@@ -30,6 +31,8 @@ from llm_sandbox.sandbox.kept.machine import KeptMachine
 from llm_sandbox.sandbox.kept.order import Facts, Order
 from llm_sandbox.sandbox.kept.place import Place
 from llm_sandbox.sandbox.kept.record import OnExit
+from llm_sandbox.sandbox.readiness import ReadinessFacts
+from llm_sandbox.secrets.plan import SecretPlan
 from llm_sandbox.settings import Settings
 from llm_sandbox.settings.sources import CONFIG, variables_of
 
@@ -84,7 +87,7 @@ def make(
     *,
     command: tuple[str, ...],
     env: Mapping[str, str],
-    secrets: Mapping[str, str],
+    secrets: SecretPlan,
     name: str | None,
     namespace: str,
     tags: Mapping[str, str],
@@ -92,6 +95,8 @@ def make(
     idle_timeout: float | None,
     network: Network,
     ports: Sequence[int],
+    ready: ReadinessFacts | None = None,
+    snapshot: Snapshot | None = None,
 ) -> KeptMachine:
     """Have a keeper make a machine.
 
@@ -100,7 +105,7 @@ def make(
         spec: What is asked of it.
         command: The program that it ends with; empty for none.
         env: Variables of that program, and of those that clients start.
-        secrets: More of them.
+        secrets: What it gets of secrets.
         name: Its name; None for none.
         namespace: Where that is the only one of its kind.
         tags: Its tags.
@@ -108,6 +113,8 @@ def make(
         idle_timeout: Seconds without activity after which it ends; None for no limit.
         network: Which way out it has.
         ports: Ports inside that tunnels lead to.
+        ready: How it is looked at whether it is ready; None for nothing.
+        snapshot: What it begins from; None for nothing.
 
     Raises:
         NameInUseError: Another one has the name.
@@ -127,9 +134,11 @@ def make(
         spec=spec,
         network=network,
         ports=tuple(ports),
+        ready=ready,
+        snapshot=snapshot,
         owner=os.getpid(),
         env=dict(env),
-        secrets=dict(secrets),
+        secrets=secrets,
     )
     request = {"order": encode(order)}
     Place().close()  # whatever is wrong with it is said here, and before anything is started

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from llm_sandbox.backends.base import Control, MachineSpec
+from llm_sandbox.backends.containers.creation.asked_mounts import AskedMounts
 from llm_sandbox.backends.containers.creation.dangers import ADDED_CAPABILITIES, no_limit
 from llm_sandbox.backends.containers.creation.file_systems import FileSystems
 from llm_sandbox.backends.containers.creation.frozen import thaw
+from llm_sandbox.backends.containers.creation.gpu import device_requests
 from llm_sandbox.backends.containers.creation.in_force import InForce
 from llm_sandbox.backends.containers.creation.mounts import bind_strings, freeze_mount
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
@@ -42,6 +44,10 @@ _UNLIMITED: Final = {"memory_bytes": 1 << 50, "processes": 1 << 22}
 _LOCKED_BYTES: Final = 64 << 10
 _OOM_SCORE: Final = 500
 """Of a machine that runs out of memory, containers die first; up to 1000."""
+
+_SHARES_OF_CPU: Final = 1024
+_LEAST_SHARES: Final = 2
+"""What the kernel counts a processor as, and the least that it takes."""
 
 _CPU_PERIOD_US: Final = 100_000
 """The engine's own, where none is given."""
@@ -119,6 +125,7 @@ def create_arguments(
     environment: Mapping[str, str] | None = None,
     image_volumes: Sequence[str] = (),
     facts: Mapping[str, Any] | None = None,
+    asked: AskedMounts | None = None,
 ) -> CreateArguments:
     """Merge what is asked of a machine with what the caller asked of the container.
 
@@ -135,16 +142,22 @@ def create_arguments(
         image_volumes: Places that the image declares as volumes; each gets a file system in memory
             as large as ``/tmp``, and what the image has there is not seen.
         facts: What the engine says of itself (Docker's ``/info``).
+        asked: What of this computer the container is given; None for nothing.
 
     Raises:
+        UnsupportedError: The engine has no graphics processors, and some were asked for.
         ValidationError: Options contradict each other or the machine.
     """
     given = thaw(options.runtime_configs)
     spec = _apply(spec, given)
     network = _network_of(spec, given)
-    user = str(given.get("user", f"{USER_ID}:{USER_ID}"))
+    as_owner = None if asked is None else asked.user
+    user = str(given.get("user", as_owner or f"{USER_ID}:{USER_ID}"))
     podman = engine == "podman"
-    files = FileSystems(spec, options, user=user, podman=podman, image_volumes=image_volumes)
+    files = FileSystems(
+        spec, options, user=user, podman=podman, image_volumes=image_volumes, asked=asked
+    )
+    mounted = [] if asked is None else asked.mounts
     limits = spec.limits
     security, seccomp = _security_options(given.get("security_opt", ()))
     keywords: dict[str, Any] = {
@@ -169,16 +182,21 @@ def create_arguments(
         "cap_drop": ["ALL"],
         "cap_add": sorted({*ADDED_CAPABILITIES, *map(_capability, given.get("cap_add", ()))}),
         "security_opt": security,
-        "read_only": True,
+        "read_only": not spec.writable_root,
         "pids_limit": limits.processes + PROCESS_ALLOWANCE,
         "oom_score_adj": _OOM_SCORE,
         "ulimits": _ulimits(limits, given.get("ulimits", ()), podman=podman),
         "tmpfs": files.tmpfs,
         "labels": {**_labels(given.get("labels", {})), **(labels or {})},
         "volumes": [*bind_strings(given.get("volumes", ())), *bind_strings(volumes or {})],
-        "mounts": [thaw(freeze_mount(m)) for m in (*given.get("mounts", ()), *options.mounts)],
+        "mounts": [
+            *(thaw(freeze_mount(m)) for m in (*given.get("mounts", ()), *options.mounts)),
+            *mounted,
+        ],
     }
-    keywords |= _memory(limits, given)
+    if spec.gpu is not None:
+        keywords["device_requests"] = device_requests(spec.gpu, engine=engine, facts=facts or {})
+    keywords |= _memory(limits, given) | _requests(limits)
     if limits.cpus is not None and "cpu_quota" not in given:
         keywords["nano_cpus"] = round(limits.cpus * 1e9)
     if not files.own_shm:
@@ -196,13 +214,16 @@ def create_arguments(
         memory_bytes=keywords.get("mem_limit"),
         processes=None if no_limit(keywords["pids_limit"]) else keywords["pids_limit"],
         cpus=limits.cpus,
+        cpus_requested=limits.cpus_requested,
+        memory_requested_bytes=limits.memory_requested_bytes,
+        gpu=spec.gpu,
         read_only_root=bool(keywords["read_only"]),
         workdir_bytes=files.size_of(spec.workdir),
         tmp_bytes=files.size_of("/tmp"),  # noqa: S108 - inside
         shm_bytes=files.size_of("/dev/shm") if files.own_shm else limits.shm_bytes,  # noqa: S108
         inodes=files.inodes,
         seccomp=seccomp,
-        places=tuple(options.places()),
+        places=(*options.places(), *(() if asked is None else asked.places)),
         risks=options.risks(),
     )
     rlimits = {_limit_name(entry): _hard(entry) for entry in given.get("ulimits", ())}
@@ -267,6 +288,16 @@ def _memory(limits: Limits, given: Mapping[str, Any]) -> dict[str, Any]:
         whole = limits.memory_bytes
     # Equal limits leave no room for swap.
     return {"mem_limit": whole, "memswap_limit": given.get("memswap_limit", whole)}
+
+
+def _requests(limits: Limits) -> dict[str, Any]:
+    """What the container is to have where others want some too; the caller's own comes before."""
+    found: dict[str, Any] = {}
+    if limits.cpus_requested is not None:
+        found["cpu_shares"] = max(_LEAST_SHARES, round(limits.cpus_requested * _SHARES_OF_CPU))
+    if limits.memory_requested_bytes is not None:
+        found["mem_reservation"] = limits.memory_requested_bytes
+    return found
 
 
 def _security_options(given: list[str] | tuple[()]) -> tuple[list[str], str]:

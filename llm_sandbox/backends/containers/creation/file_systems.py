@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from llm_sandbox.backends.base import MachineSpec
+from llm_sandbox.backends.containers.creation.asked_mounts import AskedMounts
 from llm_sandbox.backends.containers.creation.mounts import tmpfs_options
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 
@@ -27,6 +28,7 @@ class FileSystems:
             would fill each file system with what the image has in its place.
         image_volumes: Places that the image declares as volumes, which engines would give a folder
             of their own disk, of any size.
+        asked: What of this computer the container is given; None for nothing.
     """
 
     def __init__(
@@ -37,9 +39,12 @@ class FileSystems:
         user: str,
         podman: bool,
         image_volumes: Sequence[str] = (),
+        asked: AskedMounts | None = None,
     ) -> None:
         limits = spec.limits
-        self._places = {place.target: place for place in options.places()}
+        mounted = [] if asked is None else asked.places
+        memory = {} if asked is None else asked.sizes
+        self._places = {place.target: place for place in (*options.places(), *mounted)}
         shared = options.runtime_configs.get("ipc_mode", "private") != "private"
         self.own_shm = not shared
         """Whether `/dev/shm` is one of them, and not what the engine makes of `shm_size`."""
@@ -56,6 +61,7 @@ class FileSystems:
             spec.workdir: (limits.workdir_bytes, f"{owner}mode={mode:04o}"),
             _TMP: (limits.tmp_bytes, "mode=1777"),
             **({} if shared else {_SHM: (limits.shm_bytes, "mode=1777")}),
+            **{path: (size, "mode=1777") for path, size in memory.items()},
         }
         self._sizes = {path: size for path, (size, _) in wanted.items() if path not in self._places}
         count = f"nr_inodes={limits.inodes}," if not podman else ""
@@ -73,7 +79,8 @@ class FileSystems:
         elif spec.workdir in self.modes:
             self.modes[spec.workdir] = mode
         written = [place.target for place in self._places.values() if not place.read_only]
-        self.writable = (*written, *(path for path in image_volumes if path in self._sizes))
+        in_memory = (path for path in (*image_volumes, *memory) if path in self._sizes)
+        self.writable = (*written, *in_memory)
         """Places of the caller's and of the image's that code may write to."""
 
     def size_of(self, path: str) -> int | None:

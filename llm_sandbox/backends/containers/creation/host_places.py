@@ -4,6 +4,9 @@ import os
 from functools import cache
 from pathlib import Path
 
+from llm_sandbox.mounts.store import user_folder
+from llm_sandbox.settings import get_settings
+
 __all__ = ["danger_of"]
 
 _SYSTEM = {
@@ -31,6 +34,13 @@ _SOCKETS = (
     "buildkitd.sock",
 )
 
+_OWN_FOLDERS = (
+    ("XDG_CONFIG_HOME", ".config"),
+    ("XDG_DATA_HOME", ".local/share"),
+    ("XDG_STATE_HOME", ".local/state"),
+)
+"""Where this library's settings, volumes, secrets and registered sandboxes are."""
+
 _SOCKET_REASON = "who reaches the socket of a container engine commands the machine"
 
 
@@ -45,7 +55,9 @@ def danger_of(source: str) -> str | None:
     for path in dict.fromkeys((_clean(source), _clean(_resolve(source)))):
         if path == "/":
             return "it is the machine's whole file system"
-        reason = _system_danger(path) or _socket_danger(path) or _home_danger(path)
+        reason = (
+            _system_danger(path) or _socket_danger(path) or _home_danger(path) or _own_danger(path)
+        )
         if reason:
             return reason
     return None
@@ -88,6 +100,17 @@ def _home_danger(path: str) -> str | None:
             return "a home folder holds keys and tokens"
         if _holds(home, path) and os.path.relpath(path, home).startswith("."):
             return "hidden folders of a home hold keys and tokens"
+    return None
+
+
+def _own_danger(path: str) -> str | None:
+    folders = {
+        str(get_settings().cache_dir),
+        *(str(user_folder(*where)) for where in _OWN_FOLDERS),
+    }
+    for folder in {one for place in folders for one in (place, _resolve(place))}:
+        if _holds(path, folder) or _holds(folder, path):
+            return "this library keeps there what other sandboxes and their owner rely on"
     return None
 
 

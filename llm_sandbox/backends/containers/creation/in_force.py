@@ -26,6 +26,12 @@ class InForce:
     """Processes and threads in it, the sandbox's own included."""
     cpus: float | None
     """CPUs that may be busy at once."""
+    cpus_requested: float | None
+    """CPUs that it has where others want some too."""
+    memory_requested_bytes: int | None
+    """Memory that it is left where others want some too."""
+    gpu: str | int | None
+    """Graphics processors that it was given."""
     read_only_root: bool
     """Whether the image's files cannot be changed."""
     workdir_bytes: int | None
@@ -50,7 +56,7 @@ class InForce:
             facts: What the engine says of itself (Docker's ``/info``): a kernel may lack a control
                 group, and the engine then passes over the limit.
         """
-        return {
+        controls = {
             "files": self._files(),
             "network": self._network(),
             "processes": self._unless("pid_mode", "a process namespace", "processes outside"),
@@ -62,6 +68,14 @@ class InForce:
             "memory": _limit(self.memory_bytes, "memory", facts.get("MemoryLimit")),
             "cpu": _limit(self.cpus, "cpu", facts.get("CpuCfsQuota"), asked=False),
         }
+        if self.cpus_requested is not None:
+            controls["cpu_request"] = _request("cpu", facts.get("CpuCfsQuota"))
+        if self.memory_requested_bytes is not None:
+            controls["memory_request"] = _request("memory", facts.get("MemoryLimit"))
+        if self.gpu is not None:
+            by = f"graphics processors, as asked: {self.gpu}"
+            controls["devices"] = Control("approximated", by)
+        return controls
 
     def _unless(self, risk: str, by: str, shared: str) -> Control:
         if risk in self.risks:
@@ -112,6 +126,12 @@ class InForce:
         if self.inodes is None:
             return Control("approximated", "sized file systems in memory, any number of files")
         return Control("enforced", "sized file systems in memory with an inode limit")
+
+
+def _request(group: str, accounted: object) -> Control:
+    if accounted is False:
+        return Control("absent", f"the engine has no {group} control group")
+    return Control("approximated", f"{group} control group: a share, where others want some too")
 
 
 def _limit(value: float | None, group: str, has: object, *, asked: bool = True) -> Control:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.saved_images import SAVING
 from llm_sandbox.backends.containers.upkeep.labels import MARK, OWNER, STARTED, Owner
 from llm_sandbox.exceptions import SandboxError
 
@@ -121,7 +122,7 @@ def _container(engine: Engine, facts: Mapping[str, Any], names: Mapping[str, str
     kind: Kind = "sandbox" if owner is not None else "container"
     if owner is not None and _is_inherited(engine, facts, labels[OWNER]):
         owner, kind = None, "container"
-    elif _ATTEMPT in labels or (owner is None and _is_snapshot_filler(facts)):
+    elif _ATTEMPT in labels or labels.get(SAVING) or (owner is None and _is_snapshot_filler(facts)):
         kind = "filler"
     return Holding(
         engine.name,

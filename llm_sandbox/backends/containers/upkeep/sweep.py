@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.snapshots import SNAPSHOT
+from llm_sandbox.backends.containers.saved_images import SAVING, SNAPSHOT, times_of
 from llm_sandbox.backends.containers.upkeep.census import Holding
-from llm_sandbox.backends.containers.upkeep.labels import MARK, new_labels
+from llm_sandbox.backends.containers.upkeep.labels import MARK, Owner, new_labels
 from llm_sandbox.backends.containers.upkeep.removal import remove_now
 from llm_sandbox.backends.containers.volumes.layers import LAYERS_VOLUME
 from llm_sandbox.backends.containers.volumes.runtime import COMPLETE, describe_runtime
@@ -112,9 +112,19 @@ class Sweep:
 
     def _judge_image(self, one: Holding) -> tuple[bool, str]:
         by_hand = f"{self._engine.name} rmi {one.name}"
+        saving = Owner.parse(one.labels.get(SAVING, ""))
+        if saving is not None and not one.tags:
+            if saving.is_alive:
+                return False, f"process {saving.pid} is saving a sandbox"
+            if saving.is_here:
+                # What it saved through uses it, and is removed before.
+                return True, f"process {saving.pid} was saving a sandbox, and has ended"
         if one.in_use:
             return False, "containers use it"
         if SNAPSHOT in one.labels:
+            _, expires = times_of(one.labels)
+            if expires is not None and expires <= self._now.timestamp():
+                return True, "a sandbox was saved in it, and its time to live is over"
             return False, f"a sandbox was saved in it: {by_hand}"
         age = one.age_s(self._now)
         if not one.tags:

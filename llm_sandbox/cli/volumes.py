@@ -1,0 +1,46 @@
+"""`llm-sandbox volumes`: the named folders that outlive sandboxes."""
+
+from typing import Annotated
+
+import typer
+
+from llm_sandbox.cli.endings import exit_codes
+
+__all__ = ["delete", "list_", "volumes"]
+
+volumes = typer.Typer(
+    name="volumes",
+    help="List and delete the volumes of this user: folders that sandboxes share.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@volumes.command(name="list")
+def list_() -> None:
+    """Show the volumes: name, bytes, number of files, and the folder of each."""
+    with exit_codes():
+        from llm_sandbox.mounts import Volume
+        from llm_sandbox.mounts.store import VolumeStore
+
+        store = VolumeStore()
+        for one in Volume.list():
+            entries = one.files.list(recursive=True)
+            files = sum(entry.kind == "file" for entry in entries)
+            size = sum(entry.size for entry in entries)
+            print(f"{one.name}\t{size}\t{files}\t{store.folder(one.name)}")
+
+
+@volumes.command()
+def delete(
+    names: Annotated[
+        list[str], typer.Argument(help="Which, by name.", metavar="NAME...", show_default=False)
+    ],
+) -> None:
+    """Delete volumes with all that is in them; one that a living sandbox has stays."""
+    with exit_codes():
+        from llm_sandbox.mounts import Volume
+
+        for name in names:
+            Volume.delete(name)
+            print(f"{name} is deleted")

@@ -1,0 +1,170 @@
+"""Which placeholders are replaced where."""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+from llm_sandbox.secrets.plan import Binding
+
+__all__ = ["Bindings", "Bound", "replace_in_target", "replace_in_value"]
+
+_BASIC = re.compile(r"(basic[ \t]+)([A-Za-z0-9+/=_-]+)", re.ASCII | re.IGNORECASE)
+_ODD = re.compile(r"%2f|%5c|%00|\\", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class _Host:
+    wildcard: str
+    name: str
+    port: int
+    prefix: str
+
+    def names(self, name: str) -> bool:
+        if not self.wildcard:
+            return name == self.name
+        if not name.endswith(f".{self.name}"):
+            return False
+        before = name.removesuffix(f".{self.name}")
+        return bool(before) and (self.wildcard == "**" or "." not in before)
+
+    def begins(self, target: str) -> bool:
+        if self.prefix == "/":
+            return True
+        path = unquote(target.partition("?")[0])
+        # What a server may take for another path is not one below this.
+        if _ODD.search(target) or "%" in path or any(p in ("", ".", "..") for p in _inner(path)):
+            return False
+        folder = self.prefix if self.prefix.endswith("/") else f"{self.prefix}/"
+        return path == self.prefix or path.startswith(folder)
+
+
+def _inner(path: str) -> list[str]:
+    """The parts of a path but for what is before its first and after its last slash."""
+    parts = path.split("/")
+    return [*parts[1:-1], parts[-1] or "-"]
+
+
+def _read_host(rule: str) -> _Host:
+    host, slash, rest = rule.partition("/")
+    name, _, port = host.rpartition(":")
+    for wildcard in ("**", "*"):
+        if name.startswith(f"{wildcard}."):
+            return _Host(wildcard, name.removeprefix(f"{wildcard}."), int(port), slash + rest)
+    return _Host("", name, int(port), slash + rest)
+
+
+class Bound:
+    """The secrets that are bound to one host and port."""
+
+    def __init__(self, secrets: Sequence[tuple[Binding, tuple[_Host, ...]]]) -> None:
+        self._secrets = secrets
+
+    def at(self, target: str) -> list[Binding]:
+        """Those that are bound to what a request asks for."""
+        return [
+            binding
+            for binding, hosts in self._secrets
+            if any(host.begins(target) for host in hosts)
+        ]
+
+    def words(self) -> dict[bytes, bytes]:
+        """What is not to come back from there, and what takes its place."""
+        found = {}
+        for binding, _ in self._secrets:
+            value, placeholder = binding.value, binding.placeholder
+            same = len(value) == len(placeholder)
+            found[value.encode()] = (placeholder if same else "*" * len(value)).encode()
+            quoted = quote(value, safe="").encode()
+            found.setdefault(quoted, b"*" * len(quoted))
+        return found
+
+
+class Bindings:
+    """All placeholders of a sandbox.
+
+    Args:
+        bindings: What stands for what, and where.
+    """
+
+    def __init__(self, bindings: Sequence[Binding]) -> None:
+        self.all = tuple(bindings)
+        self._hosts = [(one, tuple(map(_read_host, one.hosts))) for one in self.all]
+
+    def names(self) -> Iterator[str]:
+        """The names that any secret is bound to, without what a wildcard stands for."""
+        for _, hosts in self._hosts:
+            yield from (host.name for host in hosts)
+
+    def bound(self, name: str | None, port: int) -> Bound | None:
+        """What is bound to a host and port; None for nothing."""
+        found = []
+        for binding, hosts in self._hosts:
+            here = tuple(host for host in hosts if name and host.names(name) and host.port == port)
+            if here:
+                found.append((binding, here))
+        return Bound(found) if found else None
+
+    def names_host(self, name: str | None) -> bool:
+        """Whether a secret is bound to a name, on whichever port."""
+        return name is not None and any(
+            host.names(name) for _, hosts in self._hosts for host in hosts
+        )
+
+    def sent(self, text: str, besides: Sequence[Binding] = ()) -> str | None:
+        """The name of a secret whose placeholder is in a head, also within what is encoded there.
+
+        Args:
+            text: The head.
+            besides: Those that may be.
+        """
+        texts = [text, unquote(text)]
+        texts += [decoded for _, token in _BASIC.findall(text) if (decoded := _decoded(token))]
+        for binding in self.all:
+            if binding not in besides and any(binding.placeholder in one for one in texts):
+                return binding.name
+        return None
+
+
+def replace_in_value(value: str, bindings: Sequence[Binding]) -> str:
+    """Put values in place of placeholders in a field, within basic credentials, too."""
+    found = _BASIC.fullmatch(value)
+    if found is not None and (decoded := _decoded(found[2])):
+        replaced = _replace(decoded, bindings)
+        if replaced != decoded:
+            return found[1] + base64.b64encode(replaced.encode()).decode("ascii")
+    return _replace(value, bindings)
+
+
+def replace_in_target(target: str, bindings: Sequence[Binding]) -> str:
+    """Put values in place of placeholders in the listed fields of a query."""
+    path, mark, query = target.partition("?")
+    if not mark or not any(binding.query for binding in bindings):
+        return target
+    pairs = []
+    for pair in query.split("&"):
+        name, equals, value = pair.partition("=")
+        here = [binding for binding in bindings if unquote(name) in binding.query]
+        replaced = _replace(unquote(value), here)
+        changed = equals and replaced != unquote(value)
+        pairs.append(f"{name}={quote(replaced, safe='')}" if changed else pair)
+    return f"{path}?{'&'.join(pairs)}"
+
+
+def _replace(text: str, bindings: Sequence[Binding]) -> str:
+    for binding in bindings:
+        text = text.replace(binding.placeholder, binding.value)
+    return text
+
+
+def _decoded(token: str) -> str | None:
+    try:
+        data = base64.b64decode(token.translate(_FROM_URL_SAFE) + "=" * (-len(token) % 4))
+        return data.decode("utf-8")
+    except (binascii.Error, ValueError):
+        return None
+
+
+_FROM_URL_SAFE = str.maketrans("-_", "+/")

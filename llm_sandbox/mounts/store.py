@@ -1,0 +1,179 @@
+"""Where volumes are kept: a folder of this user's alone, with one folder for each."""
+
+# ruff: noqa: PTH112, PTH117
+# Because: paths come as text, from the environment and from what a folder has.
+
+import contextlib
+import fcntl
+import os
+import pwd
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from llm_sandbox.exceptions import (
+    FileError,
+    SandboxFileExistsError,
+    SandboxFileNotFoundError,
+    SecurityError,
+)
+
+__all__ = ["VolumeStore", "user_folder"]
+
+_FILES, _LOCK = "files", "lock"
+_GOING = ".removed-"
+_PRIVATE = 0o700
+
+
+def user_folder(variable: str, usual: str) -> Path:
+    """Return this library's folder for a kind of data, as the XDG specification has it.
+
+    Args:
+        variable: The variable that says where all programs keep such data, if it holds an absolute
+            path.
+        usual: Where they keep it otherwise, below the home.
+    """
+    base = os.environ.get(variable, "")
+    if not os.path.isabs(base):
+        home = os.environ.get("HOME", "")
+        if not os.path.isabs(home):
+            home = pwd.getpwuid(os.geteuid()).pw_dir
+        base = f"{home}/{usual}"
+    return Path(base) / "llm-sandbox"
+
+
+class VolumeStore:
+    """The volumes of this user.
+
+    Each is ``NAME/files``, beside a ``NAME/lock`` that is held as long as a sandbox has it: by the
+    process that the sandbox ends with, so that nothing has to be tidied up after a crash.
+
+    Args:
+        path: The folder of all volumes; None for ``volumes`` in this library's folder of data.
+
+    Raises:
+        SecurityError: It is not this user's alone.
+        FileError: It cannot be made.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path or user_folder("XDG_DATA_HOME", ".local/share") / "volumes"
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=_PRIVATE)
+            with contextlib.suppress(FileExistsError):
+                self.path.mkdir(mode=_PRIVATE)
+            found = self.path.lstat()
+        except OSError as error:
+            raise FileError(
+                f"volumes are kept in {self.path}, which cannot be made: {error.strerror}",
+                path=str(self.path),
+                hint="name a folder that can be written: XDG_DATA_HOME",
+            ) from None
+        private = found.st_uid == os.geteuid() and not stat.S_IMODE(found.st_mode) & 0o077
+        if not stat.S_ISDIR(found.st_mode) or not private:
+            raise SecurityError(
+                f"volumes are kept in {self.path}, which is not a folder of this user's alone",
+                hint=f"look at it, and make it so: chmod 700 {self.path}",
+            )
+
+    def names(self) -> list[str]:
+        """Return the names of those that there are, sorted."""
+        return sorted(
+            entry.name
+            for entry in os.scandir(self.path)
+            if not entry.name.startswith(".") and os.path.isdir(f"{entry.path}/{_FILES}")
+        )
+
+    def make(self, name: str, *, exist_ok: bool) -> None:
+        """Make one.
+
+        Raises:
+            SandboxFileExistsError: It is there already, and will not do.
+        """
+        folder = self.path / name
+        folder.mkdir(mode=_PRIVATE, exist_ok=True)
+        try:
+            # Others cannot pass the folder above; a user inside needs no more than this.
+            (folder / _FILES).mkdir(mode=0o755)
+        except FileExistsError:
+            if not exist_ok:
+                raise SandboxFileExistsError(
+                    f"there is a volume {name!r} already", path=name, hint="exist_ok=True takes it"
+                ) from None
+
+    def folder(self, name: str) -> Path:
+        """Return the folder with the files of one.
+
+        Raises:
+            SandboxFileNotFoundError: There is none of that name.
+        """
+        folder = self.path / name / _FILES
+        if not folder.is_dir():
+            raise self._unknown(name)
+        return folder
+
+    def hold(self, name: str) -> int:
+        """Make one unless it is there, and keep it from being removed until the returned descriptor
+        is closed.
+
+        Raises:
+            FileError: It is just being removed.
+        """
+        self.make(name, exist_ok=True)
+        descriptor = self._open_lock(name)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            self.folder(name)
+        except (BlockingIOError, SandboxFileNotFoundError):
+            os.close(descriptor)
+            raise FileError(f"the volume {name!r} is just being removed", path=name) from None
+        return descriptor
+
+    def remove(self, name: str) -> None:
+        """Remove one with its files.
+
+        Raises:
+            FileError: A sandbox has it, or something of it cannot be removed.
+            SandboxFileNotFoundError: There is none of that name.
+        """
+        self.folder(name)
+        with self._locked(name):
+            going = self.path / f"{_GOING}{name}-{os.urandom(4).hex()}"
+            (self.path / name).rename(going)
+        try:
+            # Follows no link, whatever sandboxes have put there.
+            shutil.rmtree(going)
+        except OSError as error:
+            raise FileError(
+                f"the volume {name!r} is gone, but for {going}: {error.strerror}",
+                path=str(going),
+                hint="remove that as the user that its files belong to",
+            ) from None
+
+    @contextlib.contextmanager
+    def _locked(self, name: str) -> Iterator[None]:
+        descriptor = self._open_lock(name)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+        except BlockingIOError:
+            raise FileError(
+                f"the volume {name!r} belongs to a sandbox that lives",
+                path=name,
+                hint="end that first: llm-sandbox ps shows those that are kept",
+            ) from None
+        finally:
+            os.close(descriptor)
+
+    def _open_lock(self, name: str) -> int:
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            return os.open(self.path / name / _LOCK, flags, 0o600)
+        except FileNotFoundError:
+            raise self._unknown(name) from None
+
+    def _unknown(self, name: str) -> SandboxFileNotFoundError:
+        return SandboxFileNotFoundError(
+            f"there is no volume {name!r}", path=name, hint="llm-sandbox volumes lists them"
+        )

@@ -1,0 +1,328 @@
+"""Saving a sandbox, and beginning from what was saved."""
+
+import contextlib
+import logging
+import os
+import posixpath
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from llm_sandbox.backends.base import Backend, Machine, MachineSpec
+from llm_sandbox.backends.saved import SavedRecord, Store
+from llm_sandbox.backends.snapshot import ENGINES, Snapshot
+from llm_sandbox.exceptions import (
+    BackendError,
+    FileError,
+    NoSpaceError,
+    OutputLimitError,
+    SandboxError,
+    UnsupportedError,
+    ValidationError,
+)
+from llm_sandbox.sandbox.service import FileService, Line
+
+__all__ = [
+    "MOST_BYTES",
+    "begin_from",
+    "check_kind",
+    "create_from",
+    "find_record",
+    "restore",
+    "save_directory",
+    "save_workdir",
+    "sweep_snapshots",
+]
+
+logger = logging.getLogger(__name__)
+
+MOST_BYTES = 256 << 20
+"""What a directory may hold to be saved, its archive's headers included."""
+
+_TRANSFER_S = 600.0
+_PIECE = 1 << 18
+_NAME_CHARACTERS = 200
+_NOT_SAVED = ("dev", "proc", "sys")
+"""Places of the kernel's, and of memory, where the files of secrets are."""
+
+
+# --- saving
+
+
+def check_kind(kind: str, name: object, path: object) -> None:
+    """Refuse what cannot be saved.
+
+    Raises:
+        ValidationError: `kind` is none, or the others do not go with it.
+    """
+    if kind not in ("filesystem", "directory"):
+        raise ValidationError("kind is 'filesystem' or 'directory'", parameter="kind")
+    if path is not None and kind != "directory":
+        raise ValidationError(
+            "path is of a snapshot of kind 'directory'",
+            parameter="path",
+            hint="snapshot(kind='directory', path=...)",
+        )
+    if name is not None and not (
+        isinstance(name, str) and 0 < len(name) <= _NAME_CHARACTERS and name.isprintable()
+    ):
+        raise ValidationError(
+            f"name is 1 to {_NAME_CHARACTERS} printable characters", parameter="name"
+        )
+
+
+def save_workdir(service: FileService, workdir: str) -> bytes:
+    """Return a sandbox's working directory as an archive, without what is mounted in it.
+
+    Raises:
+        OutputLimitError: It holds more than 256 MiB.
+    """
+    return _pack(service, workdir)
+
+
+def _pack(service: FileService, path: str) -> bytes:
+    def receive(line: Line) -> bytes:
+        data = bytearray()
+        # trust: the service was told the limit; it holds here as well.
+        for chunk in line.chunks():
+            data += chunk
+            if len(data) > MOST_BYTES:
+                raise OutputLimitError(f"more than {MOST_BYTES} bytes", limit=MOST_BYTES)
+        return bytes(data)
+
+    try:
+        data, _ = service.call(
+            "pack",
+            path,
+            timeout_s=_TRANSFER_S,
+            talk=receive,
+            limit=MOST_BYTES,
+            for_snapshot=True,
+        )
+    except OutputLimitError:
+        raise OutputLimitError(
+            f"{path} holds more than {MOST_BYTES >> 20} MiB, which is the most that a snapshot "
+            "takes",
+            limit=MOST_BYTES,
+            op="snapshot",
+            hint="save a part of it: snapshot(kind='directory', path=...), or download it",
+        ) from None
+    return data
+
+
+def save_directory(
+    machine: Machine,
+    service: FileService,
+    *,
+    name: str | None,
+    path: str | None,
+    expires_at: float | None,
+) -> Snapshot:
+    """Save one directory of a sandbox in this user's store.
+
+    Args:
+        machine: The sandbox.
+        service: Its file service.
+        name: Name for people; None for that of the folder in the store.
+        path: The directory; None for the working directory.
+        expires_at: When it expires, in seconds since 1970; None for never.
+
+    Raises:
+        ValidationError: There is no such directory, or it is none to be saved.
+        OutputLimitError: It holds more than 256 MiB.
+    """
+    workdir = machine.spec.workdir
+    full, shown = _place(workdir, path)
+    created_at = time.time()
+    try:
+        _, reply = service.call(
+            "stat", full, timeout_s=_TRANSFER_S, talk=lambda _: None, follow=False
+        )
+    except FileError as error:
+        raise ValidationError(
+            f"{full} cannot be saved: {error.message}", parameter="path"
+        ) from None
+    entry = reply.get("entry")
+    if not isinstance(entry, dict) or entry.get("kind") != "directory":
+        raise ValidationError(f"{full} is no directory", parameter="path")
+    data = _pack(service, full)
+    with Store() as store, store.begin() as saving:
+        saving.add("workdir", data)
+        return saving.finish(
+            Snapshot(
+                machine.isolation.backend,
+                "",
+                "",
+                name or "",
+                kind="directory",
+                created_at=created_at,
+                expires_at=expires_at,
+                path=shown,
+            )
+        )
+
+
+def _place(workdir: str, path: object) -> tuple[str, str | None]:
+    """The directory to save, and as what it is noted: below the working directory, or absolute."""
+    if path is None:
+        return workdir, None
+    if not isinstance(path, str) or not path or "\0" in path or ".." in path.split("/"):
+        raise ValidationError("path is a directory's, without '..'", parameter="path")
+    full = posixpath.normpath(posixpath.join(workdir, path))
+    if full == workdir:
+        return workdir, None
+    if full.startswith(f"{workdir}/"):
+        return full, full[len(workdir) + 1 :]
+    first = full.lstrip("/").partition("/")[0]
+    if not first or first in _NOT_SAVED:
+        raise ValidationError(
+            f"{full} is not saved: it has what belongs to the system, or to secrets",
+            parameter="path",
+        )
+    return full, full
+
+
+# --- beginning from it
+
+
+def find_record(snapshot: Snapshot) -> SavedRecord | None:
+    """Return what is known of a snapshot of this user's store; None for one of an engine.
+
+    Raises:
+        UnsupportedError: It is another store's.
+        ImageNotFoundError: It was deleted.
+        ValidationError: Its time to live is over.
+    """
+    if not snapshot.is_file:
+        return None
+    with Store() as store:
+        return store.get(snapshot)
+
+
+def begin_from(snapshot: Snapshot, backend: Backend, spec: MachineSpec) -> MachineSpec:
+    """Return what to ask of a machine that begins from a snapshot of this user's store.
+
+    Raises:
+        UnsupportedError: The backend cannot begin from it.
+        SandboxError: As `find_record`.
+    """
+    record = find_record(snapshot)
+    # What was noted when it was saved counts: the name can be written by anybody.
+    if record is None or record.snapshot.kind == "directory":
+        if record is not None:
+            _check_target(record.snapshot, backend.name)
+        return spec
+    if record.snapshot.backend != backend.name:
+        raise UnsupportedError(
+            "image=",
+            backend.name,
+            f"{snapshot.name} is the file system of a sandbox of {record.snapshot.backend}",
+            hint=f"backend={record.snapshot.backend!r}, or save one directory: "
+            "snapshot(kind='directory')",
+        )
+    if "root" not in record.parts:
+        return spec
+    return replace(spec, writable_root=True, saved_root=record.snapshot.ref)
+
+
+def _check_target(snapshot: Snapshot, backend: str) -> None:
+    if backend == "local" and snapshot.path is not None and snapshot.path.startswith("/"):
+        raise UnsupportedError(
+            f"restoring {snapshot.path}",
+            backend,
+            "that is a path of this computer, outside of the sandbox's working directory",
+            hint="save a directory below the working directory, or restore it on another backend",
+        )
+
+
+def create_from(backend: Backend, spec: MachineSpec, snapshot: Snapshot | None) -> Machine:
+    """Make a machine that has the files of a snapshot; without one, as the backend makes it.
+
+    Raises:
+        SandboxError: It could not be made, or the files not be written; nothing of it is left.
+    """
+    machine = backend.create(spec)
+    if snapshot is not None:
+        try:
+            restore(machine, snapshot)
+        except BaseException:
+            machine.destroy()
+            raise
+    return machine
+
+
+def restore(machine: Machine, snapshot: Snapshot) -> None:
+    """Write the directory that was saved into a new machine; nothing for an engine's snapshot.
+
+    Raises:
+        SandboxError: As `find_record`; it was changed in the store, or could not be written.
+    """
+    record = find_record(snapshot)
+    if record is None:
+        return
+    noted = record.snapshot
+    _check_target(noted, machine.isolation.backend)
+    target = posixpath.join(machine.spec.workdir, noted.path or "")
+    with Store() as store:
+        fd = store.open_part(record, "workdir")
+    service = FileService(machine.open_files, machine.isolation.backend)
+    try:
+        service.call(
+            "unpack",
+            target.rstrip("/"),
+            timeout_s=_TRANSFER_S,
+            talk=_sender(fd),
+            repeatable=False,
+        )
+    except NoSpaceError:
+        raise
+    except FileError as error:
+        raise BackendError(
+            f"snapshot {noted.name} was not restored into {target}: {error.message}",
+            op="restore",
+            backend=machine.isolation.backend,
+        ) from None
+    finally:
+        service.close()
+        os.close(fd)
+
+
+def _sender(fd: int) -> Callable[[Line], None]:
+    def send(line: Line) -> None:
+        while data := os.read(fd, _PIECE):
+            line.send_chunk(data)
+        line.end_chunks()
+
+    return send
+
+
+# --- removing
+
+
+def sweep_snapshots() -> list[Snapshot]:
+    """Remove the snapshots whose time to live is over, and what killed processes have left of
+    others; engines that do not answer are left alone.
+
+    Returns:
+        Those that were removed because of their time.
+    """
+    with Store() as store:
+        gone = store.sweep()
+    for engine in _engines():
+        with contextlib.suppress(SandboxError):
+            gone += engine()
+    for one in gone:
+        logger.debug("snapshot %s of %s has expired, and was removed", one.name, one.backend)
+    return gone
+
+
+def _engines() -> Iterator[Callable[[], list[Snapshot]]]:
+    from llm_sandbox.backends.containers.backend import ContainerBackend
+    from llm_sandbox.backends.containers.saved_images import sweep_images
+    from llm_sandbox.backends.registry import get_backend
+
+    for name in ENGINES:
+        with contextlib.suppress(SandboxError):
+            backend = get_backend(name)
+            if isinstance(backend, ContainerBackend):
+                yield lambda backend=backend: sweep_images(backend.engine)  # type: ignore[misc]

@@ -1,0 +1,113 @@
+"""What is acceptable as a secret's name, as its value, and as a host that it is bound to."""
+
+import contextlib
+import re
+from collections.abc import Iterable
+
+from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.network.reading import as_tuple, read_domain, unique
+
+__all__ = ["check_name", "check_value", "read_binding", "read_bindings", "read_query"]
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_LONGEST_NAME = 128
+_LARGEST = 64 << 10
+_FIELD = re.compile(r"[!-~]{1,128}", re.ASCII)
+_PREFIX = re.compile(r"/[A-Za-z0-9._~/:@!$&'()*+,;=-]*", re.ASCII)
+
+
+def check_name(name: object, parameter: str = "name") -> str:
+    """Return a secret's name, which is a variable's.
+
+    Raises:
+        ValidationError: It is none.
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
+        # Not shown: somebody may have put the value there.
+        raise ValidationError(
+            "the name of a secret is 1 to 128 letters, digits or '_', and begins with no digit",
+            parameter=parameter,
+        )
+    return name
+
+
+def check_value(value: object, name: str) -> str:
+    """Return a secret's value.
+
+    Raises:
+        ValidationError: It is no text, empty, too large, or holds a NUL; the message does not
+            show it.
+    """
+    if not isinstance(value, str):
+        raise ValidationError(
+            f"the value of secret {name} is no text, but {type(value).__name__}", parameter="value"
+        )
+    problem = "is empty" if not value else "holds a NUL" if "\0" in value else ""
+    size = -1
+    with contextlib.suppress(UnicodeEncodeError):
+        size = len(value.encode("utf-8", "surrogateescape"))
+    if size < 0:
+        problem = "cannot be encoded"
+    elif size > _LARGEST:
+        problem = "is larger than 64 KiB"
+    if problem:
+        raise ValidationError(f"the value of secret {name} {problem}", parameter="value")
+    return value
+
+
+def read_bindings(hosts: Iterable[str]) -> tuple[str, ...]:
+    """Return hosts that a secret is bound to, in one spelling.
+
+    Raises:
+        ValidationError: One cannot be read.
+    """
+    return unique(read_binding(host) for host in as_tuple(hosts, "hosts"))
+
+
+def read_binding(rule: object) -> str:
+    """Return one host as ``name:port`` and a prefix of paths, ``/`` for all.
+
+    Args:
+        rule: ``api.example.com``, ``*.example.com``, ``api.example.com:8443`` or
+            ``api.example.com/v1/``; the port is 443 unless given.
+
+    Raises:
+        ValidationError: It is none.
+    """
+    if not isinstance(rule, str):
+        raise ValidationError(f"a host is text, not {rule!r}", parameter="hosts")
+    if "://" in rule:
+        raise ValidationError(
+            f"{rule!r} is no host: write it without a scheme, such as api.example.com/v1/",
+            parameter="hosts",
+        )
+    host, slash, rest = rule.partition("/")
+    domain = read_domain(host, "hosts")
+    name, colon, port = domain.rpartition(":")
+    name, port = (name, port) if colon else (domain, "443")
+    if name == "**" or (name.startswith("*") and "." not in name.partition(".")[2]):
+        raise ValidationError(
+            f"{rule!r}: a secret is bound to names of one owner, such as *.example.com",
+            parameter="hosts",
+        )
+    prefix = slash + rest or "/"
+    if not _PREFIX.fullmatch(prefix) or "//" in prefix or _climbs(prefix):
+        raise ValidationError(f"{rule!r}: not the beginning of a path", parameter="hosts")
+    return f"{name}:{port}{prefix}"
+
+
+def _climbs(path: str) -> bool:
+    return any(part in (".", "..") for part in path.split("/"))
+
+
+def read_query(fields: Iterable[str]) -> tuple[str, ...]:
+    """Return names of query fields.
+
+    Raises:
+        ValidationError: One is none.
+    """
+    listed = as_tuple(fields, "query")
+    for field in listed:
+        if not isinstance(field, str) or not _FIELD.fullmatch(field):
+            raise ValidationError("query lists names of query fields", parameter="query")
+    return unique(listed)

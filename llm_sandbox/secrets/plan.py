@@ -1,0 +1,135 @@
+"""What a sandbox gets of its secrets: variables, files, and what the gate has to replace."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.secrets.names import check_name
+from llm_sandbox.secrets.placeholders import make_placeholder
+from llm_sandbox.secrets.secret import MEMORY, Secret
+
+__all__ = ["AUTHORITY", "BUNDLE", "Binding", "SecretFile", "SecretPlan", "plan_secrets"]
+
+_FOLDER = f"{MEMORY}/secrets"
+AUTHORITY = f"{MEMORY}/llm-sandbox-authority.pem"
+"""The certificate of the authority that signs for bound hosts in one sandbox."""
+BUNDLE = f"{MEMORY}/llm-sandbox-certificates.pem"
+"""The same with all that programs trust besides."""
+_CERTIFICATES = {
+    "SSL_CERT_FILE": BUNDLE,
+    "REQUESTS_CA_BUNDLE": BUNDLE,
+    "CURL_CA_BUNDLE": BUNDLE,
+    "GIT_SSL_CAINFO": BUNDLE,
+    "PIP_CERT": BUNDLE,
+    # Node adds it to its own.
+    "NODE_EXTRA_CA_CERTS": AUTHORITY,
+}
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A placeholder, and what the gate puts in its place."""
+
+    name: str
+    """The secret's name."""
+    hosts: tuple[str, ...]
+    """Where: ``name:port/prefix``."""
+    query: tuple[str, ...]
+    """Fields of a query in which it is replaced besides headers."""
+    placeholder: str = field(repr=False)
+    value: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class SecretFile:
+    """A file in the sandbox's memory."""
+
+    path: str
+    value: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class SecretPlan:
+    """What is to be done for the secrets of a sandbox, or of one program."""
+
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Variables: values, placeholders, and paths of files."""
+    files: tuple[SecretFile, ...] = ()
+    bindings: tuple[Binding, ...] = ()
+    hidden: tuple[str, ...] = field(default=(), repr=False)
+    """What no message may show, the longest first."""
+
+
+def plan_secrets(
+    given: "Mapping[str, str] | Sequence[Secret] | SecretPlan | None",
+    parameter: str = "secrets",
+    *,
+    apart: bool = False,
+) -> SecretPlan:
+    """Return what is to be done for secrets.
+
+    Args:
+        given: Values by name, which are delivered as variables; or secrets; or what this returned.
+        parameter: What it was given as, for errors.
+        apart: Whether files get a folder of their own, since others may have the same names.
+
+    Raises:
+        ValidationError: It is neither, a name is none, or two secrets have the same one.
+    """
+    if isinstance(given, SecretPlan):
+        return given
+    folder = f"{_FOLDER}/{secrets.token_hex(8)}" if apart else _FOLDER
+    env: dict[str, str] = {}
+    files: list[SecretFile] = []
+    bindings: list[Binding] = []
+    listed = _listed(given, parameter)
+    env.update((name, "") for name in listed if isinstance(name, str))
+    found = [one for one in listed if isinstance(one, Secret)]
+    for secret in found:
+        name, value = secret.name, secret.reveal()
+        variable = f"{name}_FILE" if secret.delivery == "file" else name
+        if variable in env:
+            raise ValidationError(f"{parameter} has {variable} twice", parameter=parameter)
+        if secret.delivery == "file":
+            files.append(SecretFile(secret.path or f"{folder}/{name}", value))
+            env[variable] = files[-1].path
+        elif secret.delivery == "placeholder":
+            placeholder = make_placeholder(value)
+            bindings.append(Binding(name, secret.hosts, secret.query, placeholder, value))
+            env[variable] = placeholder
+        else:
+            env[variable] = value
+    hidden = sorted({one.reveal() for one in found}, key=lambda value: -len(value))
+    certificates = _CERTIFICATES if bindings else {}
+    return SecretPlan({**certificates, **env}, tuple(files), tuple(bindings), tuple(hidden))
+
+
+def _listed(given: object, parameter: str) -> list[Secret | str]:
+    if given is None:
+        return []
+    if isinstance(given, Mapping):
+        return [_of_variable(name, value, parameter) for name, value in given.items()]
+    if isinstance(given, Sequence) and not isinstance(given, (str, bytes)):
+        for one in given:
+            if not isinstance(one, Secret):
+                raise ValidationError(
+                    f"{parameter} lists Secret(name, value), not {type(one).__name__}",
+                    parameter=parameter,
+                )
+        return list(given)
+    raise ValidationError(
+        f"{parameter} is a mapping of names to values, or a list of Secret(name, value)",
+        parameter=parameter,
+    )
+
+
+def _of_variable(name: object, value: object, parameter: str) -> Secret | str:
+    """A variable's secret; its name alone where it is empty, which is none."""
+    checked = check_name(name, parameter)
+    if value == "":
+        return checked
+    try:
+        return Secret(checked, value)  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise ValidationError(error.message, parameter=parameter) from None
