@@ -90,6 +90,21 @@ def raw(host: str, family: str = "ip") -> str:
     return f"sent over {len(names)}"
 
 
+def transport(name: str, host: str, port: int = 80) -> str:
+    """Another transport than TCP and UDP; whether somebody answered."""
+    kind, number = {
+        "mptcp": (socket.SOCK_STREAM, 262),
+        "sctp": (socket.SOCK_STREAM, 132),
+        "udplite": (socket.SOCK_DGRAM, 136),
+        "dccp": (6, 33),
+    }[name]
+    with socket.socket(socket.AF_INET, kind, number) as sock:
+        sock.settimeout(3)
+        sock.connect((host, port))
+        sock.send(b"hello\n")
+        return sock.recv(100).decode().partition("\n")[0]
+
+
 def ping(host: str) -> str:
     """An echo request by raw socket."""
     with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as sock:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import socket
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -106,11 +108,20 @@ def test_the_internet_is_public_addresses_only(
     assert act(sandbox, *attacks) == ["ECONNRESET"] * len(attacks)
     assert act(world.host, *attacks) == [f"reached {address}" for _, address in attacks]
     assert reasons(gate) >= {("9.9.9.9", "own_address"), ("169.254.169.254", "private_address")}
+    # The names that engines give the host, by whatever those lead to.
+    answers = world.services.answers
+    names = ["host.docker.internal", "gateway.docker.internal", "host.containers.internal"]
+    answers.update(zip(names, [["192.0.2.7"], ["9.9.9.9"], ["127.0.0.1"]], strict=True))
+    assert act(sandbox, *(("tcp", name) for name in names)) == ["ECONNRESET"] * 3
+    assert {(name, "resolved_private") for name in names} <= reasons(gate)
     # Its own loopback is no way either; 0.0.0.0 is the same by another name.
     own = [("tcp", "127.0.0.1"), ("tcp", "0.0.0.0"), ("tcp", "127.0.0.53")]
     assert act(sandbox, *own) == ["ECONNREFUSED"] * 3
 
     assert act(sandbox, *((way, "8.8.8.8") for way in ways)) == ["reached 8.8.8.8"] * len(ways)
+    # The control: who is told to, reaches the host by such a name.
+    gate.update(NetworkRules.allow(hosts={names[0]: "192.0.2.7"}))
+    assert act(sandbox, ("tcp", names[0])) == ["reached 192.0.2.7"]
 
 
 def test_ipv6_leads_nowhere(world: World, sandbox: Namespace, open_gate: OpenGate) -> None:
@@ -133,10 +144,29 @@ def test_other_protocols_are_refused_at_once(
     assert set(act(sandbox, ("raw", "8.8.8.8"), ("raw", "8.8.8.8", "frame"))) <= REFUSED
     acts = [("raw", "8.8.8.8"), ("raw", "8.8.8.8", "frame"), ("ping", "8.8.8.8")]
     assert "answered" not in act(sandbox, *acts, user=None)
+    # Other transports: what the kernel has of them ends here as well.
+    mptcp, udplite = ("transport", "mptcp", "10.1.2.3"), ("transport", "udplite", "8.8.8.8", 123)
+    others = [mptcp, udplite, ("transport", "sctp", "10.1.2.3"), ("transport", "dccp", "10.1.2.3")]
+    missing = {"EPROTONOSUPPORT", "ESOCKTNOSUPPORT"}
+    light = None
+    with contextlib.suppress(OSError):  # not every kernel has it
+        light = world.far.call(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM, 136))
+        light.bind(("8.8.8.8", 123))
+        light.settimeout(0)
+    assert set(act(sandbox, *others)) <= REFUSED | missing
+    if light is not None:
+        with pytest.raises(BlockingIOError):
+            light.recv(100)
     assert received == []
 
     assert act(world.host, ("udp", "8.8.8.8", 123)) == ["hello"]
-    act(world.host, *acts, user=None)
+    assert act(world.host, *acts, user=None)[-1] == "answered"
+    assert set(act(world.host, mptcp)) <= {"reached 10.1.2.3", *missing}
+    if light is not None:
+        with light:
+            light.settimeout(30)
+            act(world.host, udplite)
+            assert light.recv(100) == b"hello\n"
     deadline = time.monotonic() + 30
     while {b"hello", b"raw ip", b"raw frame"} - set(received) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -1,4 +1,8 @@
-"""Clients that are killed at any moment leave what they should and nothing else."""
+"""Clients that are killed at any moment leave what they should and nothing else.
+
+Two hundred by each backend: fifty while programs run, fifty while files are uploaded, fifty while
+bytes pass through a tunnel, fifty while a snapshot is made.
+"""
 
 # ruff: noqa: PTH208
 # Because: what the kernel has is read as it is.
@@ -9,48 +13,95 @@ import contextlib
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from llm_sandbox import Sandbox
-from tests.kept.conftest import until
+from llm_sandbox import Sandbox, Snapshot
+from llm_sandbox.backends.containers.backend import ContainerBackend
+from llm_sandbox.backends.containers.upkeep.census import take_census
+from llm_sandbox.backends.registry import get_backend
+from llm_sandbox.exceptions import BackendError
+from tests.kept import killed
+from tests.kept.conftest import ROOT, until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-OWNERS = 10
-VISITORS = 10
-"""How often a client is killed: 20 times together."""
-
-FORKING = """
-import os, signal, sys
-from llm_sandbox import Sandbox
-import llm_sandbox.sandbox.kept.start, llm_sandbox.backends.bubblewrap.backend
-
-def work(kind):
-    os.write(1, f"{os.getpid()}\\n".encode())
-    sandbox = Sandbox.from_name("lasting") if kind == "visitor" \\
-        else Sandbox.create(backend="bubblewrap", name="crash")
-    if kind != "beginner":
-        os.write(1, b"at work\\n")
-    while True:
-        sandbox.exec("sleep", "54321")
-        sandbox.files.write_bytes("big", bytes(8 << 20))
-        sandbox.check("sh", "-c", "head -c 100000 /dev/zero | tr '\\\\0' x")
-
-# What is ignored here, a keeper would have ignored from its start.
-for number in (signal.SIGCHLD, signal.SIGTERM):
-    signal.signal(number, signal.SIG_IGN)
-for line in sys.stdin:
-    if os.fork() == 0:
-        try:
-            work(line.strip())
-        finally:
-            os._exit(1)
+AT_ONCE = 10
+ROLES: dict[str, dict[str, int]] = {
+    "bubblewrap": {"beginner": 8, "owner": 24, "keeping": 3, "visitor": 15},
+    "docker": {"owner": 6, "keeping": 2, "visitor": 42},
+}
+"""How many clients of each kind are killed in each activity, fifty together: at any moment of its
+beginning, at work with a sandbox of its own, with one of its own that has a keeper, and with one
+that is somebody else's.
 """
+
+
+class Killer:
+    """Starts clients, a few at a time, and kills them at random moments."""
+
+    def __init__(self, forking: Any, activity: str, backend: str, word: str) -> None:
+        self._forking = forking
+        self._order = f"{activity} {backend} {word}"
+        self._moments = random.Random(f"{activity} {backend}")
+        assert forking.line() == "ready"
+
+    def kill(self, roles: list[str]) -> list[tuple[int, int]]:
+        """Kill clients of these kinds; returns what they had started."""
+        clients: list[int] = []
+        # Beginners last: the others take their time to get to work.
+        for these in (set(roles) - {"beginner"}, {"beginner"}):
+            chosen = [role for role in roles if role in these]
+            for role in chosen:
+                self._forking.say(f"{role} {self._order}")
+            clients += [int(self._forking.line()) for _ in chosen]
+        self._moments.shuffle(clients)
+        left = [row for client in clients for row in descendants(client)]
+        for client in clients:
+            os.kill(client, signal.SIGUSR1)
+        for client in clients:
+            time.sleep(self._moments.uniform(0, 0.05))
+            left += descendants(client)
+            # One that has ended by itself is an error here: it is no process any more.
+            os.kill(client, signal.SIGKILL)
+        return left
+
+
+def table() -> dict[int, tuple[int, int]]:
+    """The parent of each living process, and when it was started."""
+    found = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            with contextlib.suppress(OSError):
+                words = Path("/proc", entry, "stat").read_bytes().rpartition(b")")[2].split()
+                if words[0] not in (b"Z", b"X"):
+                    found[int(entry)] = int(words[1]), int(words[19])
+    return found
+
+
+def descendants(client: int) -> list[tuple[int, int]]:
+    """A process and what descends from it: process ids, and when they were started."""
+    processes, found = table(), {client}
+    while more := {pid for pid, (parent, _) in processes.items() if parent in found} - found:
+        found |= more
+    return [(pid, processes[pid][1]) for pid in found if pid in processes]
+
+
+def living() -> set[tuple[int, int]]:
+    """Every process, and when it was started."""
+    return {(pid, started) for pid, (_, started) in table().items()}
+
+
+def still(rows: list[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Those of the processes that do not end."""
+    until(lambda: not living() & set(rows))
+    return living() & set(rows)
 
 
 def programs() -> list[int]:
@@ -64,58 +115,126 @@ def programs() -> list[int]:
     return found
 
 
-def test_owners_that_are_killed_leave_nothing(client: Callable[[str], Any], registry: Any) -> None:
-    """Killed while a keeper starts, a program is started and a file is uploaded."""
-    forking = client(FORKING)
-    moments = random.Random(8)
-    for number in range(OWNERS):
-        forking.say("owner" if number % 2 else "beginner")
-        pid = int(forking.line())
-        if number % 2:
-            assert forking.line() == "at work"
-            time.sleep(moments.uniform(0, 0.3))
-        else:
-            # Any moment of its beginning; it may be at work already.
-            time.sleep(moments.uniform(0, 0.6))
-        os.kill(pid, signal.SIGKILL)
-        assert until(lambda: registry.is_empty() and not programs()), (
-            registry.keepers(),
-            registry.files(),
-            programs(),
-        )
-    assert Sandbox.gc() == []
+def containers(*states: str) -> list[str]:
+    """What Docker holds of sandboxes whose process has ended, in one of these states or in any."""
+    backend = get_backend("docker")
+    assert isinstance(backend, ContainerBackend)
+    return [
+        one.name
+        for one in take_census(backend.engine)
+        if one.kind in ("sandbox", "filler") and one.owner_state == "dead"
+        if not states or one.state in states
+    ]
 
 
-def test_visitors_that_are_killed_change_nothing(
-    client: Callable[[str], Any], registry: Any
-) -> None:
-    """The sandbox serves the next one, has what their programs are, and its keeper no descriptor
-    more once those have ended.
-    """
-    with Sandbox.create(backend="bubblewrap", name="lasting") as sandbox:
-        folder = Path(f"/proc/{registry.keeper_of(sandbox)}/fd")
-        sandbox.files.write_text("mine", "before")
-        sandbox.check("true")
-        before = len(os.listdir(folder))
-        forking = client(FORKING)
-        moments = random.Random(9)
-        for _ in range(VISITORS):
-            forking.say("visitor")
-            pid = int(forking.line())
-            assert forking.line() == "at work"
-            time.sleep(moments.uniform(0, 0.15))
-            os.kill(pid, signal.SIGKILL)
-            assert sandbox.check("echo", "served").stdout == "served\n"
-        left = sandbox.processes()
-        assert left
-        assert all(one.command == ("sleep", "54321") for one in left if one.command[0] != "sh")
-        for process in left:
+def check_lasting(sandbox: Sandbox, activity: str) -> None:
+    """What clients that were killed have left in a sandbox that lives on."""
+    assert sandbox.files.read_text("mine") == "before"
+    if activity == "exec":
+        found = sandbox.processes()
+        assert found
+        assert all(one.command == ("sleep", "54321") for one in found if one.command[0] != "sh")
+        for process in found:
             process.kill()
             process.wait(30)
-        assert until(lambda: len(os.listdir(folder)) <= before + 2), (before, os.listdir(folder))
-        assert sandbox.files.read_text("mine") == "before"
+    elif activity == "upload":
         sandbox.files.write_bytes("big", b"whole")
         assert sandbox.files.read_bytes("big") == b"whole"
+        sandbox.files.upload(Path(killed.__file__).parent, "folder")
+        own = Path(killed.__file__).read_text()
+        assert sandbox.files.read_text("folder/killed.py") == own
+    elif activity == "tunnel":
+        assert killed.converse(sandbox, 20) == 20
+    else:
+        check_saved(sandbox.backend)
+
+
+def check_saved(backend: str) -> None:
+    """Every snapshot that clients have left is whole, and can be deleted."""
+    left = [one for one in Snapshot.list() if one.name.startswith("llm-sandbox-test/snapshot-")]
+    assert left
+    files = [one for one in left if one.is_file]
+    assert files
+    # To begin from an image takes its time, and an engine makes all of them in the same way.
+    for one in files + [image for image in left if not image.is_file][:3]:
+        # A directory is restored by every backend, and by this one the quickest.
+        by = "bubblewrap" if one.kind == "directory" else backend
+        with Sandbox.create(backend=by, image=one) as again:
+            assert again.files.read_bytes("content") == bytes(killed.SIZE)
+    for one in left:
+        assert until(lambda one=one: is_deleted(one))
+
+
+def is_deleted(snapshot: Snapshot) -> bool:
+    """Delete it; an engine refuses until the container that was made of it has gone."""
+    try:
+        return snapshot.delete()
+    except BackendError:
+        return False
+
+
+def waves(roles: dict[str, int]) -> Iterator[list[str]]:
+    """Kinds of clients, mixed, a few at a time."""
+    mixed = [role for role, count in roles.items() for _ in range(count)]
+    random.Random(8).shuffle(mixed)
+    assert len(mixed) == 50
+    for start in range(0, len(mixed), AT_ONCE):
+        yield mixed[start : start + AT_ONCE]
+
+
+@pytest.mark.parametrize("activity", ["exec", "upload", "tunnel", "snapshot"])
+@pytest.mark.parametrize(
+    "backend", ["bubblewrap", pytest.param("docker", marks=pytest.mark.engine("docker", "python"))]
+)
+def test_clients_that_are_killed_leave_nothing(
+    client: Callable[[str], Any], registry: Any, backend: str, activity: str
+) -> None:
+    """No process, container, record or descriptor; a sandbox that lives on serves the next one;
+    what was saved is whole, and collecting garbage finds nothing that holds it up.
+    """
+    word = f"{activity}-{backend}"
+    with Sandbox.create(backend=backend, name=word, ports=(killed.PORT,)) as lasting:
+        killed.prepare(lasting, activity)
+        lasting.files.write_text("mine", "before")
+        keepers = {registry.keeper_of(lasting)}
+        descriptors = Path(f"/proc/{min(keepers)}/fd")
+        lasting.check("true")
+        before = len(os.listdir(descriptors))
+        killer = Killer(
+            client("from tests.kept.killed import main; main()"), activity, backend, word
+        )
+        for roles in waves(ROLES[backend]):
+            assert not still(killer.kill(roles)), roles
+            assert until(lambda: set(registry.keepers()) == keepers), (roles, registry.keepers())
+            assert lasting.check("echo", "served").stdout == "served\n"
+        assert Sandbox.gc() == []
+        check_lasting(lasting, activity)
+        # To save, the keeper has an engine's client, which keeps connections: fewer than there
+        # were clients.
+        more = 30 if (backend, activity) == ("docker", "snapshot") else 2
+        assert until(lambda: len(os.listdir(descriptors)) <= before + more)
+    assert until(lambda: not programs())
+    assert Sandbox.gc() == []
+    assert until(registry.is_empty), (registry.keepers(), registry.files())
+    if backend == "docker":
+        assert until(lambda: not containers("running", "paused")), containers()
+        collect = [sys.executable, "-m", "llm_sandbox", "gc", "--engine", "docker", "--json"]
+        subprocess.run(collect, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, timeout=100)
+        assert until(lambda: not containers()), containers()
+
+
+def test_what_a_killed_client_leaves_is_seen(client: Callable[[str], Any], registry: Any) -> None:
+    """The control: a sandbox that was to be kept is left, by every way of looking."""
+    killer = Killer(
+        client("from tests.kept.killed import main; main()"), "exec", "bubblewrap", "left"
+    )
+    killer.kill(["leaving"])
+    (sandbox,) = Sandbox.list()
+    keeper = registry.keeper_of(sandbox)
+    assert {keeper} == set(registry.keepers())
+    assert programs()
+    assert set(programs()) <= {pid for pid, _ in descendants(keeper)}
+    sandbox.destroy()
     assert until(lambda: registry.is_empty() and not programs())
 
 

@@ -89,6 +89,7 @@ def test_rules_are_changed_and_held_until_the_gate_is_gone(sandbox: Sandbox, hos
     assert host.connections == before
 
 
+ENGINE_NAMES = ("host.docker", "gateway.docker", "host.containers")
 ATTACKS: dict[str, tuple[list[object], str]] = {
     # What is tried, and how it ends where a sandbox shares the host's network.
     "address": (["tcp", "ADDRESS", "PORT"], "reached"),
@@ -116,6 +117,7 @@ def test_the_host_is_reached_by_none_of_its_addresses(gated: str, host: Host) ->
     attacks += [["udp", addresses[0], 53], ["listeners", "localhost"]]
     # A name that is the host's own, which public rules let be looked up.
     attacks += [["tcp", socket.gethostname(), host.port]]
+    attacks += [["tcp", f"{name}.internal", host.port] for name in ENGINE_NAMES]
     network = NetworkRules(public=True, hosts=(("unused.test", "192.0.2.1"),))
     with Sandbox.create(backend=gated, network=network) as sandbox:
         ended = tries(sandbox, *attacks)

@@ -8,11 +8,13 @@ import pytest
 
 from llm_sandbox import aio, create
 from llm_sandbox.artifact_session import ArtifactSandboxSession
+from llm_sandbox.secrets import Secret
 from llm_sandbox.security import SecurityPolicy
 from llm_sandbox.session.config import Start
 from llm_sandbox.telemetry import RunObserver
 
 NAMES = {
+    "Secret": Secret,
     "SecurityPolicy": SecurityPolicy,
     "Start": Start,
     "BaseSession": object,

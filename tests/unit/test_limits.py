@@ -10,6 +10,7 @@ from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.limits import Deadline, Limits, validate_timeout
 
 FIELDS = [item.name for item in dataclasses.fields(Limits)]
+OPTIONAL = {"cpus", "cpus_requested", "cpu_seconds", "memory_requested_bytes"}
 
 
 def test_defaults_are_what_the_documentation_says():
@@ -17,6 +18,8 @@ def test_defaults_are_what_the_documentation_says():
         memory_bytes=2**30,
         processes=128,
         cpus=None,
+        cpus_requested=None,
+        memory_requested_bytes=None,
         cpu_seconds=None,
         workdir_bytes=256 * 2**20,
         tmp_bytes=64 * 2**20,
@@ -40,11 +43,32 @@ def test_every_field_refuses_what_is_no_limit_and_names_itself(name, value):
     assert caught.value.parameter == name
 
 
-@pytest.mark.parametrize("name", sorted(set(FIELDS) - {"cpus", "cpu_seconds"}))
+@pytest.mark.parametrize("name", sorted(set(FIELDS) - OPTIONAL))
 @pytest.mark.parametrize("value", [2**63, 1.5, None])
 def test_counts_are_whole_and_fit_the_kernel(name, value):
     with pytest.raises(ValidationError, match=name):
         Limits(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("given", "parameter"),
+    [
+        ({"cpus": 1, "cpus_requested": 1.5}, "cpus_requested"),
+        ({"memory_bytes": 10, "memory_requested_bytes": 11}, "memory_requested_bytes"),
+        ({"memory_requested_bytes": 2**31}, "memory_requested_bytes"),
+        ({"memory_requested_bytes": 1.5}, "memory_requested_bytes"),
+    ],
+)
+def test_a_request_above_its_limit_is_refused_by_name(given, parameter):
+    with pytest.raises(ValidationError) as caught:
+        Limits(**given)
+    assert caught.value.parameter == parameter
+
+
+def test_a_request_up_to_its_limit_or_without_one_is_fine():
+    assert Limits(cpus_requested=64).cpus is None
+    assert 1 == Limits(cpus=1, cpus_requested=1).cpus_requested
+    assert 10 == Limits(memory_bytes=10, memory_requested_bytes=10).memory_requested_bytes
 
 
 def test_zero_is_allowed_only_where_the_host_cuts():
