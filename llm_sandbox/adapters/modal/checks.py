@@ -1,0 +1,184 @@
+"""What Modal accepts of a sandbox's parameters, rule by rule."""
+
+import posixpath
+import re
+from collections.abc import Collection, Mapping, Sequence
+from ipaddress import ip_network
+from typing import Any
+
+from llm_sandbox.adapters.modal.exception import InvalidError
+
+__all__ = [
+    "check_args",
+    "check_cidrs",
+    "check_env",
+    "check_name",
+    "check_pair",
+    "check_path",
+    "check_tags",
+    "check_timeout",
+    "check_workdir",
+]
+
+_MOST_CHARACTERS = 65_536
+_MOST_SECONDS = 24 * 3600
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
+
+
+def check_args(args: Sequence[object]) -> None:
+    """Refuse words that are no text, or longer than 65,536 characters together.
+
+    Raises:
+        InvalidError: They are.
+    """
+    total = 0
+    for word in args:
+        if not isinstance(word, str):
+            raise InvalidError(f"a command's words are text, not {word!r:.80}", parameter="args")
+        total += len(word)
+    if total > _MOST_CHARACTERS:
+        raise InvalidError(
+            f"a command's words have {total} characters together; {_MOST_CHARACTERS} are the most",
+            parameter="args",
+        )
+
+
+def check_workdir(workdir: object) -> str | None:
+    """Return a working directory.
+
+    Raises:
+        InvalidError: It is no absolute path.
+    """
+    if workdir is None or (isinstance(workdir, str) and workdir.startswith("/")):
+        return workdir
+    raise InvalidError(f"workdir is an absolute path, not {workdir!r}", parameter="workdir")
+
+
+def check_path(path: object, parameter: str = "remote_path") -> str:
+    """Return an absolute path in the sandbox, as text.
+
+    Raises:
+        InvalidError: It is none.
+    """
+    text = str(path)
+    if not text.startswith("/"):
+        raise InvalidError(
+            f"{parameter} is an absolute path in the sandbox, not {text!r}", parameter=parameter
+        )
+    return posixpath.normpath(text)
+
+
+def check_timeout(value: object, parameter: str, *, most: int | None = _MOST_SECONDS) -> None:
+    """Refuse a number of seconds that is none, or more than `most`.
+
+    Raises:
+        InvalidError: It is.
+    """
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+        raise InvalidError(f"{parameter} is seconds above 0, not {value!r}", parameter=parameter)
+    if most is not None and value > most:
+        raise InvalidError(f"{parameter} is {most} seconds at most", parameter=parameter)
+
+
+def check_pair(
+    value: float | tuple[float, float] | None, parameter: str
+) -> tuple[float | None, float | None]:
+    """Return what is requested of ``cpu`` or ``memory``, and the most that may be used.
+
+    Raises:
+        InvalidError: One is no number above 0, or the second is less than the first.
+    """
+    if value is None:
+        return None, None
+    pair: tuple[object, ...] = value if isinstance(value, tuple) else (value,)
+    if len(pair) > 2:
+        raise InvalidError(f"{parameter} is a number or (request, limit)", parameter=parameter)
+    numbers: list[float] = []
+    for one in pair:
+        if isinstance(one, bool) or not isinstance(one, (int, float)) or not one > 0:
+            raise InvalidError(f"{parameter} is above 0, not {one!r}", parameter=parameter)
+        numbers.append(one)
+    if len(numbers) == 1:
+        return numbers[0], None
+    if numbers[1] < numbers[0]:
+        raise InvalidError(
+            f"{parameter} limit {numbers[1]} is less than the request {numbers[0]}",
+            parameter=parameter,
+        )
+    return numbers[0], numbers[1]
+
+
+def check_env(env: Mapping[str, str | None] | None, parameter: str) -> dict[str, str]:
+    """Return variables without those whose value is None.
+
+    Raises:
+        InvalidError: A name cannot be one, or a value is no text.
+    """
+    kept: dict[str, str] = {}
+    given: Mapping[Any, Any] = env or {}
+    for name, value in given.items():
+        if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
+            raise InvalidError(
+                f"{name!r:.80} in {parameter} is no name of a variable: letters, digits and _, "
+                "and no digit first",
+                parameter=parameter,
+            )
+        if value is None:
+            continue
+        if not isinstance(value, str):
+            raise InvalidError(
+                f"the value of {name} in {parameter} is no text", parameter=parameter
+            )
+        kept[name] = value
+    return kept
+
+
+def check_name(name: object, parameter: str = "name") -> str:
+    """Return a name: 1 to 64 letters, digits, ``.``, ``_`` or ``-``.
+
+    Raises:
+        InvalidError: It is none.
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InvalidError(
+            f"{parameter} is 1 to 64 letters, digits, '.', '_' or '-', unlike {name!r:.80}",
+            parameter=parameter,
+        )
+    return name
+
+
+def check_tags(tags: object) -> dict[str, str]:
+    """Return a copy of tags.
+
+    Raises:
+        InvalidError: They are no mapping of texts to texts.
+    """
+    if not isinstance(tags, Mapping):
+        raise InvalidError("tags is a dict of texts to texts", parameter="tags")
+    for name, value in tags.items():
+        if not isinstance(name, str) or not isinstance(value, str) or not name:
+            raise InvalidError("a tag's name and value are texts", parameter="tags")
+    return dict(tags)
+
+
+def check_cidrs(cidrs: Collection[str] | None, parameter: str) -> tuple[str, ...] | None:
+    """Return address ranges; None for no list.
+
+    Raises:
+        InvalidError: One is none.
+    """
+    if cidrs is None:
+        return None
+    if isinstance(cidrs, str):
+        raise InvalidError(f"{parameter} is a list of ranges", parameter=parameter)
+    for cidr in cidrs:
+        try:
+            ip_network(cidr, strict=False)
+        except ValueError:
+            raise InvalidError(
+                f"{cidr!r:.80} in {parameter} is no range such as 10.0.0.0/8", parameter=parameter
+            ) from None
+    return tuple(cidrs)

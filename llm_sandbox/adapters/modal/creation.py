@@ -1,0 +1,263 @@
+"""From what Modal's programs ask of a sandbox to what this library is asked."""
+
+import math
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Any
+
+from llm_sandbox.adapters.modal.checks import check_cidrs, check_pair, check_path
+from llm_sandbox.adapters.modal.configuration import configuration, refuse
+from llm_sandbox.adapters.modal.exception import InvalidError
+from llm_sandbox.adapters.modal.image_parts import Copy
+from llm_sandbox.adapters.modal.mount import Mount
+from llm_sandbox.adapters.modal.translation import translated
+from llm_sandbox.adapters.modal.volume import Volume
+from llm_sandbox.backends.terminals import Terminal
+from llm_sandbox.limits import Limits
+from llm_sandbox.mounts import Bind
+from llm_sandbox.mounts import Mount as CoreMount
+from llm_sandbox.network import Network, NetworkRules
+
+__all__ = [
+    "copies_of",
+    "gpu_of",
+    "limits_of",
+    "mounts_of",
+    "network_of",
+    "placement_of",
+    "ports_of",
+    "terminal_of",
+]
+
+_MIB = 1 << 20
+_TLS = 443
+
+
+def limits_of(
+    cpu: float | tuple[float, float] | None, memory: int | tuple[int, int] | None
+) -> Limits:
+    """The limits of a sandbox: what is requested, and the most that it may use.
+
+    A memory limit there is in any case, `Configuration.limits`, which a larger request raises.
+
+    Raises:
+        InvalidError: A number is not acceptable.
+    """
+    cpus, most_cpus = check_pair(cpu, "cpu")
+    memory_mib, most_mib = check_pair(memory, "memory")
+    limits = configuration().limits
+    with translated():
+        if cpus is not None:
+            limits = replace(limits, cpus_requested=float(cpus), cpus=most_cpus)
+        if memory_mib is not None:
+            asked = math.ceil(memory_mib * _MIB)
+            most = max(limits.memory_bytes, asked)
+            if most_mib is not None:
+                most = math.ceil(most_mib * _MIB)
+            limits = replace(limits, memory_bytes=most, memory_requested_bytes=asked)
+    return limits
+
+
+def network_of(
+    *,
+    block: bool,
+    cidrs: Collection[str] | None,
+    outbound_cidrs: Collection[str] | None,
+    domains: Collection[str] | None,
+    has_ports: bool,
+) -> Network:
+    """What a sandbox may reach.
+
+    Raises:
+        InvalidError: The parameters contradict each other, or one cannot be read.
+    """
+    if cidrs is not None and outbound_cidrs is not None:
+        raise InvalidError(
+            "cidr_allowlist is the older name of outbound_cidr_allowlist: give one of them",
+            parameter="cidr_allowlist",
+        )
+    ranges = check_cidrs(cidrs, "cidr_allowlist")
+    if ranges is None:
+        ranges = check_cidrs(outbound_cidrs, "outbound_cidr_allowlist")
+    if block:
+        if ranges is not None or domains is not None:
+            raise InvalidError("block_network goes with no allowlist", parameter="block_network")
+        if has_ports:
+            raise InvalidError("block_network goes with no ports", parameter="block_network")
+        return "blocked"
+    if ranges is None and domains is None:
+        return configuration().network
+    with translated():
+        return NetworkRules.allow(
+            cidrs=ranges or (), domains=[rule for name in domains or () for rule in _rules(name)]
+        )
+
+
+def _rules(domain: object) -> list[str]:
+    """The rules of one name; as Modal has it, what is carried is TLS."""
+    if not isinstance(domain, str):
+        raise InvalidError(f"a domain is text, not {domain!r}", parameter="domains")
+    if domain == "*":
+        return [f"**:{_TLS}"]
+    if domain.startswith("*."):
+        return [f"**.{domain[2:]}:{_TLS}"]
+    return [f"{domain}:{_TLS}"]
+
+
+def ports_of(
+    encrypted: Sequence[int], unencrypted: Sequence[int], h2: Sequence[int]
+) -> tuple[tuple[int, ...], list[str]]:
+    """The ports that get tunnels, and what is recorded of them.
+
+    Raises:
+        InvalidError: One is no port, or is named twice.
+        UnimplementedError: One is to be encrypted.
+    """
+    ports: tuple[Any, ...] = (*encrypted, *h2, *unencrypted)
+    for port in ports:
+        if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 1 << 16:
+            raise InvalidError(f"a port is a number from 1 to 65535, not {port!r}")
+    if len(set(ports)) != len(ports):
+        raise InvalidError("a port is named twice")
+    ignored = []
+    for name, given in (("encrypted_ports", encrypted), ("h2_ports", h2)):
+        if given:
+            ignored.append(
+                refuse(
+                    name,
+                    "tunnels end on this machine's loopback, for which nobody signs certificates",
+                    hint="unencrypted_ports=[...]; or modal.configure(strict=False), which makes "
+                    "them tunnels without encryption",
+                )
+            )
+    return ports, ignored
+
+
+def placement_of(
+    *,
+    cloud: str | None,
+    region: str | Sequence[str] | None,
+    scheduler_placement: object,
+    proxy: object,
+    custom_domain: str | None,
+    inbound_cidr_allowlist: Sequence[str] | None,
+    oidc: bool,
+    runtime: str | None,
+    experimental: Mapping[str, object] | None,
+) -> list[str]:
+    """What is recorded of parameters that mean something in Modal's cloud alone.
+
+    Raises:
+        InvalidError: `region` and `scheduler_placement` are both given.
+        UnimplementedError: One is given, and `Configuration.strict` holds.
+    """
+    if region is not None and scheduler_placement is not None:
+        raise InvalidError("_experimental_scheduler_placement goes with no region")
+    here = "there is only this machine"
+    given = {
+        "cloud=": (cloud, here),
+        "region=": (region, here),
+        "_experimental_scheduler_placement=": (scheduler_placement, here),
+        "proxy=": (proxy, "connections come from this machine's address"),
+        "custom_domain=": (custom_domain, "tunnels have this machine's loopback address"),
+        "inbound_cidr_allowlist=": (
+            inbound_cidr_allowlist,
+            "tunnels take connections from this machine alone",
+        ),
+        "include_oidc_identity_token=": (oidc or None, "nobody here vouches for identities"),
+        "runtime=": (runtime, "the backend decides: modal.configure(backend='gvisor')"),
+        "experimental_options=": (experimental or None, "they are those of Modal's servers"),
+    }
+    return [refuse(name, why) for name, (value, why) in given.items() if value is not None]
+
+
+def gpu_of(gpu: object) -> tuple[str | None, list[str]]:
+    """How many GPUs a sandbox gets, as this library says it, and what is recorded of it.
+
+    Raises:
+        InvalidError: There are several kinds, or it is no text.
+        UnimplementedError: A kind is named, and `Configuration.strict` holds.
+    """
+    if gpu is None:
+        return None, []
+    if not isinstance(gpu, str):
+        raise InvalidError("gpu is one kind, as text: 'any' or 'any:2'", parameter="gpu")
+    kind, _, count = gpu.partition(":")
+    if count and not (count.isdecimal() and int(count) > 0):
+        raise InvalidError(f"gpu={gpu!r}: a number above 0 comes after ':'", parameter="gpu")
+    ignored = []
+    if kind.lower() != "any":
+        why = "a kind of GPU cannot be chosen: there are those of this machine"
+        ignored.append(refuse(f"gpu={gpu!r}", why, hint="gpu='any', or 'any:2' for two"))
+    return count or "1", ignored
+
+
+def mounts_of(
+    volumes: Mapping[str | os.PathLike[str], Volume], files: Sequence[Copy], others: object
+) -> dict[str, CoreMount]:
+    """What is mounted in a sandbox: volumes, and files of this machine.
+
+    Raises:
+        InvalidError: One volume has two places, or something is no `Volume`.
+    """
+    if others:
+        raise InvalidError(
+            "network_file_systems are those of Modal's servers",
+            parameter="network_file_systems",
+            hint="volumes={'/data': modal.Volume.from_name(...)}",
+        )
+    mounts: dict[str, CoreMount] = {}
+    names: dict[str, str] = {}
+    for path, volume in volumes.items():
+        place = check_path(PurePath(path).as_posix(), "volumes")
+        if not isinstance(volume, Volume):
+            raise InvalidError(
+                f"volumes has {type(volume).__name__} at {place}, which is no Volume",
+                parameter="volumes",
+            )
+        if volume.name in names:
+            raise InvalidError(
+                f"the volume {volume.name!r} has two places: {names[volume.name]} and {place}",
+                parameter="volumes",
+            )
+        names[volume.name] = place
+        mounts[place] = volume._core
+    for copy in files:
+        mounts[copy.remote] = Bind(copy.local, read_only=True)
+    return mounts
+
+
+def copies_of(mounts: Sequence[Mount]) -> tuple[Copy, ...]:
+    """Files of this machine that a sandbox begins with.
+
+    Raises:
+        InvalidError: Something is no `Mount`.
+    """
+    for mount in mounts:
+        if not isinstance(mount, Mount):
+            raise InvalidError(
+                f"mounts lists Mount objects, not {type(mount).__name__}",
+                parameter="mounts",
+                hint="Image.add_local_dir(...)",
+            )
+    return tuple(Copy(mount.local_path, mount.remote_path) for mount in mounts)
+
+
+def terminal_of(*, pty: bool, pty_info: object) -> Terminal | None:
+    """The terminal that a program has; None for none.
+
+    Args:
+        pty: Whether it has one.
+        pty_info: Modal's own description of one, whose size and kind are taken.
+    """
+    if pty_info is None:
+        return Terminal() if pty else None
+    with translated():
+        usual = Terminal()
+        return Terminal(
+            rows=int(getattr(pty_info, "winsz_rows", 0) or usual.rows),
+            cols=int(getattr(pty_info, "winsz_cols", 0) or usual.cols),
+            term=str(getattr(pty_info, "env_term", "") or usual.term),
+        )

@@ -1,0 +1,288 @@
+"""Sandboxes, as Modal's programs use them."""
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from llm_sandbox.adapters.modal.app import ANY_APP, App, namespace_of, refuse_environment
+from llm_sandbox.adapters.modal.calls import (
+    Function,
+    Listing,
+    function_undone_by,
+)
+from llm_sandbox.adapters.modal.checks import (
+    check_args,
+    check_env,
+    check_name,
+    check_tags,
+    check_timeout,
+    check_workdir,
+)
+from llm_sandbox.adapters.modal.creation import (
+    copies_of,
+    gpu_of,
+    limits_of,
+    mounts_of,
+    network_of,
+    placement_of,
+    ports_of,
+)
+from llm_sandbox.adapters.modal.exception import (
+    InvalidError,
+    UnimplementedError,
+)
+from llm_sandbox.adapters.modal.image import Image
+from llm_sandbox.adapters.modal.image_build import prepare
+from llm_sandbox.adapters.modal.mount import Mount, SchedulerPlacement
+from llm_sandbox.adapters.modal.probe import Probe
+from llm_sandbox.adapters.modal.sandbox_calls import SandboxCalls
+from llm_sandbox.adapters.modal.secret import Secret, merge_secrets
+from llm_sandbox.adapters.modal.translation import translated
+from llm_sandbox.adapters.modal.volume import Volume
+from llm_sandbox.exceptions import SandboxNotFoundError
+from llm_sandbox.sandbox import Sandbox as Machine
+
+__all__ = ["Sandbox"]
+
+_TIMEOUT_S = 300
+_SNAPSHOT_S = 55
+
+_Path = str | os.PathLike[str]
+
+
+class Sandbox(SandboxCalls):
+    """A sandbox that lives by itself until its time is up, its program ends or `terminate`; made by
+    `create`. It does not end with this process.
+
+    Each call blocks; its ``.aio`` is awaited instead, as in ``await Sandbox.create.aio(...)``.
+    """
+
+    @function_undone_by(lambda made: made.terminate())
+    @staticmethod
+    def create(
+        *entrypoint_args: str,
+        app: App | None = None,
+        environment_name: str | None = None,
+        image: Image | None = None,
+        mounts: Sequence[Mount] = (),
+        secrets: Collection[Secret] | None = (),
+        network_file_systems: Mapping[_Path, Any] = {},
+        timeout: int | None = None,
+        workdir: str | None = None,
+        gpu: str | None = None,
+        cloud: str | None = None,
+        region: str | Sequence[str] | None = None,
+        cpu: float | tuple[float, float] | None = None,
+        memory: int | tuple[int, int] | None = None,
+        block_network: bool = False,
+        cidr_allowlist: Sequence[str] | None = None,
+        volumes: Mapping[_Path, Volume] = {},
+        pty_info: object = None,
+        encrypted_ports: Sequence[int] = (),
+        unencrypted_ports: Sequence[int] = (),
+        proxy: object = None,
+        _experimental_scheduler_placement: SchedulerPlacement | None = None,
+        client: object = None,
+        name: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        env: Mapping[str, str | None] | None = None,
+        idle_timeout: int | None = None,
+        runtime: str | None = None,
+        outbound_cidr_allowlist: Sequence[str] | None = None,
+        outbound_domain_allowlist: Sequence[str] | None = None,
+        inbound_cidr_allowlist: Sequence[str] | None = None,
+        pty: bool = False,
+        h2_ports: Sequence[int] = (),
+        custom_domain: str | None = None,
+        include_oidc_identity_token: bool = False,
+        readiness_probe: Probe | None = None,
+        verbose: bool = False,
+        experimental_options: Mapping[str, Any] | None = None,
+    ) -> "Sandbox":
+        """Make a sandbox, and return when it is there and its program has started.
+
+        Args:
+            entrypoint_args: The program that it ends with; none for a sandbox that waits for
+                `exec` until its time is up. 65,536 characters together at most.
+            app: The app that it belongs to; None for none.
+            environment_name: None; there are no environments.
+            image: What it begins with; None for `Image.debian_slim`.
+            mounts: Files of this machine that it begins with.
+            secrets: Variables of all its programs.
+            network_file_systems: Empty; they are Modal's servers'.
+            timeout: Seconds that it lives at most, up to 86,400; None for 300.
+            workdir: Where programs begin, absolute; None for the image's, which is ``/root`` unless
+                it says otherwise.
+            gpu: ``any``, or ``any:2`` for two; None for none.
+            cloud: None; there is only this machine.
+            region: None; there is only this machine.
+            cpu: CPUs that it is to have when others want them too; or that, and the most.
+            memory: MiB that it is left when memory is short; or that, and the most. Without a most,
+                `Configuration.limits` is it, or the request if that is larger.
+            block_network: Whether it has no network.
+            cidr_allowlist: The only addresses that it may connect to, as ranges; none if empty.
+                Names are not answered then. None for `Configuration.network`.
+            volumes: Volumes by the path that they are at.
+            pty_info: As `pty`.
+            encrypted_ports: Refused, unless ``configure(strict=False)`` makes them as those that
+                follow.
+            unencrypted_ports: Ports that `tunnels` leads to.
+            proxy: None; connections come from this machine's address.
+            _experimental_scheduler_placement: None; there is only this machine.
+            client: None; there is nothing to connect to.
+            name: A name that no other living sandbox of the app has, for `from_name`.
+            tags: Texts to find it by.
+            env: More variables, over those of `secrets`; those that are None are left out.
+            idle_timeout: Seconds without activity after which it ends.
+            runtime: None; the backend decides.
+            outbound_cidr_allowlist: As `cidr_allowlist`.
+            outbound_domain_allowlist: The names that it may connect to, on port 443, besides those
+                addresses; ``*.example.com`` for all below one, ``*`` for all.
+            inbound_cidr_allowlist: None; tunnels take connections from this machine alone.
+            pty: Refused: the entrypoint has no terminal; programs of `exec` may have one.
+            h2_ports: As `encrypted_ports`.
+            custom_domain: None; tunnels have this machine's address.
+            include_oidc_identity_token: False; nobody here vouches for identities.
+            readiness_probe: What `wait_until_ready` waits for.
+            verbose: Either way, what happens is logged by the logger ``llm_sandbox``.
+            experimental_options: None; they are those of Modal's servers.
+
+        Raises:
+            AlreadyExistsError: Another sandbox of the app has the name.
+            ImageBuildError: The image could not be built.
+            InvalidError: An argument is not acceptable, or two contradict each other.
+            NotFoundError: There is no such program or image.
+            UnimplementedError: Modal's cloud honours it, and this machine or backend cannot.
+            ValueError: The app is neither looked up nor run.
+        """
+        del verbose
+        check_args(entrypoint_args)
+        workdir = check_workdir(workdir)
+        check_timeout(timeout, "timeout")
+        check_timeout(idle_timeout, "idle_timeout")
+        namespace = namespace_of(app)
+        ports, ignored = ports_of(encrypted_ports, unencrypted_ports, h2_ports)
+        network = network_of(
+            block=block_network,
+            cidrs=cidr_allowlist,
+            outbound_cidrs=outbound_cidr_allowlist,
+            domains=outbound_domain_allowlist,
+            has_ports=bool(ports),
+        )
+        limits = limits_of(cpu, memory)
+        variables = check_env(env, "env")
+        hidden = merge_secrets(secrets)
+        gpus, more = gpu_of(gpu)
+        ignored += more
+        ignored += refuse_environment(client, environment_name)
+        ignored += placement_of(
+            cloud=cloud,
+            region=region,
+            scheduler_placement=_experimental_scheduler_placement,
+            proxy=proxy,
+            custom_domain=custom_domain,
+            inbound_cidr_allowlist=inbound_cidr_allowlist,
+            oidc=include_oidc_identity_token,
+            runtime=runtime,
+            experimental=experimental_options,
+        )
+        if pty or pty_info is not None:
+            raise UnimplementedError(
+                "a terminal for the entrypoint",
+                None,
+                "only programs of exec() have one",
+                hint="create it without words, and start the program by exec(..., pty=True)",
+            )
+        if image is not None and not isinstance(image, Image):
+            raise InvalidError(f"image is an Image, not {type(image).__name__}", parameter="image")
+        source = image or Image.debian_slim()
+        mounts_of(volumes, (), network_file_systems)
+        ground = prepare(source, workdir, copies_of(mounts))
+        with translated():
+            machine = Machine.create(
+                *(entrypoint_args or source._cmd),
+                backend=ground.backend,
+                image=ground.image,
+                workdir=ground.workdir,
+                env=ground.env | variables,
+                secrets={key: value for key, value in hidden.items() if key not in variables},
+                limits=limits,
+                network=network,
+                ports=ports,
+                mounts=mounts_of(volumes, ground.files, network_file_systems),
+                gpu=gpus,
+                ready=None if readiness_probe is None else readiness_probe._readiness,
+                timeout=_TIMEOUT_S if timeout is None else timeout,
+                idle_timeout=idle_timeout,
+                name=None if name is None else check_name(name),
+                namespace=namespace,
+                tags=check_tags(tags or {}),
+                on_exit="keep",
+            )
+        return Sandbox(machine, ignored=tuple(ignored))
+
+    # --- finding sandboxes
+
+    @Function
+    @staticmethod
+    def from_id(sandbox_id: str, client: object = None) -> "Sandbox":
+        """Return a handle of a sandbox by its `object_id`.
+
+        Of one that has ended within a day there is a handle as well, which has its `returncode` but
+        not its output.
+
+        Raises:
+            NotFoundError: There is none.
+        """
+        refuse_environment(client, None)
+        with translated():
+            try:
+                return Sandbox(Machine.attach(sandbox_id))
+            except SandboxNotFoundError as error:
+                if error.end_reason is None:
+                    raise
+                return Sandbox(None, ended=(sandbox_id, error))
+
+    @Function
+    @staticmethod
+    def from_name(
+        app_name: str, name: str, *, environment_name: str | None = None, client: object = None
+    ) -> "Sandbox":
+        """Return a handle of the living sandbox of an app that has a name.
+
+        Raises:
+            NotFoundError: There is none.
+        """
+        refuse_environment(client, environment_name)
+        with translated():
+            return Sandbox(Machine.from_name(check_name(name), ANY_APP + app_name))
+
+    @Listing
+    @staticmethod
+    def list(
+        *,
+        app_id: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        client: object = None,
+    ) -> Iterator["Sandbox"]:
+        """Yield handles of living sandboxes that were created here, newest first.
+
+        Args:
+            app_id: Those of one app; None for all apps, and for those without.
+            tags: Those that have at least these tags.
+            client: None; there is nothing to connect to.
+
+        Raises:
+            InvalidError: An argument is not acceptable.
+        """
+        refuse_environment(client, None)
+        namespace = None if app_id is None else namespace_of(app_id)
+        with translated():
+            found = Machine.list(check_tags(tags or {}), namespace)
+        ours = []
+        for machine in found:
+            if f"{machine.namespace}.".startswith(ANY_APP):
+                ours.append(Sandbox(machine))
+            else:
+                machine.detach()
+        return iter(ours)

@@ -1,0 +1,214 @@
+"""The sandbox that a command of an agent runs in: one of ours, with the workspace mounted."""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from llm_sandbox.adapters.sbx_agents.docker_args import DockerArguments
+from llm_sandbox.backends.containers.backend import ContainerBackend
+from llm_sandbox.backends.containers.bound import bind
+from llm_sandbox.backends.containers.creation.dangers import UNSAFE
+from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.backends.registry import get_backend
+from llm_sandbox.exceptions import (
+    SandboxNotFoundError,
+    SecurityError,
+    UnsupportedError,
+    ValidationError,
+)
+from llm_sandbox.limits import Limits
+from llm_sandbox.mounts import Bind, Tmpfs
+from llm_sandbox.network import Network
+from llm_sandbox.sandbox import Sandbox
+from llm_sandbox.secrets import Secret
+
+__all__ = ["AGENT_LIMITS", "HOME", "NAMESPACE", "ContainerRequest"]
+
+NAMESPACE: Final = "sbx-agents"
+"""Where the names of this adapter's sandboxes count."""
+HOME: Final = "/agent-home"
+"""Home of programs: in memory, so that what agents keep there is no part of the workspace."""
+AGENT_LIMITS: Final = Limits(
+    memory_bytes=4 << 30,
+    processes=1024,
+    tmp_bytes=1 << 30,
+    open_files=4096,
+    file_size_bytes=4 << 30,
+    output_bytes=64 << 20,
+)
+"""What an agent's tools need, which is more than a snippet of code."""
+_HOME_BYTES: Final = 256 << 20
+_AGENT, _WORKSPACE = "sbx.agent", "sbx.workspace"
+_SETTINGS, _KEYS = "sbx.settings", "sbx.keys"
+
+
+@dataclass(frozen=True)
+class ContainerRequest:
+    """What is asked of a sandbox for an agent."""
+
+    workspace: Path
+    workdir: str
+    """Where the workspace is inside."""
+    agent: str
+    """The kind of agent, such as ``codex``."""
+    backend: str = "docker"
+    image: str | None = None
+    name: str | None = None
+    limits: Limits = AGENT_LIMITS
+    network: Network = "blocked"
+    arguments: DockerArguments = field(default_factory=DockerArguments)
+    allow_dangerous: bool = False
+    is_ours: bool = False
+    """Whether the workspace is a place that this adapter made."""
+    secrets: Sequence[Secret] = ()
+    keys: str = ""
+    """What tells the keys among them from later ones."""
+    keep: bool = False
+    """Whether it lives on when this process ends."""
+    idle_timeout: float | None = None
+
+    def check(self) -> None:
+        """Refuse what cannot be made, before anything is.
+
+        Raises:
+            SecurityError: An argument would open the container's walls.
+            UnsupportedError: The backend makes no containers.
+            ValidationError: An option is not acceptable.
+        """
+        self._backend()
+
+    def make(self) -> Sandbox:
+        """Make it.
+
+        Raises:
+            NameInUseError: A living sandbox has the name.
+            SandboxError: As of `check`; or it could not be made.
+        """
+        is_kept = self.keep or self.name is not None
+        tags = {**self._tags(), _SETTINGS: self._digest(), _KEYS: self.keys}
+        place = Bind(
+            self.workspace, read_only=False, dangerous=self.allow_dangerous or self.is_ours
+        )
+        try:
+            return Sandbox.create(
+                backend=self._backend(),
+                workdir=self.workdir,
+                env={"HOME": HOME},
+                secrets=list(self.secrets),
+                limits=self.limits,
+                network=self._network(),
+                mounts={self.workdir: place, HOME: Tmpfs(_HOME_BYTES)},
+                name=self.name,
+                namespace=NAMESPACE if is_kept else "default",
+                tags=tags if is_kept else None,
+                idle_timeout=self.idle_timeout if is_kept else None,
+                on_exit="keep" if self.keep else "destroy",
+            )
+        except SecurityError as error:
+            raise _refusal(error) from None
+
+    def find(self) -> Sandbox | None:
+        """Return the living sandbox that is asked for: of this name and kind of agent, and without
+        a name the newest of this kind and workspace; None for none. One with other keys than those
+        that are asked for now is ended.
+
+        Raises:
+            ValidationError: What is there was made with other settings, or for something else.
+        """
+        if self.name is None:
+            found = Sandbox.list(self._tags(), NAMESPACE)
+            for other in found[1:]:
+                other.detach()
+            sandbox = found[0] if found else None
+        else:
+            try:
+                sandbox = Sandbox.from_name(self.name, NAMESPACE)
+            except SandboxNotFoundError:
+                return None
+        if sandbox is not None:
+            self._compare(sandbox)
+            if sandbox.tags.get(_KEYS) != self.keys:
+                sandbox.destroy()
+                return None
+            if self._network() != "open":
+                sandbox.set_network(self._network())
+        return sandbox
+
+    def remove(self) -> None:
+        """End the living sandboxes that are asked for, whatever their settings."""
+        found = Sandbox.list(self._tags(), NAMESPACE)
+        if self.name is not None:
+            with contextlib.suppress(SandboxNotFoundError):
+                found.append(Sandbox.from_name(self.name, NAMESPACE))
+        for sandbox in found:
+            sandbox.destroy()
+
+    def _compare(self, sandbox: Sandbox) -> None:
+        for tag, value, what in (
+            (_AGENT, self.agent, "agent"),
+            (_WORKSPACE, str(self.workspace), "workspace"),
+            (_SETTINGS, self._digest(), None),
+        ):
+            if sandbox.tags.get(tag) == value:
+                continue
+            reference = self.name or sandbox.id
+            sandbox.detach()
+            why = f"for another {what}" if what else "with other settings"
+            raise ValidationError(
+                f"the sandbox {reference!r} was made {why}",
+                parameter="name",
+                hint=f"force_recreate=True, another name, or: llm-sandbox stop {sandbox.id}",
+            )
+
+    def _tags(self) -> dict[str, str]:
+        return {_AGENT: self.agent, _WORKSPACE: str(self.workspace)}
+
+    def _digest(self) -> str:
+        """What tells one set of settings from another; no value can be had from it."""
+        plain = [
+            *(self.workdir, self.backend, self.image, self.allow_dangerous),
+            *(repr(self.limits), sorted(self.arguments.runtime_configs.items())),
+            *(self.arguments.mounts, self._network() == "open"),
+            [(one.name, one.delivery, one.hosts) for one in self.secrets],
+        ]
+        return hashlib.sha256(json.dumps(plain, default=str).encode()).hexdigest()[:16]
+
+    def _network(self) -> Network:
+        return (
+            "blocked" if self.arguments.runtime_configs.get("network") == "none" else self.network
+        )
+
+    def _backend(self) -> ContainerBackend:
+        configs = dict(self.arguments.runtime_configs)
+        if configs.get("network") == "none":
+            del configs["network"]
+        registered = get_backend(self.backend)
+        if not isinstance(registered, ContainerBackend):
+            raise UnsupportedError(
+                "an agent's container",
+                self.backend,
+                "it makes no containers",
+                hint="backend='docker' or backend='podman'",
+            )
+        try:
+            options = ContainerOptions(
+                image=self.image,
+                runtime_configs=configs,
+                mounts=tuple(self.arguments.mounts),
+                allow_unsafe=UNSAFE if self.allow_dangerous else (),
+            )
+        except SecurityError as error:
+            raise _refusal(error) from None
+        return bind(registered, options)
+
+
+def _refusal(error: SecurityError) -> SecurityError:
+    """The error with what takes the risk here, where it is one that can be taken."""
+    hint = error.hint
+    if error.context.get("parameter") is not None:
+        hint = "to take that risk: allow_dangerous=True"
+    return SecurityError(error.message, op="prepare", hint=hint, context=error.context)

@@ -1,0 +1,209 @@
+"""Turns of agents in sandboxes of Docker's program ``sbx``."""
+
+import contextlib
+import hashlib
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from llm_sandbox.adapters.sbx_agents.cli import BACKEND, SbxCli, sbx_failure
+from llm_sandbox.adapters.sbx_agents.host_login import read_codex_login
+from llm_sandbox.adapters.sbx_agents.listing import ListedSandbox, list_sandboxes
+from llm_sandbox.adapters.sbx_agents.results import CommandResult
+from llm_sandbox.adapters.sbx_agents.session import SandboxSession
+from llm_sandbox.exceptions import SandboxError, UnsupportedError, ValidationError
+
+__all__ = ["SbxRequest"]
+
+_CREATE_S = 900.0
+_STRIPPED = ("codex", "opencode")
+"""Agents whose program ``sbx run`` starts itself; of a command it wants the arguments."""
+_UNSAFE = re.compile(r"[^A-Za-z0-9.-]+", re.ASCII)
+_COPY = "umask 077 && mkdir -p ~/.codex && cat > ~/.codex/auth.json"
+
+
+@dataclass(frozen=True)
+class SbxRequest:
+    """What is asked of ``sbx`` for an agent."""
+
+    cli: SbxCli
+    agent: str
+    workspace: Path
+    name: str | None
+    cpus: int | None
+    memory: str | None
+    image: str | None
+
+    def find(self) -> str | None:
+        """Return the sandbox that is asked for: of this name and kind of agent, and without a name
+        of this kind and workspace; None for none.
+
+        Raises:
+            ValidationError: The name is that of a sandbox of another agent.
+        """
+        listed = list_sandboxes(self.cli)
+        if self.name is None:
+            return next((one.name for one in listed if self._is_alike(one)), None)
+        for one in listed:
+            if one.name == self.name:
+                if one.agent != self.agent:
+                    raise ValidationError(
+                        f"sbx has a sandbox {self.name!r} of agent {one.agent}",
+                        parameter="name",
+                        hint=f"another name, or: sbx rm {self.name}",
+                    )
+                return one.name
+        return None
+
+    def remove_all(self) -> None:
+        """Remove the sandbox of this name, and those of this kind and workspace."""
+        for one in list_sandboxes(self.cli):
+            if one.name == self.name or self._is_alike(one):
+                self.remove(one.name)
+
+    def remove(self, name: str) -> None:
+        """Remove a sandbox.
+
+        Raises:
+            SandboxError: It could not be.
+        """
+        force = ["--force"] if self.cli.understands("rm", "--force") else []
+        result = self.cli.call("rm", *force, name)
+        if result.returncode != 0:
+            raise sbx_failure(f"removing {name}", result, f"by hand: sbx rm {name}")
+
+    def remove_if_there(self, name: str) -> None:
+        """Remove a sandbox, unless that has happened."""
+        if any(one.name == name for one in list_sandboxes(self.cli)):
+            self.remove(name)
+
+    def make(self) -> str:
+        """Make a sandbox and return its name.
+
+        Raises:
+            UnsupportedError: This version of ``sbx`` lacks an option.
+            SandboxError: It could not be made.
+        """
+        name = self.name or self._own_name()
+        words = ["create"]
+        if self._takes("create", "--quiet"):
+            words.append("--quiet")
+        options: tuple[tuple[str, str, str | None], ...] = (
+            ("name", "--name", name),
+            ("cpus", "--cpus", None if self.cpus is None else str(self.cpus)),
+            ("memory", "--memory", self.memory),
+            ("image", "--template", self.image),
+        )
+        for field, flag, value in options:
+            if value is None:
+                continue
+            if not self._takes("create", flag):
+                raise UnsupportedError(
+                    f"{field}=",
+                    BACKEND,
+                    f"this version of it has no {flag}",
+                    hint=f"leave out {field}=, or update sbx",
+                )
+            words += [flag, value]
+        result = self.cli.call(*words, self.agent, str(self.workspace), timeout=_CREATE_S)
+        if result.returncode != 0:
+            by_hand = f"by hand: sbx create --name {name} {self.agent} {self.workspace}"
+            raise sbx_failure(f"making a sandbox for {self.agent}", result, by_hand)
+        return name
+
+    def allow(self, name: str, resources: Sequence[str]) -> None:
+        """Allow one sandbox to connect somewhere; the rule goes with it.
+
+        Raises:
+            UnsupportedError: This version of ``sbx`` has rules for all sandboxes only.
+            SandboxError: It failed.
+        """
+        if not resources:
+            return
+        verb, joined = "policy allow network", ",".join(resources)
+        if self.cli.understands(verb, "--sandbox"):
+            words = [*verb.split(), "--sandbox", name, joined]
+        elif "SANDBOX" in self.cli.usage(verb):
+            words = [*verb.split(), name, joined]
+        else:
+            raise UnsupportedError(
+                "network_allow=",
+                BACKEND,
+                "this version of it has no rules for one sandbox, and those for all stay",
+                hint="update sbx; or engine='builtin'; or allow them for every sandbox of this "
+                f"machine yourself: sbx policy allow network {joined}",
+            )
+        result = self.cli.call(*words)
+        if result.returncode != 0:
+            raise sbx_failure("allowing hosts", result, f"by hand: sbx {' '.join(words)}")
+
+    def copy_codex_login(self, name: str) -> None:
+        """Copy the host's own sign-in of Codex into a sandbox, for its user alone to read.
+
+        Raises:
+            SandboxError: There is none here, or it could not be copied.
+        """
+        # By standard input, so that the file never lies there for others to read.
+        result = self.cli.call("exec", "-i", name, "sh", "-c", _COPY, given=read_codex_login())
+        if result.returncode != 0:
+            raise sbx_failure(
+                "copying the sign-in of Codex", result, f"by hand: sbx exec -it {name} sh"
+            )
+
+    def run(
+        self, name: str, session: SandboxSession, command: Sequence[str], *, keep: bool
+    ) -> CommandResult:
+        """Run a command in a sandbox.
+
+        Args:
+            name: The sandbox.
+            session: The turn, whose timeout and streams count.
+            command: Its words.
+            keep: Whether the sandbox stays, in versions of ``sbx`` that would remove it then.
+
+        Raises:
+            subprocess.TimeoutExpired: It did not end in time; the sandbox was stopped.
+        """
+        given = session.metadata
+        inner = list(command)
+        if self.agent in _STRIPPED and inner[:1] == [self.agent]:
+            inner = inner[1:]
+        by_place = re.search(r"\bSANDBOX\s*\|", self.cli.usage("run")) is not None
+        stays = ["--no-remove"] if keep and self.cli.understands("run", "--no-remove") else []
+        words = ["run", *stays, *([name] if by_place else ["--name", name]), "--", *inner]
+        try:
+            result = self.cli.follow(
+                words,
+                timeout=given.get("timeout_seconds"),
+                stream=bool(given.get("stream_output")),
+                line_filter=given.get("stream_filter"),
+            )
+        except subprocess.TimeoutExpired as error:
+            self._stop(name)
+            error.cmd = list(command)
+            raise
+        result.metadata["sandbox_id"] = name
+        return result
+
+    def _stop(self, name: str) -> None:
+        """End what runs in a sandbox: ending the program here leaves that alone."""
+        with contextlib.suppress(SandboxError):
+            if self.cli.help("stop") and self.cli.call("stop", name).returncode == 0:
+                return
+        self.remove(name)
+
+    def _takes(self, verb: str, flag: str) -> bool:
+        # Options of `create` are listed by it, in other versions by its subcommands.
+        return self.cli.understands(verb, flag) or self.cli.understands(
+            f"{verb} {self.agent}", flag
+        )
+
+    def _is_alike(self, one: ListedSandbox) -> bool:
+        return one.agent == self.agent and one.workspace == str(self.workspace)
+
+    def _own_name(self) -> str:
+        digest = hashlib.sha256(str(self.workspace).encode()).hexdigest()[:8]
+        place = _UNSAFE.sub("-", self.workspace.name).strip("-.")[:32] or "workspace"
+        return f"{self.agent}-{place}-{digest}"

@@ -1,0 +1,357 @@
+"""Agents in sandboxes of Docker's ``sbx``, or in our own made to its measure."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+
+from llm_sandbox.adapters.sbx_agents.agent_auth import AgentAuth, AuthOutcome
+from llm_sandbox.adapters.sbx_agents.builtin import (
+    check_engine,
+    network_of,
+    resources_of,
+    run_turn,
+    secrets_of,
+    stamp_of,
+)
+from llm_sandbox.adapters.sbx_agents.cli import SbxCli
+from llm_sandbox.adapters.sbx_agents.clones import PrivateClone
+from llm_sandbox.adapters.sbx_agents.containers import AGENT_LIMITS, ContainerRequest
+from llm_sandbox.adapters.sbx_agents.credentials import Engine, credentials_of, oauth_refusal
+from llm_sandbox.adapters.sbx_agents.files import WorkspaceFileMixin
+from llm_sandbox.adapters.sbx_agents.listing import read_diagnosis
+from llm_sandbox.adapters.sbx_agents.real import SbxRequest
+from llm_sandbox.adapters.sbx_agents.results import CommandResult, RunArtifacts
+from llm_sandbox.adapters.sbx_agents.services import service_of
+from llm_sandbox.adapters.sbx_agents.session import (
+    AgentLike,
+    RunConfigLike,
+    SandboxSession,
+    begin_session,
+)
+from llm_sandbox.adapters.sbx_agents.turns import Turns
+from llm_sandbox.exceptions import SandboxError, UnsupportedError
+from llm_sandbox.limits import Limits
+
+__all__ = ["DockerSbxSandbox"]
+
+_LOOK_S = 10
+_BACKEND: Final = "docker"
+
+
+class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
+    """A sandbox that a coding agent works in, with its keys kept outside of it.
+
+    ``engine="sbx"`` has Docker's program of that name make it, a microVM; where that is not
+    installed, every method says so. ``engine="builtin"`` is a container of ours, with our gate for
+    the network and placeholders for keys. Neither stands in for the other.
+
+    Fields that the class of the same name in ``sbx-agents`` lacks: ``engine``, ``image``, and for
+    ``engine="builtin"`` ``backend``, ``workdir``, ``secrets``, ``allow_dangerous`` and
+    ``idle_timeout``.
+
+    Raises:
+        UnsupportedError: A field means nothing with the engine.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    id: str = "docker_sbx"
+    workspace: Path
+    """The folder of this machine that the agent works in; it is the agent's to change."""
+    name: str | None = None
+    """A sandbox of this name and kind of agent is used again; without a name one of this kind and
+    workspace."""
+    branch: str | None = None
+    """Work on this branch in a private clone of the workspace; `prepare` says where that is."""
+    cpus: int | None = None
+    memory: str | None = None
+    """Such as ``4g``; None for the engine's default."""
+    remove_on_exit: bool = True
+    """Whether a sandbox that was made in a turn ends at its `cleanup`."""
+    force_recreate: bool = False
+    """Whether sandboxes that could be used again, and the clone of a branch, are removed first."""
+    network_allow: list[str] = Field(default_factory=list)
+    """``host``, ``host:port``, ``*.host``, ``**.host`` or a range of addresses: what this sandbox,
+    and no other, may connect to, besides the service that the agent's model is at."""
+    secret_env: dict[str, str] = Field(default_factory=dict)
+    """Service to variable of this process: where its key is taken from if none is kept."""
+    secret_oauth: list[str] = Field(default_factory=list)
+    """Services that are signed in to if no key is kept; with ``engine="sbx"``."""
+    secret_oauth_refresh: list[str] = Field(default_factory=list)
+    """Services that are signed in to each time; with ``engine="sbx"``."""
+    codex_auth_from_host: bool = False
+    """Whether the host's own ChatGPT sign-in of Codex is copied into the sandbox: the one case that
+    a key comes in."""
+    engine: Engine = "sbx"
+    image: str | None = None
+    """Image that has the agent; None for the engine's own."""
+    backend: Literal["docker", "podman"] = _BACKEND
+    workdir: str | None = None
+    """Where the workspace is inside; None for its own path, as commands may name it."""
+    secrets: list[Any] = Field(default_factory=list, repr=False)
+    """`llm_sandbox.Secret` objects, for services that are not known by name."""
+    allow_dangerous: bool = False
+    """Whether a workspace is taken that nobody should give away."""
+    idle_timeout: float | None = 86400.0
+    """Seconds without activity after which a sandbox that stays ends; None for never."""
+
+    _turns: Turns = PrivateAttr(default_factory=Turns)
+    _builtin_only: ClassVar[tuple[str, ...]] = (
+        "backend",
+        "workdir",
+        "secrets",
+        "allow_dangerous",
+        "idle_timeout",
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.engine == "builtin":
+            for field in ("secret_oauth", "secret_oauth_refresh"):
+                if getattr(self, field):
+                    raise oauth_refusal(f"{field}=")
+            return self
+        for field in self._builtin_only:
+            if field in self.model_fields_set:
+                raise UnsupportedError(
+                    f"{field}=",
+                    "sbx",
+                    "it is of containers of this library",
+                    hint=f"leave out {field}=, or engine='builtin'",
+                )
+        return self
+
+    # --- what is there
+
+    @classmethod
+    def check_available(cls, *, engine: Engine = "sbx") -> None:
+        """Make sure that the engine is installed.
+
+        Raises:
+            BackendUnavailableError: It is not; the hint says what to type.
+        """
+        credentials_of(engine)
+        if engine == "sbx":
+            SbxCli().path()
+        else:
+            check_engine(_BACKEND, _LOOK_S)
+
+    @classmethod
+    def is_available(cls, *, engine: Engine = "sbx") -> bool:
+        """Whether the engine is installed."""
+        try:
+            cls.check_available(engine=engine)
+        except SandboxError:
+            return False
+        return True
+
+    @classmethod
+    def check_ready(cls, *, timeout_seconds: int = _LOOK_S, engine: Engine = "sbx") -> None:
+        """Make sure that sandboxes can be made.
+
+        Raises:
+            SandboxError: They cannot; the hint says what to type.
+        """
+        credentials_of(engine)
+        if engine == "sbx":
+            read_diagnosis(SbxCli(), timeout_seconds)
+        else:
+            check_engine(_BACKEND, timeout_seconds)
+
+    @classmethod
+    def is_ready(cls, *, timeout_seconds: int = _LOOK_S, engine: Engine = "sbx") -> bool:
+        """Whether sandboxes can be made."""
+        try:
+            cls.check_ready(timeout_seconds=timeout_seconds, engine=engine)
+        except SandboxError:
+            return False
+        return True
+
+    # --- keys
+
+    @classmethod
+    def check_agent_secrets(
+        cls, agent_id: str, *, timeout_seconds: int = _LOOK_S, engine: Engine = "sbx"
+    ) -> None:
+        """Make sure that the key that an agent needs is kept.
+
+        Raises:
+            SandboxError: It is not; the hint says what to type.
+        """
+        AgentAuth(credentials_of(engine), {}, (), (), False).check(agent_id, timeout_seconds)
+
+    @classmethod
+    def has_global_secret(
+        cls, service: str, *, timeout_seconds: int = _LOOK_S, engine: Engine = "sbx"
+    ) -> bool:
+        """Whether a key of a service is kept on this machine."""
+        return credentials_of(engine).has(service, timeout_seconds)
+
+    @classmethod
+    def set_global_secret(
+        cls, service: str, value: str, *, timeout_seconds: int = _LOOK_S, engine: Engine = "sbx"
+    ) -> None:
+        """Keep a key of a service on this machine; it stands on no command line."""
+        credentials_of(engine).set(service, value, timeout_seconds)
+
+    @classmethod
+    def set_global_oauth_secret(
+        cls,
+        service: str,
+        *,
+        timeout_seconds: int = 120,
+        stream_output: bool = False,
+        engine: Engine = "sbx",
+    ) -> None:
+        """Have a person sign in to a service, and keep what comes of it.
+
+        Raises:
+            UnsupportedError: With ``engine="builtin"``: only Docker's program can.
+        """
+        credentials_of(engine).sign_in(service, timeout_seconds, stream=stream_output)
+
+    def ensure_agent_secret(
+        self, agent_id: str, *, timeout_seconds: int = _LOOK_S, stream_output: bool = False
+    ) -> None:
+        """Have the key that an agent needs kept: as it is, by signing in, or from ``secret_env``.
+
+        Raises:
+            SandboxError: There is none to be had; the hint says what to type.
+        """
+        service = service_of(agent_id)
+        if service is not None:
+            self._auth().ensure(service, timeout_seconds, stream=stream_output)
+
+    def ensure_agent_auth(
+        self,
+        agent: AgentLike,
+        run_config: RunConfigLike | None = None,
+        *,
+        stream_output: bool = False,
+    ) -> None:
+        """Have every key that a turn of this agent needs; errors as in `ensure_agent_secret`."""
+        session = begin_session(self.workspace.resolve(), self.name, agent, run_config)
+        self._auth().apply(session.metadata, _LOOK_S, stream=stream_output)
+
+    # --- a turn
+
+    def prepare(self, agent: AgentLike, run_config: RunConfigLike | None) -> SandboxSession:
+        """Say where the agent works: in the workspace, or with a branch in a private clone of it.
+
+        Raises:
+            SandboxError: There is no workspace, or no such branch can be worked on.
+        """
+        place = self.workspace.resolve(strict=True)
+        if self.branch is not None:
+            clone = PrivateClone(place, self.branch)
+            if self.force_recreate:
+                clone.remove()
+            place = clone.make()
+        session = begin_session(place, self.name, agent, run_config)
+        if self.branch is not None:
+            session.metadata |= {"branch": self.branch, "clone": str(place)}
+        if self.engine == "builtin":
+            self._container(session, AuthOutcome([])).check()
+        return session
+
+    def run(self, session: SandboxSession, command: list[str]) -> CommandResult:
+        """Run a command of the agent.
+
+        Raises:
+            subprocess.TimeoutExpired: It did not end in time, and was ended inside.
+            SandboxError: A key is missing, or the sandbox could not be made.
+        """
+        if self.engine == "sbx":
+            SbxCli().path()
+        turn = self._turns.of(session)
+        stream = bool(session.metadata.get("stream_output"))
+        outcome = self._auth().apply(session.metadata, _LOOK_S, stream=stream)
+        turn.watch(session.workspace)
+        recreate = turn.is_first and (self.force_recreate or outcome.changed)
+        turn.is_first = False
+        if self.engine == "builtin":
+            request = self._container(session, outcome)
+            return run_turn(turn, request, session, command, outcome=outcome, recreate=recreate)
+        return self._run_sbx(session, command, outcome, recreate=recreate)
+
+    def collect(self, session: SandboxSession) -> RunArtifacts:
+        """Return what the commands of this turn made of the workspace, or of the clone."""
+        found = self._turns.of(session).artifacts(session.workspace)
+        for name in ("branch", "clone"):
+            if name in session.metadata:
+                found.metadata[name] = session.metadata[name]
+        return found
+
+    def cleanup(self, session: SandboxSession) -> None:
+        """End the turn, and the sandbox that was made for it unless that stays. A clone stays."""
+        turn = self._turns.end(session)
+        if turn is None:
+            return
+        if turn.sandbox is not None:
+            if turn.is_ours and self.remove_on_exit:
+                turn.sandbox.destroy()
+            else:
+                turn.sandbox.detach()
+        if turn.external is not None and turn.is_ours and self.remove_on_exit:
+            self._request(session).remove_if_there(turn.external)
+
+    def _run_sbx(
+        self,
+        session: SandboxSession,
+        command: list[str],
+        outcome: AuthOutcome,
+        *,
+        recreate: bool,
+    ) -> CommandResult:
+        turn, request = self._turns.of(session), self._request(session)
+        if recreate:
+            request.remove_all()
+        name = turn.external or (None if recreate else request.find())
+        if name is None:
+            name = request.make()
+            turn.is_ours = True
+        turn.external = session.sandbox_name = name
+        request.allow(name, resources_of(session, self.network_allow, outcome))
+        if outcome.codex_login:
+            request.copy_codex_login(name)
+        return request.run(name, session, command, keep=not self.remove_on_exit)
+
+    def _auth(self) -> AgentAuth:
+        return AgentAuth(
+            credentials_of(self.engine),
+            self.secret_env,
+            self.secret_oauth,
+            self.secret_oauth_refresh,
+            self.codex_auth_from_host,
+        )
+
+    def _request(self, session: SandboxSession) -> SbxRequest:
+        return SbxRequest(
+            SbxCli(),
+            str(session.metadata["agent_id"]),
+            session.workspace,
+            *(self.name, self.cpus, self.memory, self.image),
+        )
+
+    def _container(self, session: SandboxSession, outcome: AuthOutcome) -> ContainerRequest:
+        limits = {} if self.cpus is None else {"cpus": self.cpus}
+        if self.memory is not None:
+            limits["memory_bytes"] = Limits.parse_size(self.memory, "memory")
+        return ContainerRequest(
+            workspace=session.workspace,
+            workdir=self.workdir or str(session.workspace),
+            agent=str(session.metadata.get("agent_id", "")),
+            backend=self.backend,
+            image=self.image,
+            name=self.name,
+            limits=replace(AGENT_LIMITS, **limits),
+            network=network_of(resources_of(session, self.network_allow, outcome)),
+            allow_dangerous=self.allow_dangerous,
+            is_ours=self.branch is not None,
+            secrets=(*secrets_of(outcome), *self.secrets),
+            keys=stamp_of(outcome),
+            keep=not self.remove_on_exit,
+            idle_timeout=self.idle_timeout,
+        )

@@ -1,0 +1,91 @@
+"""Showing what a program says while it runs."""
+
+import contextlib
+import sys
+import threading
+import time
+from typing import Literal, TextIO
+
+from llm_sandbox.adapters.sbx_agents.session import StreamFilter
+from llm_sandbox.exceptions import SandboxTimeoutError
+from llm_sandbox.sandbox import Process
+from llm_sandbox.terminal import strip_controls
+
+__all__ = ["LineShower", "show_process"]
+
+_QUIET_S = 30.0
+_QUIET_WORDS = "no output yet; the sandbox is still at work\n"
+
+
+class LineShower:
+    """Writes lines to this process' own streams, as a filter has them.
+
+    Safe to use from several threads.
+
+    Args:
+        line_filter: What is asked of each line; None shows all of them.
+    """
+
+    def __init__(self, line_filter: StreamFilter | None) -> None:
+        self._filter = line_filter
+        self._lock = threading.Lock()
+        self.last = time.monotonic()
+        """When there was a line, on the monotonic clock."""
+        self.failure: BaseException | None = None
+        """What the filter raised; nothing more is shown then."""
+
+    def show(self, line: str, source: Literal["stdout", "stderr"]) -> None:
+        """Show a line, unless the filter hides it."""
+        self.last = time.monotonic()
+        if self.failure is not None:
+            return
+        try:
+            shown = line if self._filter is None else self._filter(line, source)
+        except Exception as error:  # noqa: BLE001 - raised again by who waits for the program
+            self.failure = error
+            return
+        if shown is None:
+            return
+        # trust: a terminal would obey what programs inside write to it.
+        clean = strip_controls(shown)
+        self._write(
+            sys.stdout if source == "stdout" else sys.stderr,
+            clean if clean.endswith("\n") else f"{clean}\n",
+        )
+
+    def say_if_quiet(self) -> None:
+        """Say that the program still runs, if there was no line for half a minute."""
+        if time.monotonic() - self.last >= _QUIET_S:
+            self.last = time.monotonic()
+            self._write(sys.stderr, _QUIET_WORDS)
+
+    def _write(self, target: TextIO, text: str) -> None:
+        with self._lock:
+            target.write(text)
+            target.flush()
+
+
+def show_process(process: Process, line_filter: StreamFilter | None) -> None:
+    """Show what a program says until it ends.
+
+    Raises:
+        Exception: What the filter raised, after the program's end.
+    """
+    shower = LineShower(line_filter)
+
+    def follow(source: Literal["stdout", "stderr"]) -> None:
+        for line in process.stdout if source == "stdout" else process.stderr:
+            shower.show(line, source)
+
+    sources: tuple[Literal["stdout", "stderr"], ...] = ("stdout", "stderr")
+    threads = [threading.Thread(target=follow, args=(name,), daemon=True) for name in sources]
+    for thread in threads:
+        thread.start()
+    while process.poll() is None:
+        with contextlib.suppress(SandboxTimeoutError):
+            process.wait(_QUIET_S)
+        shower.say_if_quiet()
+    for thread in threads:
+        thread.join()
+    if shower.failure is not None:
+        raise shower.failure

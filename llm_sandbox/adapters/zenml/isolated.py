@@ -1,0 +1,131 @@
+"""Components whose sandboxes are isolated: by bubblewrap, Docker or Podman."""
+
+from typing import cast
+
+from llm_sandbox.adapters.zenml.base import (
+    BaseSandbox,
+    BaseSandboxConfig,
+    BaseSandboxFlavor,
+    BaseSandboxSettings,
+)
+from llm_sandbox.adapters.zenml.component import IsolatedComponent
+from llm_sandbox.adapters.zenml.fields import ContainerFields, IsolatedFields
+
+__all__ = [
+    "BubblewrapSandbox",
+    "BubblewrapSandboxFlavor",
+    "ContainerSandboxConfig",
+    "ContainerSandboxSettings",
+    "DockerSandbox",
+    "DockerSandboxFlavor",
+    "IsolatedSandboxConfig",
+    "IsolatedSandboxSettings",
+    "PodmanSandbox",
+    "PodmanSandboxFlavor",
+]
+
+
+class IsolatedSandboxSettings(BaseSandboxSettings, IsolatedFields):
+    """Settings of sandboxes that are isolated."""
+
+
+class IsolatedSandboxConfig(BaseSandboxConfig, IsolatedSandboxSettings):
+    """Configuration of a component whose sandboxes are isolated."""
+
+
+class ContainerSandboxSettings(BaseSandboxSettings, ContainerFields):
+    """Settings of sandboxes that are containers."""
+
+
+class ContainerSandboxConfig(BaseSandboxConfig, ContainerSandboxSettings):
+    """Configuration of a component whose sandboxes are containers."""
+
+
+class BubblewrapSandbox(IsolatedComponent, BaseSandbox):
+    """Sandboxes of namespaces of this machine, without an engine."""
+
+    backend = "bubblewrap"
+
+    @property
+    def config(self) -> IsolatedSandboxConfig:
+        """Its configuration."""
+        return cast(IsolatedSandboxConfig, self._config)
+
+    @property
+    def settings_class(self) -> type[IsolatedSandboxSettings]:
+        """`IsolatedSandboxSettings`."""
+        return IsolatedSandboxSettings
+
+
+class DockerSandbox(IsolatedComponent, BaseSandbox):
+    """Sandboxes that are containers of Docker."""
+
+    backend = "docker"
+
+    @property
+    def config(self) -> ContainerSandboxConfig:
+        """Its configuration."""
+        return cast(ContainerSandboxConfig, self._config)
+
+    @property
+    def settings_class(self) -> type[ContainerSandboxSettings]:
+        """`ContainerSandboxSettings`."""
+        return ContainerSandboxSettings
+
+
+class PodmanSandbox(DockerSandbox):
+    """Sandboxes that are containers of Podman."""
+
+    backend = "podman"
+
+
+class BubblewrapSandboxFlavor(BaseSandboxFlavor):
+    """The flavor of `BubblewrapSandbox`."""
+
+    @property
+    def name(self) -> str:
+        """``llm_sandbox_bubblewrap``."""
+        return "llm_sandbox_bubblewrap"
+
+    @property
+    def config_class(self) -> type[IsolatedSandboxConfig]:
+        """`IsolatedSandboxConfig`."""
+        return IsolatedSandboxConfig
+
+    @property
+    def implementation_class(self) -> type[BubblewrapSandbox]:
+        """`BubblewrapSandbox`."""
+        return BubblewrapSandbox
+
+
+class DockerSandboxFlavor(BaseSandboxFlavor):
+    """The flavor of `DockerSandbox`."""
+
+    @property
+    def name(self) -> str:
+        """``llm_sandbox_docker``."""
+        return "llm_sandbox_docker"
+
+    @property
+    def config_class(self) -> type[ContainerSandboxConfig]:
+        """`ContainerSandboxConfig`."""
+        return ContainerSandboxConfig
+
+    @property
+    def implementation_class(self) -> type[DockerSandbox]:
+        """`DockerSandbox`."""
+        return DockerSandbox
+
+
+class PodmanSandboxFlavor(DockerSandboxFlavor):
+    """The flavor of `PodmanSandbox`."""
+
+    @property
+    def name(self) -> str:
+        """``llm_sandbox_podman``."""
+        return "llm_sandbox_podman"
+
+    @property
+    def implementation_class(self) -> type[PodmanSandbox]:
+        """`PodmanSandbox`."""
+        return PodmanSandbox
