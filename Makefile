@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 VENV ?= .venv
+ZENML_VENV ?= .venv-zenml
 # Passed on to pytest: make test ARGS="tests/redteam -q"
 ARGS ?=
 # Processes that run tests; 0 runs them in pytest's own.
@@ -11,7 +12,7 @@ BIN := $(VENV)/bin
 SAY := @printf '==> %s\n'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-again lint bench scan-report languages-table clean system-tools
+.PHONY: help demo test test-again lint bench scan-report languages-table matrix zenml clean system-tools
 # A recipe that fails leaves no half-made stamp that a later call would believe.
 .DELETE_ON_ERROR:
 
@@ -49,8 +50,16 @@ languages-table: system-tools $(VENV)/.stamp-dev ## Try every language, and writ
 	@$(BIN)/python tests/engines.py --install --tests tests/conformance/test_languages.py -- $(BIN)/python -m pytest -n $(JOBS) -q \
 	  tests/conformance/test_languages.py --write-languages docs/languages.md $(ARGS)
 
+matrix: system-tools $(VENV)/.stamp-dev ## Try every member of the adapters on every backend, and write docs/matrix.md
+	@$(BIN)/python tests/engines.py --install --tests tests/matrix -- $(BIN)/python -m pytest -n $(JOBS) -q \
+	  tests/matrix --write-matrix docs/matrix.md $(ARGS)
+
+zenml: system-tools $(VENV)/.stamp-dev $(ZENML_VENV)/.stamp ## Run pipelines of the real ZenML on every flavor
+	@LLM_SANDBOX_TEST_ZENML_PYTHON=$(abspath $(ZENML_VENV))/bin/python $(BIN)/python tests/engines.py --install \
+	  --tests tests/adapters/zenml -- $(BIN)/python -m pytest -n 0 tests/adapters/zenml $(ARGS)
+
 clean: ## Remove the environment and everything built
-	rm -rf $(VENV) build dist demo-output .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(ZENML_VENV) build dist demo-output .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -76,6 +85,13 @@ $(VENV)/.stamp-dev: pyproject.toml $(VENV)/.stamp-pip
 	$(SAY) "installing llm-sandbox with the tools for development (the first time takes a minute or two)"
 	@$(BIN)/python -m pip install --editable . --group dev
 	@touch $@ $(VENV)/.stamp-demo
+
+# ZenML's own needs would bend those of the other environment.
+$(ZENML_VENV)/.stamp: pyproject.toml
+	$(SAY) "installing ZenML in $(ZENML_VENV)"
+	@$(PYTHON) -m venv $(ZENML_VENV)
+	@$(ZENML_VENV)/bin/python -m pip install --quiet --editable '.[docker,podman,zenml]' 'zenml[local]==0.98.0'
+	@touch $@
 
 # What the tests run, with the Debian package of each: programs, and other files. Those after the
 # first line are the languages'.

@@ -8,6 +8,7 @@ pytest_plugins = [
     "tests.plugins.conformance_table",
     "tests.plugins.language_table",
     "tests.plugins.leftovers",
+    "tests.plugins.matrix_table",
     "tests.plugins.needed_engines",
     "tests.plugins.shares",
 ]
