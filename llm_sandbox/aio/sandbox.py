@@ -96,6 +96,7 @@ class AsyncSandbox:
         mounts: Mapping[str, Mount] | None = None,
         gpu: str | int | None = None,
         ready: Readiness | None = None,
+        pty: bool | Terminal = False,
         timeout: float | None = None,  # noqa: ASYNC109 - as its twin
         idle_timeout: float | None = None,
         name: str | None = None,
@@ -119,6 +120,7 @@ class AsyncSandbox:
                 mounts=mounts,
                 gpu=gpu,
                 ready=ready,
+                pty=pty,
                 timeout=timeout,
                 idle_timeout=idle_timeout,
                 name=name,

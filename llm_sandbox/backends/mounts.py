@@ -12,7 +12,7 @@ from llm_sandbox.exceptions import SecurityError, UnsupportedError, ValidationEr
 from llm_sandbox.mounts import Bind, Mount, Tmpfs, Volume
 from llm_sandbox.mounts.store import VolumeStore
 
-__all__ = ["HostMount", "find_mounts", "hold_volumes", "refuse_mounts", "sizes"]
+__all__ = ["HostMount", "find_mounts", "hold_volumes", "refuse_mounts", "sizes", "writes_to_host"]
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,11 @@ def find_mounts(mounts: Mapping[str, Mount]) -> list[HostMount]:
 def sizes(mounts: Mapping[str, Mount]) -> dict[str, int]:
     """Return path inside to size in bytes of those of the mounts that are memory."""
     return {t: mount.size_bytes for t, mount in mounts.items() if isinstance(mount, Tmpfs)}
+
+
+def writes_to_host(mounts: Mapping[str, Mount]) -> bool:
+    """Whether what code makes is a file of this computer at once, with the bits that it has."""
+    return any(not isinstance(mount, Tmpfs) and not mount.read_only for mount in mounts.values())
 
 
 @contextlib.contextmanager

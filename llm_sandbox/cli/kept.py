@@ -72,6 +72,9 @@ def start(
     image: Annotated[
         str | None, typer.Option("--image", help="Image of a container.", metavar="IMAGE")
     ] = None,
+    terminal: Annotated[
+        bool, typer.Option("--tty", help="Give the command a terminal, as large as this one.")
+    ] = False,
     timeout: Annotated[
         float | None,
         typer.Option("--timeout", "-t", help="Seconds until it ends by itself.", metavar="S"),
@@ -97,6 +100,8 @@ def start(
     from llm_sandbox.sandbox import Sandbox
 
     machine = MachineOptions(backend=backend, memory=memory, env=env or [])
+    if terminal and not command:
+        usage_error("--tty is for a command, and there is none", "llm-sandbox start --tty -- sh")
     with exit_codes(as_json=as_json):
         with Progress("starting sandbox"):
             sandbox = Sandbox.create(
@@ -106,6 +111,7 @@ def start(
                 env=machine.variables(),
                 limits=machine.limits(),
                 network=cast(SandboxNetwork, network.value),
+                pty=like_this() if terminal else False,
                 timeout=timeout,
                 idle_timeout=idle_timeout,
                 name=name,

@@ -105,7 +105,9 @@ class SandboxError(Exception):
 
         lineage = data.get("lineage")
         names = [data.get("type"), *(lineage if isinstance(lineage, list) else [])]
-        known = {c.__name__: c for c in _family(cls)}
+        # A class of an adapter or a plug-in may have the name of one here.
+        family = sorted(_family(cls), key=lambda one: one.__module__.startswith(_HERE))
+        known = {one.__name__: one for one in family}
         target = next((known[n] for n in names if isinstance(n, str) and n in known), None)
         if target is None or not isinstance(data.get("message"), str):
             raise ValidationError(f"the data does not describe a {cls.__name__}")
@@ -134,6 +136,7 @@ class SandboxError(Exception):
 
 
 _E = TypeVar("_E", bound=SandboxError)
+_HERE = "llm_sandbox.exceptions."
 
 
 def _restore(cls: type[_E], message: str, state: dict[str, Any]) -> _E:

@@ -41,6 +41,7 @@ _PR_CAP_AMBIENT = 47
 _PR_CAP_AMBIENT_CLEAR_ALL = 4
 _SECCOMP_MODE_FILTER = 2
 _CAPABILITY_VERSION_3 = 0x20080522
+CAP_DAC_OVERRIDE = 1
 _HIGHEST_CAPABILITY = 63
 
 _SIOCSIFFLAGS = 0x8914
@@ -188,6 +189,19 @@ def drop_bounding_set() -> None:
     for capability in range(_HIGHEST_CAPABILITY + 1):
         if _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
             break  # past the last capability this kernel knows
+
+
+def use_capability(number: int, wanted: bool) -> None:
+    """Have a capability that this process may have count, or not."""
+    header = struct.pack("<Ii", _CAPABILITY_VERSION_3, 0)
+    sets = ctypes.create_string_buffer(24)
+    _check(_libc.capget(header, sets), "capget")
+    words = list(struct.unpack("<6I", sets.raw))
+    bit = 1 << number % 32
+    # For each half of the capabilities: what counts, what may, and what is inherited.
+    effective = number // 32 * 3
+    words[effective] = words[effective] & ~bit | (words[effective + 1] & bit if wanted else 0)
+    _check(_libc.capset(header, struct.pack("<6I", *words)), "capset")
 
 
 def drop_all_capabilities() -> None:

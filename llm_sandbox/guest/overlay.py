@@ -37,6 +37,8 @@ def mount_root(wanted: dict[str, Any], archive: int | None) -> int:
     Raises:
         OSError: It is not possible, or the archive could not be unpacked.
     """
+    # The kernel does its own work in an overlay with the rights of who has mounted it.
+    linux.use_capability(linux.CAP_DAC_OVERRIDE, True)
     options = f"size={wanted['size']},nr_inodes={wanted['inodes']},mode=755"
     linux.mount("tmpfs", _STAGE, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, options)
     for name in (_UPPER, _WORK):

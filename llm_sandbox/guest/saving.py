@@ -150,6 +150,8 @@ class Unpacker:
                 raise _refused("it has a link without a target")
             os.symlink(member.linkname, name, dir_fd=folder)
             os.utime(name, (member.mtime,) * 2, dir_fd=folder, follow_symlinks=False)
+        elif member.issparse():
+            raise _refused("it has a file that is larger than what the archive holds of it")
         elif member.isreg():
             fd = os.open(name, _NEW_FILE, 0o600, dir_fd=folder)
             try:

@@ -57,6 +57,9 @@ def serve(
         zygote: One that has been started already: the connection to it, and its pid.
     """
     linux.set_process_name("supervisor")
+    if mode == "namespaces":
+        # It is for overlays alone, whose maker takes it again.
+        linux.use_capability(linux.CAP_DAC_OVERRIDE, False)
     os.umask(0o022)
     # Whoever started the host may have signals ignored or blocked: programs must not inherit that.
     signal.pthread_sigmask(signal.SIG_SETMASK, [])

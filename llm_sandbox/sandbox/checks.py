@@ -7,7 +7,14 @@ from llm_sandbox.backends.terminals import Terminal
 from llm_sandbox.exceptions import CommandEmptyError, ValidationError
 from llm_sandbox.sandbox.process import Pipe
 
-__all__ = ["check_argv", "check_env", "check_flag", "check_stdin", "check_terminal"]
+__all__ = [
+    "check_argv",
+    "check_entry_terminal",
+    "check_env",
+    "check_flag",
+    "check_stdin",
+    "check_terminal",
+]
 
 
 def check_argv(argv: Sequence[str]) -> None:
@@ -80,6 +87,26 @@ def check_terminal(pty: object) -> Terminal | None:
     if not isinstance(pty, bool):
         raise ValidationError("pty is True, False or a Terminal", parameter="pty")
     return Terminal() if pty else None
+
+
+def check_entry_terminal(pty: object, command: Sequence[str]) -> Terminal | None:
+    """Return the terminal that the entry of a sandbox is to have; None for none.
+
+    Args:
+        pty: What was asked for.
+        command: The entry; empty without one.
+
+    Raises:
+        ValidationError: It is neither a truth value nor a `Terminal`, or there is no entry.
+    """
+    terminal = check_terminal(pty)
+    if terminal is not None and not command:
+        raise ValidationError(
+            "a terminal is for the entry, and there is none",
+            parameter="pty",
+            hint="create it with a command; or sandbox.exec(..., pty=True)",
+        )
+    return terminal
 
 
 def check_flag(name: str, value: object) -> bool:

@@ -7,12 +7,18 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
+from llm_sandbox.backends.base import Machine
 from llm_sandbox.backends.snapshot import Snapshot, SnapshotKind, expiry
 from llm_sandbox.exceptions import SandboxTimeoutError, UnsupportedError
 from llm_sandbox.limits import validate_timeout
 from llm_sandbox.sandbox.delivery import check_saved
 from llm_sandbox.sandbox.facts import SandboxFacts
-from llm_sandbox.sandbox.snapshots import check_kind, save_directory, save_workdir
+from llm_sandbox.sandbox.snapshots import (
+    check_kind,
+    save_directory,
+    save_workdir,
+    saves_file_systems,
+)
 
 __all__ = ["SandboxLifetime"]
 
@@ -129,9 +135,19 @@ class SandboxLifetime(SandboxFacts):
             return save_directory(
                 self._machine, self._service, name=name, path=path, expires_at=ends
             )
+        if not self._saves_file_systems():
+            # What cannot be saved is not packed: the refusal comes at once.
+            return Machine.snapshot(self._machine, b"", name)
         mounted = self.workdir in self._machine.spec.mounts
         workdir = _empty_folder() if mounted else save_workdir(self._service, self.workdir)
         return self._machine.snapshot(workdir, name, expires_at=ends)
+
+    def _saves_file_systems(self) -> bool:
+        from llm_sandbox.sandbox.kept.machine import KeptMachine
+
+        if isinstance(self._machine, KeptMachine):
+            return self._machine.facts.saves_file_systems
+        return saves_file_systems(self._machine)
 
     def terminate(self) -> None:
         """End it with everything in it, and return when it has ended; harmless after its end.

@@ -9,11 +9,12 @@ from llm_sandbox.backends.base import Backend, Machine, MachineSpec
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.selection import choose
 from llm_sandbox.backends.snapshot import Snapshot
+from llm_sandbox.backends.terminals import Terminal
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
 from llm_sandbox.limits import Limits, validate_timeout
 from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network
-from llm_sandbox.sandbox.checks import check_argv, check_env, check_flag
+from llm_sandbox.sandbox.checks import check_argv, check_entry_terminal, check_env, check_flag
 from llm_sandbox.sandbox.delivery import check_secrets
 from llm_sandbox.sandbox.kept.record import OnExit
 from llm_sandbox.sandbox.lifetime import SandboxLifetime
@@ -65,6 +66,7 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
         mounts: Mapping[str, Mount] | None = None,
         gpu: str | int | None = None,
         ready: Readiness | None = None,
+        pty: bool | Terminal = False,
         timeout: float | None = None,
         idle_timeout: float | None = None,
         name: str | None = None,
@@ -100,6 +102,8 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
                 them; None for none.
             ready: How it is looked at whether it is ready: `PortReady` or `CommandReady`; see
                 `wait_until_ready`.
+            pty: Whether the entry has a terminal of its own, True for one of the usual size; see
+                `exec`. Every handle's `entry` types there, shows it and can `Process.resize` it.
             timeout: Seconds until it ends by itself, even if this process is stuck; None for no
                 limit.
             idle_timeout: Seconds after which it ends by itself when nothing was done with it: no
@@ -125,6 +129,7 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
         env, plan = check_env("env", env), plan_secrets(secrets)
         idle_timeout = validate_timeout(idle_timeout, "idle_timeout")
         probe = readiness_facts(check_readiness(ready))
+        terminal = check_entry_terminal(pty, command)
         spec = MachineSpec(
             *(workdir, limits or Limits(), machine_network(network), validate_timeout(timeout)),
             mounts=mounts or {},
@@ -161,6 +166,7 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
             chosen,
             spec,
             command=command,
+            terminal=terminal,
             env=env,
             secrets=plan,
             name=None if name is None else check_name(name, "name"),

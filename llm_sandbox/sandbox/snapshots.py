@@ -31,6 +31,7 @@ __all__ = [
     "restore",
     "save_directory",
     "save_workdir",
+    "saves_file_systems",
     "sweep_snapshots",
 ]
 
@@ -69,6 +70,11 @@ def check_kind(kind: str, name: object, path: object) -> None:
         raise ValidationError(
             f"name is 1 to {_NAME_CHARACTERS} printable characters", parameter="name"
         )
+
+
+def saves_file_systems(machine: Machine) -> bool:
+    """Whether a machine of this process is one that can be saved as a whole."""
+    return type(machine).snapshot is not Machine.snapshot
 
 
 def save_workdir(service: FileService, workdir: str) -> bytes:

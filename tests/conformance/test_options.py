@@ -20,6 +20,7 @@ from llm_sandbox import (
     PortReady,
     Sandbox,
     Secret,
+    Terminal,
     Tmpfs,
     Volume,
     __version__,
@@ -73,6 +74,10 @@ def ends(reason: str) -> Callable[[Sandbox], bool]:
 
 def reads_entry(sandbox: Sandbox) -> bool:
     return sandbox.entry is not None and next(sandbox.entry.stdout.lines()) == "entry"
+
+
+def shows_a_terminal(sandbox: Sandbox) -> bool:
+    return sandbox.entry is not None and next(sandbox.entry.stdout.lines()) == "30 90\r"
 
 
 def is_reached(sandbox: Sandbox) -> bool:
@@ -193,6 +198,11 @@ CASES = {
     "gpu": Case("gpu", {"gpu": "all"}, said("sh", "-c", "ls /dev/nvidia*"), by_probe=True),  # type: ignore[arg-type]
     "ready by a command": Case("ready", {"ready": CommandReady("test", "-e", "ready")}, is_ready),
     "ready by a port": Case("ready", {"ready": PortReady(7000)}, is_ready),
+    "pty": Case(
+        "pty",
+        {"command": ("sh", "-c", "stty size; cat"), "pty": Terminal(30, 90)},
+        shows_a_terminal,
+    ),
     "timeout": Case("timeout", {"timeout": 0.5}, ends("deadline")),
     "idle_timeout": Case("idle_timeout", {"idle_timeout": 0.5}, ends("idle")),
     "name": Case(

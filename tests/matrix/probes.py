@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 import pytest
 from pydantic import ValidationError
 
-from llm_sandbox.exceptions import BackendError, SandboxError
+from llm_sandbox.exceptions import SandboxError
 from tests.matrix.reference import DATA, ENGINES, Cell
 
 if TYPE_CHECKING:
@@ -113,14 +112,4 @@ class Probes(Generic[Face]):
 
 def forget(saved: Snapshot) -> None:
     """Remove a snapshot; else it is kept for whoever restores it later."""
-    limit = time.monotonic() + 30
-    while True:
-        try:
-            saved.delete()
-        except BackendError:
-            # A container of it that was destroyed goes when nobody waits for it.
-            if time.monotonic() > limit:
-                raise
-            time.sleep(0.1)
-        else:
-            return
+    saved.delete()

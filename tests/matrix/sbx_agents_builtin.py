@@ -175,10 +175,11 @@ def sbx_set_oauth(face: Agents) -> None:
 def sbx_check(face: Agents) -> None:
     """The engine of these sandboxes answers; Docker's program, which is not here, does not."""
     kind = type(face.sbx())
-    kind.check_available(engine="builtin")
-    kind.check_ready(engine="builtin", timeout_seconds=30)
-    assert kind.is_available(engine="builtin")
-    assert kind.is_ready(engine="builtin", timeout_seconds=30)
+    ours = {"engine": "builtin", "backend": face.backend}
+    kind.check_available(**ours)
+    kind.check_ready(**ours, timeout_seconds=30)
+    assert kind.is_available(**ours)
+    assert kind.is_ready(**ours, timeout_seconds=30)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", os.fspath(face.workspace))
         with pytest.raises(BackendUnavailableError, match="sbx"):

@@ -1,4 +1,6 @@
-"""`llm-sandbox exec --tty`: a person's terminal, handed through to a program in a sandbox."""
+"""`llm-sandbox exec --tty`: a person's terminal, handed through to a program in a sandbox; and that
+of the program that a sandbox is started with.
+"""
 
 from __future__ import annotations
 
@@ -90,3 +92,25 @@ def test_a_terminal_is_handed_through(tmp_path: Path, monkeypatch: pytest.Monkey
             assert termios.tcgetattr(person.slave) == person.before
         finally:
             person.close()
+
+
+def test_a_sandbox_is_started_on_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As large as this one, and of its kind; without a program there is none to have it."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    program = ("sh", "-c", "stty size; echo $TERM; cat")
+    person = Person("start", "--tty", "-b", "bubblewrap", "-n", "desk", "--", *program)
+    other = Person("start", "--tty", "-b", "bubblewrap")
+    try:
+        assert person.process.wait(WAIT_S) == 0
+        with Sandbox.from_name("desk") as sandbox:
+            assert sandbox.entry is not None
+            lines = sandbox.entry.stdout.lines()
+            assert [next(lines), next(lines)] == ["20 60\r", "vt220\r"]
+            sandbox.terminate()
+        other.sees("--tty is for a command")
+        assert other.process.wait(WAIT_S) == 2
+    finally:
+        person.close()
+        other.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +14,9 @@ from llm_sandbox.egress.interception.conversation import Conversation
 from llm_sandbox.egress.interception.scrubber import Scrubber
 from llm_sandbox.network.event import HINTS
 from llm_sandbox.secrets.plan import Binding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 VALUE, PLACEHOLDER = "aabaab-value-1", "placeholder-22"
 BINDING = Binding("TOKEN", ("api.test:443/",), (), PLACEHOLDER, VALUE)
@@ -42,6 +46,51 @@ def test_what_is_no_part_of_a_value_is_not_held_back() -> None:
     assert scrubber.feed(b"data: 1\n\n") == b"data: 1\n\n"
     assert scrubber.feed(b"data: aab") == b"data: "
     assert scrubber.feed(b"c\n") == b"aabc\n"
+
+
+class Eager(Scrubber):
+    """The control: only what a value does begin with waits."""
+
+    def feed(self, data: bytes) -> bytes:
+        kept = max((n for n in range(len(VALUE)) if data.endswith(VALUE[:n].encode())), default=0)
+        return data[: len(data) - kept]
+
+
+def guess(scrubber: Callable[[], Scrubber]) -> str:
+    """What is found out of a value by whoever chooses what its host sends, sign by sign: which end
+    of a piece is not passed on at once.
+    """
+    known = ""
+    while len(known) < len(VALUE) - 1:
+        passed = {}
+        for sign in f"{string.ascii_lowercase}{string.digits}-":
+            piece = f"data: {known}{sign}".encode()
+            passed[sign] = len(scrubber().feed(piece)) - len(piece)
+        least = min(passed.values())
+        found = [sign for sign, size in passed.items() if size == least]
+        if len(found) != 1:
+            return known
+        known += found[0]
+    return known
+
+
+def test_what_waits_says_nothing_of_the_value() -> None:
+    """And the control finds all of it out but the last sign, which would be taken out."""
+    words = {VALUE.encode(): PLACEHOLDER.encode()}
+    assert guess(lambda: Eager(words)) == VALUE[:-1]
+    assert guess(lambda: Scrubber(words)) == ""
+
+
+@given(st.lists(st.binary(max_size=30), max_size=8))
+def test_pieces_are_as_long_whatever_the_value_is(pieces: list[bytes]) -> None:
+    """Two values of one look: nobody who sees lengths can tell which one it is."""
+    others = [b"zzyxwv-nonsen-7", VALUE.encode() + b"1"]
+    assert len(others[0]) == len(others[1])
+    lengths = []
+    for value in others:
+        scrubber = Scrubber({value: b"*" * len(value)})
+        lengths.append([len(scrubber.feed(piece)) for piece in pieces])
+    assert lengths[0] == lengths[1]
 
 
 @given(

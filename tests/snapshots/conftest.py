@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
 import tarfile
@@ -14,7 +13,7 @@ import pytest
 from llm_sandbox import Snapshot
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.saved import Store
-from llm_sandbox.exceptions import BackendError, SandboxError
+from llm_sandbox.exceptions import SandboxError
 from tests.containers.conftest import container
 
 __all__ = ["archive", "container", "deleted", "engine", "folder", "home", "saved", "store"]
@@ -68,7 +67,7 @@ def engine(request: pytest.FixtureRequest) -> Engine:
 
 @pytest.fixture
 def deleted() -> Iterator[Callable[[Snapshot], Snapshot]]:
-    """Deletes snapshots after the test, once no container uses them."""
+    """Deletes snapshots after the test."""
     made: list[Snapshot] = []
 
     def note(snapshot: Snapshot) -> Snapshot:
@@ -77,13 +76,7 @@ def deleted() -> Iterator[Callable[[Snapshot], Snapshot]]:
 
     yield note
     for one in made:
-        deadline = time.monotonic() + 20
-        while True:
-            with contextlib.suppress(BackendError):
-                one.delete()
-                break
-            assert time.monotonic() < deadline, one
-            time.sleep(0.1)
+        one.delete()
 
 
 def archive(*members: tuple[str, dict[str, object], bytes]) -> bytes:

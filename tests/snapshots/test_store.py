@@ -6,6 +6,7 @@ import json
 import stat
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -115,6 +116,31 @@ def test_a_record_that_is_none(store: Store, text: bytes) -> None:
     path.chmod(0o600)
     path.write_bytes(text)
     assert store.find(one.ref) is None
+    assert store.delete(one.ref)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"snapshot": {"path": "../../elsewhere"}},
+        {"snapshot": {"path": "/sandbox/../etc"}},
+        {"snapshot": {"kind": "memory"}},
+        {"snapshot": {"ref": "snap-0123456789abcdef"}},
+        {"parts": {}},
+        {},
+    ],
+)
+def test_a_record_that_was_forged(store: Store, change: dict[str, Any]) -> None:
+    """It is none, and hides none of the others; the one that was changed in nothing is one."""
+    one, other = saved(store, DATA), saved(store, DATA)
+    path = Path(store.path) / one.ref / "snapshot.json"
+    record = json.loads(path.read_bytes())
+    record["snapshot"].update(change.get("snapshot", {}))
+    record["parts"] = change.get("parts", record["parts"])
+    path.chmod(0o600)
+    path.write_text(json.dumps(record))
+    assert (store.find(one.ref) is None) == bool(change)
+    assert other.ref in {found.snapshot.ref for found in store.list()}
     assert store.delete(one.ref)
 
 

@@ -90,6 +90,18 @@ def test_the_rest_is_refused_too(tmp_path: Path, what: str) -> None:
 
 
 @pytest.mark.redteam
+def test_no_file_grows_beyond_what_the_archive_holds(tmp_path: Path) -> None:
+    """Some formats say of a file that the rest of it is nothing: a terabyte of that, say."""
+    holes = {"GNU.sparse.map": "0,1", "GNU.sparse.size": str(1 << 40)}
+    data = archive(folder(), ("top/x", {"pax_headers": holes}, b"x"))
+    with tarfile.open(fileobj=io.BytesIO(data)) as control:
+        assert control.getmember("top/x").size == 1 << 40
+    with pytest.raises(OSError, match="not acceptable"):
+        unpack(data, tmp_path / "in")
+    assert not (tmp_path / "in" / "x").exists()
+
+
+@pytest.mark.redteam
 @pytest.mark.filterwarnings("ignore:backend 'local'")
 def test_a_sandbox_is_not_made_of_it(store: Store, tmp_path: Path) -> None:
     """On the backend where it would be this user's own file."""

@@ -179,6 +179,14 @@ def test_an_unknown_class_becomes_its_nearest_known_ancestor():
     assert back.code == e.ErrorCode.BACKEND_UNAVAILABLE
 
 
+def test_a_namesake_elsewhere_does_not_take_the_place_of_one_here():
+    """An adapter's class may have the name of one of ours."""
+    other = type("SandboxTimeoutError", (e.SandboxTimeoutError,), {"__module__": "vendor.errors"})
+    data = e.SandboxTimeoutError("m", 1.0).to_dict()
+    assert e.SandboxTimeoutError is type(e.SandboxError.from_dict(data))
+    assert other is type(other.from_dict(data))
+
+
 @pytest.mark.parametrize("data", [{}, {"type": "SandboxError"}, {"type": "int", "message": "m"}])
 def test_data_that_is_no_error_is_refused(data):
     with pytest.raises(e.ValidationError):

@@ -9,11 +9,12 @@ from typing import Any
 
 from llm_sandbox.adapters.modal.checks import check_cidrs, check_pair, check_path
 from llm_sandbox.adapters.modal.configuration import configuration, refuse
-from llm_sandbox.adapters.modal.exception import InvalidError
+from llm_sandbox.adapters.modal.exception import InvalidError, UnimplementedError
 from llm_sandbox.adapters.modal.image_parts import Copy
 from llm_sandbox.adapters.modal.mount import Mount
 from llm_sandbox.adapters.modal.translation import translated
 from llm_sandbox.adapters.modal.volume import Volume
+from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.terminals import Terminal
 from llm_sandbox.limits import Limits
 from llm_sandbox.mounts import Bind
@@ -21,6 +22,7 @@ from llm_sandbox.mounts import Mount as CoreMount
 from llm_sandbox.network import Network, NetworkRules
 
 __all__ = [
+    "check_can_block",
     "copies_of",
     "gpu_of",
     "limits_of",
@@ -92,6 +94,23 @@ def network_of(
     with translated():
         return NetworkRules.allow(
             cidrs=ranges or (), domains=[rule for name in domains or () for rule in _rules(name)]
+        )
+
+
+def check_can_block(backend: str) -> None:
+    """Refuse to promise that a sandbox has no network where nothing can keep that.
+
+    Raises:
+        UnimplementedError: Programs there have this machine's network.
+    """
+    with translated():
+        isolation = get_backend(backend).check()
+    if isolation.level == "none":
+        raise UnimplementedError(
+            "block_network",
+            backend,
+            f"its {isolation.controls['network'].by}",
+            hint="modal.configure(backend='bubblewrap')",
         )
 
 

@@ -90,7 +90,7 @@ def prepare(image: Image, workdir: str | None, copies: Iterable[Copy]) -> Ground
     steps = (*image._steps, *given)
     backend = _backend(image, steps)
     if isinstance(image._base, SnapshotBase) and not steps:
-        place = _checked_workdir(workdir or image._workdir or _WORKDIR)
+        place = _checked_workdir(workdir or image._workdir or _usual_workdir(backend))
         return Ground(backend.name, image._base.snapshot, place, dict(image._env))
     if not isinstance(backend, ContainerBackend):
         return _without_images(backend, image, steps, workdir)
@@ -209,10 +209,19 @@ def _is_simple(step: Step) -> bool:
 def _without_images(
     backend: Backend, image: Image, steps: tuple[Step, ...], workdir: str | None
 ) -> Ground:
-    place = _checked_workdir(workdir or image._workdir or _WORKDIR)
+    place = _checked_workdir(workdir or image._workdir or _usual_workdir(backend))
     copies = tuple(step for step in steps if isinstance(step, Copy))
     source = image._base.snapshot if isinstance(image._base, SnapshotBase) else None
     return Ground(backend.name, source, place, dict(image._env), copies)
+
+
+def _usual_workdir(backend: Backend) -> str:
+    """Where programs begin if nobody says: where they have this machine's files, not in its
+    administrator's home.
+    """
+    with translated():
+        isolates = backend.check().level != "none"
+    return _WORKDIR if isolates else _OWN_WORKDIR
 
 
 def _is_tmp(path: str) -> bool:

@@ -19,6 +19,7 @@ from llm_sandbox.adapters.modal.checks import (
     check_workdir,
 )
 from llm_sandbox.adapters.modal.creation import (
+    check_can_block,
     copies_of,
     gpu_of,
     limits_of,
@@ -26,11 +27,9 @@ from llm_sandbox.adapters.modal.creation import (
     network_of,
     placement_of,
     ports_of,
+    terminal_of,
 )
-from llm_sandbox.adapters.modal.exception import (
-    InvalidError,
-    UnimplementedError,
-)
+from llm_sandbox.adapters.modal.exception import InvalidError
 from llm_sandbox.adapters.modal.image import Image
 from llm_sandbox.adapters.modal.image_build import prepare
 from llm_sandbox.adapters.modal.mount import Mount, SchedulerPlacement
@@ -123,7 +122,7 @@ class Sandbox(SandboxCalls):
             cidr_allowlist: The only addresses that it may connect to, as ranges; none if empty.
                 Names are not answered then. None for `Configuration.network`.
             volumes: Volumes by the path that they are at.
-            pty_info: As `pty`.
+            pty_info: As `pty`, with a size.
             encrypted_ports: Refused, unless ``configure(strict=False)`` makes them as those that
                 follow.
             unencrypted_ports: Ports that `tunnels` leads to.
@@ -139,7 +138,8 @@ class Sandbox(SandboxCalls):
             outbound_domain_allowlist: The names that it may connect to, on port 443, besides those
                 addresses; ``*.example.com`` for all below one, ``*`` for all.
             inbound_cidr_allowlist: None; tunnels take connections from this machine alone.
-            pty: Refused: the entrypoint has no terminal; programs of `exec` may have one.
+            pty: Whether its program has a terminal; its errors are then among its output. Nothing
+                changes where there is no program.
             h2_ports: As `encrypted_ports`.
             custom_domain: None; tunnels have this machine's address.
             include_oidc_identity_token: False; nobody here vouches for identities.
@@ -172,6 +172,7 @@ class Sandbox(SandboxCalls):
         limits = limits_of(cpu, memory)
         variables = check_env(env, "env")
         hidden = merge_secrets(secrets)
+        terminal = terminal_of(pty=pty, pty_info=pty_info)
         gpus, more = gpu_of(gpu)
         ignored += more
         ignored += refuse_environment(client, environment_name)
@@ -186,21 +187,17 @@ class Sandbox(SandboxCalls):
             runtime=runtime,
             experimental=experimental_options,
         )
-        if pty or pty_info is not None:
-            raise UnimplementedError(
-                "a terminal for the entrypoint",
-                None,
-                "only programs of exec() have one",
-                hint="create it without words, and start the program by exec(..., pty=True)",
-            )
         if image is not None and not isinstance(image, Image):
             raise InvalidError(f"image is an Image, not {type(image).__name__}", parameter="image")
         source = image or Image.debian_slim()
         mounts_of(volumes, (), network_file_systems)
         ground = prepare(source, workdir, copies_of(mounts))
+        if block_network:
+            check_can_block(ground.backend)
+        command = entrypoint_args or source._cmd
         with translated():
             machine = Machine.create(
-                *(entrypoint_args or source._cmd),
+                *command,
                 backend=ground.backend,
                 image=ground.image,
                 workdir=ground.workdir,
@@ -212,6 +209,7 @@ class Sandbox(SandboxCalls):
                 mounts=mounts_of(volumes, ground.files, network_file_systems),
                 gpu=gpus,
                 ready=None if readiness_probe is None else readiness_probe._readiness,
+                pty=terminal if terminal and command else False,
                 timeout=_TIMEOUT_S if timeout is None else timeout,
                 idle_timeout=idle_timeout,
                 name=None if name is None else check_name(name),

@@ -1,30 +1,80 @@
 """Turns of agents in our own containers, with our gate and placeholders for keys."""
 
-import hashlib
 import ipaddress
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from llm_sandbox.adapters.sbx_agents.agent_auth import AuthOutcome
 from llm_sandbox.adapters.sbx_agents.containers import ContainerRequest
+from llm_sandbox.adapters.sbx_agents.credentials import Engine, credentials_of
 from llm_sandbox.adapters.sbx_agents.host_login import read_codex_login
 from llm_sandbox.adapters.sbx_agents.results import CommandResult
 from llm_sandbox.adapters.sbx_agents.session import SandboxSession
 from llm_sandbox.adapters.sbx_agents.turns import Turn
-from llm_sandbox.backends.registry import get_backend
-from llm_sandbox.exceptions import BackendUnavailableError, LaunchError
+from llm_sandbox.backends.registry import available_names, get_backend
+from llm_sandbox.exceptions import BackendUnavailableError, LaunchError, UnsupportedError
 from llm_sandbox.network import Network, NetworkRules
 from llm_sandbox.sandbox import Sandbox
-from llm_sandbox.secrets import Secret, SecretStore
+from llm_sandbox.secrets import Secret
 
-__all__ = ["check_engine", "network_of", "resources_of", "run_turn", "secrets_of", "stamp_of"]
+__all__ = [
+    "BuiltinBackend",
+    "backend_of",
+    "check_backend",
+    "check_engine",
+    "network_of",
+    "resources_of",
+    "run_turn",
+    "secrets_of",
+]
+
+BuiltinBackend = Literal["docker", "podman", "bubblewrap"]
+"""What sandboxes of ``engine="builtin"`` are made by."""
 
 _COPY = "umask 077 && mkdir -p ~/.codex && cat > ~/.codex/auth.json"
 
 
+def check_backend(name: object) -> object:
+    """Return what was named as a backend, unless that is one which agents are not given to.
+
+    Raises:
+        UnsupportedError: It is.
+    """
+    if name in ("docker", "podman", "bubblewrap") or name not in available_names():
+        return name
+    raise UnsupportedError(
+        "DockerSbxSandbox(engine='builtin')",
+        str(name),
+        "its programs are not kept from this machine"
+        if name == "local"
+        else "it has not been tried with agents",
+        hint="backend='docker', backend='podman' or backend='bubblewrap'",
+    )
+
+
+def backend_of(engine: Engine, backend: str | None) -> str | None:
+    """Return the backend that is asked about; None for Docker's program.
+
+    Raises:
+        UnsupportedError: It means nothing with that engine, or is not to be had.
+        ValidationError: There is no such engine.
+    """
+    credentials_of(engine)
+    if engine == "builtin":
+        return str(check_backend(backend or "docker"))
+    if backend is not None:
+        raise UnsupportedError(
+            "backend=",
+            "sbx",
+            "it is of sandboxes of this library",
+            hint="leave out backend=, or engine='builtin'",
+        )
+    return None
+
+
 def check_engine(backend: str, timeout: float) -> None:
-    """Make sure that containers can be made here.
+    """Make sure that sandboxes can be made by a backend here.
 
     Raises:
         BackendUnavailableError: They cannot; the hint says what to do.
@@ -42,9 +92,9 @@ def check_engine(backend: str, timeout: float) -> None:
     thread.join(timeout)
     if thread.is_alive():
         raise BackendUnavailableError(
-            f"the {backend} engine did not answer within {timeout} s",
+            f"{backend} did not answer within {timeout} s",
             backend=backend,
-            hint=f"{backend} info",
+            hint="llm-sandbox doctor" if backend == "bubblewrap" else f"{backend} info",
         )
     if failures:
         raise failures[0]
@@ -92,13 +142,6 @@ def secrets_of(outcome: AuthOutcome) -> list[Secret]:
     ]
 
 
-def stamp_of(outcome: AuthOutcome) -> str:
-    """Return what differs when a key of the turn was set anew; it tells nothing of the key."""
-    names = {service.variable for service in outcome.services}
-    kept = [(one.name, one.changed_at) for one in SecretStore().list() if one.name in names]
-    return hashlib.sha256(repr(kept).encode()).hexdigest()[:16] if kept else ""
-
-
 def run_turn(
     turn: Turn,
     request: ContainerRequest,
@@ -129,7 +172,11 @@ def run_turn(
         result = turn.run(turn.sandbox, session, command, {})
     except LaunchError as error:
         image = request.image or "of Python sessions"
-        error.hint = error.hint or f"name an image that has it; this one is {image}: image=..."
+        error.hint = error.hint or (
+            "install it on this machine, for all users; or backend='docker' and image=..."
+            if request.backend == "bubblewrap"
+            else f"name an image that has it; this one is {image}: image=..."
+        )
         raise
     result.metadata.update(notes)
     return result

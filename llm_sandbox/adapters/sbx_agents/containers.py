@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from llm_sandbox.adapters.sbx_agents.docker_args import DockerArguments
+from llm_sandbox.adapters.sbx_agents.fingerprint import fingerprint
+from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.containers.backend import ContainerBackend
 from llm_sandbox.backends.containers.bound import bind
 from llm_sandbox.backends.containers.creation.dangers import UNSAFE
@@ -65,8 +67,6 @@ class ContainerRequest:
     is_ours: bool = False
     """Whether the workspace is a place that this adapter made."""
     secrets: Sequence[Secret] = ()
-    keys: str = ""
-    """What tells the keys among them from later ones."""
     keep: bool = False
     """Whether it lives on when this process ends."""
     idle_timeout: float | None = None
@@ -76,7 +76,7 @@ class ContainerRequest:
 
         Raises:
             SecurityError: An argument would open the container's walls.
-            UnsupportedError: The backend makes no containers.
+            UnsupportedError: The backend has no such sandbox, or no images.
             ValidationError: An option is not acceptable.
         """
         self._backend()
@@ -89,7 +89,7 @@ class ContainerRequest:
             SandboxError: As of `check`; or it could not be made.
         """
         is_kept = self.keep or self.name is not None
-        tags = {**self._tags(), _SETTINGS: self._digest(), _KEYS: self.keys}
+        tags = {**self._tags(), _SETTINGS: self._digest(), _KEYS: self._keys()}
         place = Bind(
             self.workspace, read_only=False, dangerous=self.allow_dangerous or self.is_ours
         )
@@ -113,8 +113,8 @@ class ContainerRequest:
 
     def find(self) -> Sandbox | None:
         """Return the living sandbox that is asked for: of this name and kind of agent, and without
-        a name the newest of this kind and workspace; None for none. One with other keys than those
-        that are asked for now is ended.
+        a name the newest of this kind and workspace; None for none. One whose secrets had other
+        values than those that are given now is ended.
 
         Raises:
             ValidationError: What is there was made with other settings, or for something else.
@@ -131,7 +131,7 @@ class ContainerRequest:
                 return None
         if sandbox is not None:
             self._compare(sandbox)
-            if sandbox.tags.get(_KEYS) != self.keys:
+            if sandbox.tags.get(_KEYS) != self._keys():
                 sandbox.destroy()
                 return None
             if self._network() != "open":
@@ -177,23 +177,28 @@ class ContainerRequest:
         ]
         return hashlib.sha256(json.dumps(plain, default=str).encode()).hexdigest()[:16]
 
+    def _keys(self) -> str:
+        return fingerprint([one.reveal() for one in self.secrets])
+
     def _network(self) -> Network:
         return (
             "blocked" if self.arguments.runtime_configs.get("network") == "none" else self.network
         )
 
-    def _backend(self) -> ContainerBackend:
+    def _backend(self) -> Backend:
         configs = dict(self.arguments.runtime_configs)
         if configs.get("network") == "none":
             del configs["network"]
         registered = get_backend(self.backend)
         if not isinstance(registered, ContainerBackend):
-            raise UnsupportedError(
-                "an agent's container",
-                self.backend,
-                "it makes no containers",
-                hint="backend='docker' or backend='podman'",
-            )
+            if self.image is not None:
+                raise UnsupportedError(
+                    "image=",
+                    self.backend,
+                    "its programs are those of this machine",
+                    hint="leave out image=, or backend='docker' or 'podman'",
+                )
+            return registered
         try:
             options = ContainerOptions(
                 image=self.image,

@@ -14,8 +14,11 @@ from llm_sandbox.adapters.sbx_agents.session import (
     RunConfigLike,
     SandboxSession,
     begin_session,
+    stays,
 )
 from llm_sandbox.adapters.sbx_agents.turns import Turns
+from llm_sandbox.backends.registry import available_names
+from llm_sandbox.exceptions import UnsupportedError
 from llm_sandbox.limits import Limits
 from llm_sandbox.network import Network
 from llm_sandbox.sandbox import Sandbox
@@ -28,6 +31,9 @@ class DockerSandbox(WorkspaceFileMixin, BaseModel):
 
     Fields that the class of the same name in ``sbx-agents`` lacks: ``backend``, ``persistent``,
     ``network``, ``limits``, ``secrets``, ``allow_dangerous`` and ``idle_timeout``.
+
+    Raises:
+        UnsupportedError: The backend makes no containers.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -62,6 +68,19 @@ class DockerSandbox(WorkspaceFileMixin, BaseModel):
     """Seconds without activity after which a container that stays ends; None for never."""
 
     _turns: Turns = PrivateAttr(default_factory=Turns)
+
+    @field_validator("backend", mode="before")
+    @classmethod
+    def _of_containers(cls, name: object) -> object:
+        if name not in ("docker", "podman") and name in available_names():
+            raise UnsupportedError(
+                "DockerSandbox",
+                str(name),
+                "it makes no containers of Docker's kind",
+                hint="backend='docker' or backend='podman'; or, for backend='bubblewrap', "
+                "DockerSbxSandbox(engine='builtin', backend='bubblewrap')",
+            )
+        return name
 
     @field_validator("docker_args")
     @classmethod
@@ -98,7 +117,7 @@ class DockerSandbox(WorkspaceFileMixin, BaseModel):
             return turn.run(sandbox, session, command, self._variables())
         finally:
             if not self.persistent:
-                self._let_go(sandbox)
+                self._let_go(sandbox, session)
 
     def collect(self, session: SandboxSession) -> RunArtifacts:
         """Return what the commands of this turn made of the workspace."""
@@ -108,11 +127,11 @@ class DockerSandbox(WorkspaceFileMixin, BaseModel):
         """End the turn, and its container unless that stays. May be called twice."""
         turn = self._turns.end(session)
         if turn is not None and turn.sandbox is not None:
-            self._let_go(turn.sandbox)
+            self._let_go(turn.sandbox, session)
 
     def _sandbox(self, session: SandboxSession) -> Sandbox:
         request = self._request(session)
-        if self.persistent and not self.remove_on_exit and self.name is not None:
+        if self.persistent and self.name is not None and stays(session, self.remove_on_exit):
             return request.find() or request.make()
         return request.make()
 
@@ -132,12 +151,12 @@ class DockerSandbox(WorkspaceFileMixin, BaseModel):
             allow_dangerous=self.allow_dangerous,
             secrets=tuple(self.secrets),
             agent=str(session.metadata.get("agent_id", "")),
-            keep=not self.remove_on_exit,
+            keep=stays(session, self.remove_on_exit),
             idle_timeout=self.idle_timeout,
         )
 
-    def _let_go(self, sandbox: Sandbox) -> None:
-        if self.remove_on_exit:
-            sandbox.destroy()
-        else:
+    def _let_go(self, sandbox: Sandbox, session: SandboxSession) -> None:
+        if stays(session, self.remove_on_exit):
             sandbox.detach()
+        else:
+            sandbox.destroy()

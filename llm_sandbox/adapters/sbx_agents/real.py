@@ -15,13 +15,31 @@ from llm_sandbox.adapters.sbx_agents.results import CommandResult
 from llm_sandbox.adapters.sbx_agents.session import SandboxSession
 from llm_sandbox.exceptions import SandboxError, UnsupportedError, ValidationError
 
-__all__ = ["SbxRequest"]
+__all__ = ["SbxRequest", "refuse_variables"]
 
 _CREATE_S = 900.0
 _STRIPPED = ("codex", "opencode")
 """Agents whose program ``sbx run`` starts itself; of a command it wants the arguments."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]+", re.ASCII)
 _COPY = "umask 077 && mkdir -p ~/.codex && cat > ~/.codex/auth.json"
+
+
+def refuse_variables(session: SandboxSession) -> None:
+    """Refuse variables, which ``sbx run`` hands on none of.
+
+    Raises:
+        UnsupportedError: The turn has some.
+    """
+    given = session.metadata
+    names = sorted({*(given.get("env") or {}), *(given.get("secret_env_names") or ())})
+    if names:
+        raise UnsupportedError(
+            f"handing on variables ({', '.join(names)})",
+            BACKEND,
+            "no option of `sbx run` for them is known",
+            hint="leave out env=, forward_env= and secret_env= of the run and env= of the agent; "
+            "keys of services are kept by `sbx secret set`; or engine='builtin'",
+        )
 
 
 @dataclass(frozen=True)

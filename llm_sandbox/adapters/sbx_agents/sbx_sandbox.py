@@ -2,18 +2,20 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, Self
+from typing import Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from llm_sandbox.adapters.sbx_agents.agent_auth import AgentAuth, AuthOutcome
 from llm_sandbox.adapters.sbx_agents.builtin import (
+    BuiltinBackend,
+    backend_of,
+    check_backend,
     check_engine,
     network_of,
     resources_of,
     run_turn,
     secrets_of,
-    stamp_of,
 )
 from llm_sandbox.adapters.sbx_agents.cli import SbxCli
 from llm_sandbox.adapters.sbx_agents.clones import PrivateClone
@@ -21,7 +23,7 @@ from llm_sandbox.adapters.sbx_agents.containers import AGENT_LIMITS, ContainerRe
 from llm_sandbox.adapters.sbx_agents.credentials import Engine, credentials_of, oauth_refusal
 from llm_sandbox.adapters.sbx_agents.files import WorkspaceFileMixin
 from llm_sandbox.adapters.sbx_agents.listing import read_diagnosis
-from llm_sandbox.adapters.sbx_agents.real import SbxRequest
+from llm_sandbox.adapters.sbx_agents.real import SbxRequest, refuse_variables
 from llm_sandbox.adapters.sbx_agents.results import CommandResult, RunArtifacts
 from llm_sandbox.adapters.sbx_agents.services import service_of
 from llm_sandbox.adapters.sbx_agents.session import (
@@ -29,6 +31,7 @@ from llm_sandbox.adapters.sbx_agents.session import (
     RunConfigLike,
     SandboxSession,
     begin_session,
+    stays,
 )
 from llm_sandbox.adapters.sbx_agents.turns import Turns
 from llm_sandbox.exceptions import SandboxError, UnsupportedError
@@ -37,15 +40,15 @@ from llm_sandbox.limits import Limits
 __all__ = ["DockerSbxSandbox"]
 
 _LOOK_S = 10
-_BACKEND: Final = "docker"
 
 
 class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
     """A sandbox that a coding agent works in, with its keys kept outside of it.
 
     ``engine="sbx"`` has Docker's program of that name make it, a microVM; where that is not
-    installed, every method says so. ``engine="builtin"`` is a container of ours, with our gate for
-    the network and placeholders for keys. Neither stands in for the other.
+    installed, every method says so. ``engine="builtin"`` is a container of ours, or a sandbox of
+    bubblewrap, with our gate for the network and placeholders for keys. Neither stands in for the
+    other.
 
     Fields that the class of the same name in ``sbx-agents`` lacks: ``engine``, ``image``, and for
     ``engine="builtin"`` ``backend``, ``workdir``, ``secrets``, ``allow_dangerous`` and
@@ -87,7 +90,8 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
     engine: Engine = "sbx"
     image: str | None = None
     """Image that has the agent; None for the engine's own."""
-    backend: Literal["docker", "podman"] = _BACKEND
+    backend: BuiltinBackend = "docker"
+    """``bubblewrap`` has the programs of this machine, and no images."""
     workdir: str | None = None
     """Where the workspace is inside; None for its own path, as commands may name it."""
     secrets: list[Any] = Field(default_factory=list, repr=False)
@@ -106,6 +110,11 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         "idle_timeout",
     )
 
+    @field_validator("backend", mode="before")
+    @classmethod
+    def _isolates(cls, name: object) -> object:
+        return check_backend(name)
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.engine == "builtin":
@@ -118,7 +127,7 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
                 raise UnsupportedError(
                     f"{field}=",
                     "sbx",
-                    "it is of containers of this library",
+                    "it is of sandboxes of this library",
                     hint=f"leave out {field}=, or engine='builtin'",
                 )
         return self
@@ -126,45 +135,64 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
     # --- what is there
 
     @classmethod
-    def check_available(cls, *, engine: Engine = "sbx") -> None:
+    def check_available(
+        cls, *, engine: Engine = "sbx", backend: BuiltinBackend | None = None
+    ) -> None:
         """Make sure that the engine is installed.
+
+        Args:
+            engine: Which.
+            backend: What makes the sandboxes of ``engine="builtin"``; None for ``docker``.
 
         Raises:
             BackendUnavailableError: It is not; the hint says what to type.
+            UnsupportedError: The backend means nothing with the engine.
         """
-        credentials_of(engine)
-        if engine == "sbx":
+        name = backend_of(engine, backend)
+        if name is None:
             SbxCli().path()
         else:
-            check_engine(_BACKEND, _LOOK_S)
+            check_engine(name, _LOOK_S)
 
     @classmethod
-    def is_available(cls, *, engine: Engine = "sbx") -> bool:
-        """Whether the engine is installed."""
+    def is_available(cls, *, engine: Engine = "sbx", backend: BuiltinBackend | None = None) -> bool:
+        """Whether the engine is installed; see `check_available`."""
         try:
-            cls.check_available(engine=engine)
+            cls.check_available(engine=engine, backend=backend)
         except SandboxError:
             return False
         return True
 
     @classmethod
-    def check_ready(cls, *, timeout_seconds: int = _LOOK_S, engine: Engine = "sbx") -> None:
-        """Make sure that sandboxes can be made.
+    def check_ready(
+        cls,
+        *,
+        timeout_seconds: int = _LOOK_S,
+        engine: Engine = "sbx",
+        backend: BuiltinBackend | None = None,
+    ) -> None:
+        """Make sure that sandboxes can be made; `engine` and `backend` as in `check_available`.
 
         Raises:
             SandboxError: They cannot; the hint says what to type.
         """
-        credentials_of(engine)
-        if engine == "sbx":
+        name = backend_of(engine, backend)
+        if name is None:
             read_diagnosis(SbxCli(), timeout_seconds)
         else:
-            check_engine(_BACKEND, timeout_seconds)
+            check_engine(name, timeout_seconds)
 
     @classmethod
-    def is_ready(cls, *, timeout_seconds: int = _LOOK_S, engine: Engine = "sbx") -> bool:
-        """Whether sandboxes can be made."""
+    def is_ready(
+        cls,
+        *,
+        timeout_seconds: int = _LOOK_S,
+        engine: Engine = "sbx",
+        backend: BuiltinBackend | None = None,
+    ) -> bool:
+        """Whether sandboxes can be made; see `check_ready`."""
         try:
-            cls.check_ready(timeout_seconds=timeout_seconds, engine=engine)
+            cls.check_ready(timeout_seconds=timeout_seconds, engine=engine, backend=backend)
         except SandboxError:
             return False
         return True
@@ -242,16 +270,17 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
 
         Raises:
             SandboxError: There is no workspace, or no such branch can be worked on.
+            UnsupportedError: The engine cannot honour a setting of the run.
         """
-        place = self.workspace.resolve(strict=True)
+        session = begin_session(self.workspace.resolve(strict=True), self.name, agent, run_config)
+        if self.engine == "sbx":
+            refuse_variables(session)
         if self.branch is not None:
-            clone = PrivateClone(place, self.branch)
+            clone = PrivateClone(session.workspace, self.branch)
             if self.force_recreate:
                 clone.remove()
-            place = clone.make()
-        session = begin_session(place, self.name, agent, run_config)
-        if self.branch is not None:
-            session.metadata |= {"branch": self.branch, "clone": str(place)}
+            session.workspace = clone.make()
+            session.metadata |= {"branch": self.branch, "clone": str(session.workspace)}
         if self.engine == "builtin":
             self._container(session, AuthOutcome([])).check()
         return session
@@ -264,6 +293,7 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
             SandboxError: A key is missing, or the sandbox could not be made.
         """
         if self.engine == "sbx":
+            refuse_variables(session)
             SbxCli().path()
         turn = self._turns.of(session)
         stream = bool(session.metadata.get("stream_output"))
@@ -289,12 +319,13 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         turn = self._turns.end(session)
         if turn is None:
             return
+        ends = turn.is_ours and not stays(session, self.remove_on_exit)
         if turn.sandbox is not None:
-            if turn.is_ours and self.remove_on_exit:
+            if ends:
                 turn.sandbox.destroy()
             else:
                 turn.sandbox.detach()
-        if turn.external is not None and turn.is_ours and self.remove_on_exit:
+        if turn.external is not None and ends:
             self._request(session).remove_if_there(turn.external)
 
     def _run_sbx(
@@ -316,7 +347,7 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         request.allow(name, resources_of(session, self.network_allow, outcome))
         if outcome.codex_login:
             request.copy_codex_login(name)
-        return request.run(name, session, command, keep=not self.remove_on_exit)
+        return request.run(name, session, command, keep=stays(session, self.remove_on_exit))
 
     def _auth(self) -> AgentAuth:
         return AgentAuth(
@@ -349,9 +380,15 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
             limits=replace(AGENT_LIMITS, **limits),
             network=network_of(resources_of(session, self.network_allow, outcome)),
             allow_dangerous=self.allow_dangerous,
-            is_ours=self.branch is not None,
+            is_ours=self._is_clone(session.workspace),
             secrets=(*secrets_of(outcome), *self.secrets),
-            keys=stamp_of(outcome),
-            keep=not self.remove_on_exit,
+            keep=stays(session, self.remove_on_exit),
             idle_timeout=self.idle_timeout,
+        )
+
+    def _is_clone(self, place: Path) -> bool:
+        """Whether a folder is the clone that `prepare` makes, whatever a session says."""
+        return (
+            self.branch is not None
+            and place == PrivateClone(self.workspace.resolve(), self.branch).path
         )

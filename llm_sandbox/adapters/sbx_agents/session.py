@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from pydantic import BaseModel, Field
 
 from llm_sandbox.adapters.sbx_agents.results import CommandResult, RunArtifacts
-from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.exceptions import UnsupportedError, ValidationError
 
 __all__ = [
     "AgentLike",
@@ -18,10 +18,18 @@ __all__ = [
     "SandboxSession",
     "StreamFilter",
     "begin_session",
+    "stays",
 ]
 
 StreamFilter = Callable[[str, Literal["stdout", "stderr"]], str | None]
 """What is asked of each line before it is shown: it returns what to show, None for nothing."""
+
+_REFUSED = {
+    "network": "network= or network_allow= of the sandbox",
+    "permission": "sbx_agents.Agent(permission=...), which agents are started with",
+    "secrets": "secret_env=[...] of the run, or secrets=[llm_sandbox.Secret(...)] of the sandbox",
+}
+"""Settings of a run whose meaning nothing defines, with what there is in place of each."""
 
 
 class AgentLike(Protocol):
@@ -34,7 +42,7 @@ class AgentLike(Protocol):
 
 class RunConfigLike(Protocol):
     """Settings of one run; each of ``timeout_seconds``, ``stream_output``, ``env``,
-    ``forward_env``, ``secret_env`` and ``metadata`` may be there.
+    ``forward_env``, ``secret_env``, ``remove_on_exit`` and ``metadata`` may be there.
     """
 
 
@@ -85,8 +93,16 @@ def begin_session(
         run_config: Settings of the run; None for none.
 
     Raises:
+        UnsupportedError: A setting of the run means nothing here.
         ValidationError: A variable that is to be handed on is not set here.
     """
+    for setting, instead in _REFUSED.items():
+        if getattr(run_config, setting, None):
+            raise UnsupportedError(
+                f"{setting}= of a run",
+                reason="its meaning is not defined, and nothing would come of it",
+                hint=f"leave it out, and use {instead}",
+            )
     metadata = getattr(run_config, "metadata", None)
     return SandboxSession(
         workspace=workspace,
@@ -107,8 +123,14 @@ def begin_session(
                 **_of_host(getattr(run_config, "forward_env", None) or [], "forward_env"),
             },
             "secret_env_names": list(getattr(run_config, "secret_env", None) or []),
+            "stays": getattr(run_config, "remove_on_exit", True) is False,
         },
     )
+
+
+def stays(session: SandboxSession, remove_on_exit: bool) -> bool:
+    """Whether a sandbox that is made in a turn outlives it: its own field or the run says so."""
+    return not remove_on_exit or bool(session.metadata.get("stays"))
 
 
 def _of_host(names: list[str], parameter: str) -> dict[str, str]:

@@ -27,7 +27,7 @@ from llm_sandbox.backends.hardening.cgroups import Cgroup, find_tree
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.host_root import SEARCH_PATH
 from llm_sandbox.backends.layers import LayerPlace
-from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts
+from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts, writes_to_host
 from llm_sandbox.backends.supervised import (
     GuestPaths,
     SupervisedMachine,
@@ -212,7 +212,11 @@ class BubblewrapBackend(Backend):
                 self.base_env(spec.workdir),
                 confinement={
                     "rlimits": resource_limits(limits, processes=True),
-                    "seccomp": build_filter(architecture(), memory_objects=cgroup is not None),
+                    "seccomp": build_filter(
+                        architecture(),
+                        memory_objects=cgroup is not None,
+                        set_id_bits=not writes_to_host(spec.mounts),
+                    ),
                     "read_only": ["/"],
                     "writable": [
                         *(spec.workdir, "/tmp", "/dev/shm", "/dev/pts", "/dev"),  # noqa: S108

@@ -96,6 +96,7 @@ class House:
             [program, *words, *variables, *guest],
             list(dict.fromkeys(sources)),
             mapped=mapped,
+            exact=[one.source for one in self._mounted.found],
             user=self._user,
             kept_fds=[control, *descriptors.values()],
             cgroups=[str(folder / self.cgroup_name) for folder in self._backend.cgroup_folders()],

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from llm_sandbox.backends.hardening.idmap import MappedFolder, clone, move
+from llm_sandbox.backends.hardening.idmap import MappedFolder, clone, move, open_exactly
 from llm_sandbox.backends.hardening.removal import remove_group
 from llm_sandbox.guest import linux
 
@@ -36,6 +36,7 @@ def plan(
     sources: Sequence[str],
     *,
     mapped: Mapping[str, MappedFolder],
+    exact: Sequence[str] = (),
     user: int,
     kept_fds: Sequence[int],
     cgroups: Sequence[str],
@@ -47,6 +48,7 @@ def plan(
             `mapped`.
         sources: Host paths to bind.
         mapped: Name to what is bound with other owners.
+        exact: Those of `sources` whose path has no link, or they are not bound.
         user: The user and group id to become.
         kept_fds: Descriptors that the command inherits.
         cgroups: Group directories to remove at the end.
@@ -56,6 +58,7 @@ def plan(
             "command": list(command),
             "sources": list(sources),
             "mapped": {name: asdict(folder) for name, folder in mapped.items()},
+            "exact": list(exact),
             "user": user,
             "kept_fds": list(kept_fds),
             "cgroups": list(cgroups),
@@ -72,7 +75,7 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     linux.set_process_name("llm-sandbox")
     mapped = {name: MappedFolder(**entry) for name, entry in work["mapped"].items()}
-    staged = _stage(work["sources"], mapped)
+    staged = _stage(work["sources"], mapped, work["exact"])
     command = [_resolve(word, staged) for word in work["command"]]
     child = os.fork()
     if child == 0:
@@ -92,12 +95,17 @@ def main() -> None:
     _outlive(child, parent, work["cgroups"])
 
 
-def _stage(sources: Sequence[str], mapped: Mapping[str, MappedFolder]) -> dict[str, str]:
+def _stage(
+    sources: Sequence[str], mapped: Mapping[str, MappedFolder], exact: Sequence[str]
+) -> dict[str, str]:
     linux.unshare(linux.CLONE_NEWNS)
     linux.mount(None, "/", None, linux.MS_REC | linux.MS_PRIVATE)
     # Opened before the stage is made, which may cover one of them.
-    opened = [os.open(path, os.O_PATH | os.O_CLOEXEC) for path in sources]
-    folders = [os.path.isdir(path) for path in sources]
+    opened = [
+        open_exactly(path) if path in exact else os.open(path, os.O_PATH | os.O_CLOEXEC)
+        for path in sources
+    ]
+    folders = [stat.S_ISDIR(os.fstat(fd).st_mode) for fd in opened]
     trees = {name: clone(folder) for name, folder in mapped.items()}
     stage = next(path for path in _STAGES if os.path.isdir(path))
     linux.mount("tmpfs", stage, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=1m,mode=755")

@@ -29,7 +29,7 @@ from llm_sandbox.backends.containers.volumes.layers import ContainerLayers, Laye
 from llm_sandbox.backends.containers.volumes.runtime import Runtime, describe_runtime
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.layers import LayerPlace
-from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts
+from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts, writes_to_host
 from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
 from llm_sandbox.backends.supervised import SupervisedMachine, resource_limits
 from llm_sandbox.exceptions import BackendUnavailableError, SandboxError, UnsupportedError
@@ -248,7 +248,9 @@ class ContainerBackend(Backend):
     def _confinement(self, spec: MachineSpec, arguments: CreateArguments) -> dict[str, Any]:
         return {
             "rlimits": {**resource_limits(spec.limits, processes=False), **arguments.rlimits},
-            "seccomp": build_filter(self.engine.architecture, memory_objects=True),
+            "seccomp": build_filter(
+                self.engine.architecture, set_id_bits=not writes_to_host(spec.mounts)
+            ),
             "read_only": ["/"],
             "writable": [spec.workdir, "/tmp", "/dev", *arguments.writable],  # noqa: S108
             "user": arguments.user,

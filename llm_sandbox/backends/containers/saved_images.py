@@ -1,12 +1,20 @@
 """Snapshots that a container engine holds: images whose labels say what they are."""
 
 import contextlib
+import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.snapshot import Snapshot
-from llm_sandbox.exceptions import ContainerGoneError, ImageNotFoundError, ValidationError
+from llm_sandbox.exceptions import (
+    BackendError,
+    BackendUnavailableError,
+    ContainerGoneError,
+    ImageNotFoundError,
+    ValidationError,
+)
 
 __all__ = [
     "BACKEND",
@@ -32,6 +40,12 @@ EXPIRES = "llm-sandbox.snapshot.expires"
 SAVING = "llm-sandbox.saving"
 """Label of what is a step on the way to one, an image or a container: which process takes it. Empty
 in the end."""
+
+_ENDING_S = 1.0
+"""In which the processes of a sandbox that was destroyed have ended."""
+_GOING_S = 15.0
+"""In which an engine has noticed, and removed the container."""
+_LOOK_S = 0.05
 
 
 def times_of(labels: Mapping[str, str]) -> tuple[float, float | None]:
@@ -91,8 +105,13 @@ def list_images(engine: Engine) -> list[Snapshot]:
     return found
 
 
-def delete_image(engine: Engine, ref: str) -> bool:
+def delete_image(engine: Engine, ref: str, *, waits: bool = True) -> bool:
     """Remove the image that a snapshot is; False if there is none.
+
+    Args:
+        engine: What holds it.
+        ref: Its id.
+        waits: Whether to wait for containers that end, for seconds at most.
 
     Raises:
         BackendError: A container uses it.
@@ -105,12 +124,51 @@ def delete_image(engine: Engine, ref: str) -> bool:
         labels = (facts.get("Config") or {}).get("Labels") or {}
         if SNAPSHOT not in labels:
             raise ValidationError(f"image {ref} is no snapshot", parameter="ref")
-        with engine.errors("delete", ref):
-            for name in facts.get("RepoTags") or [ref]:
-                api.remove_image(name)
+        _remove(engine, ref, facts, waits=waits)
     except (ImageNotFoundError, ContainerGoneError):
         return False
     return True
+
+
+def _remove(engine: Engine, ref: str, facts: Mapping[str, Any], *, waits: bool) -> None:
+    api: Any = engine.api
+    begun = time.monotonic()
+    while True:
+        try:
+            with engine.errors("delete", ref):
+                for name in facts.get("RepoTags") or [ref]:
+                    api.remove_image(name)
+        except BackendUnavailableError:
+            raise
+        except BackendError:
+            waited = time.monotonic() - begun
+            if not waits or waited > _GOING_S or (waited > _ENDING_S and _is_used(engine, ref)):
+                raise
+            time.sleep(_LOOK_S)
+        else:
+            return
+
+
+def _is_used(engine: Engine, ref: str) -> bool:
+    """Whether a container of an image lives.
+
+    An engine says of one that was destroyed for some time yet that it runs.
+    """
+    api: Any = engine.api
+    image = ref.removeprefix("sha256:")
+    with engine.errors("list"):
+        everyone = api.containers(all=True)
+    for one in everyone:
+        if str(one.get("ImageID")).removeprefix("sha256:") != image:
+            continue
+        try:
+            with engine.errors("inspect", str(one["Id"])):
+                process = int(api.inspect_container(one["Id"])["State"].get("Pid") or 0)
+        except ContainerGoneError:
+            continue
+        if process and (not engine.is_local or Path(f"/proc/{process}").exists()):
+            return True
+    return False
 
 
 def sweep_images(engine: Engine) -> list[Snapshot]:
@@ -119,13 +177,11 @@ def sweep_images(engine: Engine) -> list[Snapshot]:
     Raises:
         BackendUnavailableError: The engine does not answer.
     """
-    from llm_sandbox.exceptions import BackendError
-
     gone = []
     for one in list_images(engine):
         if one.is_expired:
             # A container uses it: the next sweep finds it again.
             with contextlib.suppress(BackendError):
-                if delete_image(engine, one.ref):
+                if delete_image(engine, one.ref, waits=False):
                     gone.append(one)
     return gone

@@ -8,6 +8,7 @@ thread.
 """
 
 import ctypes
+import errno
 import json
 import os
 import signal
@@ -21,12 +22,14 @@ from pathlib import Path
 
 from llm_sandbox.guest import linux
 
-__all__ = ["MappedFolder", "attach_to", "clone", "main", "move", "obstacle"]
+__all__ = ["MappedFolder", "attach_to", "clone", "main", "move", "obstacle", "open_exactly"]
 
-_OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 428, 429, 442
+_OPEN_TREE, _MOVE_MOUNT, _OPENAT2, _MOUNT_SETATTR = 428, 429, 437, 442
 """The same numbers on every architecture that we run on."""
 _CLONE, _RECURSIVE, _EMPTY_PATH, _AT_FDCWD = 1, 0x8000, 0x1000, -100
 _FROM_EMPTY_PATH = 0x4
+_NO_LINKS = 0x4
+_REPLACED = "a part of its path has become a link since it was judged"
 _READ_ONLY, _NO_SUID, _NO_DEVICES, _ID_MAP = 0x1, 0x2, 0x4, 0x00100000
 _ANYBODY = 65534
 _WITHIN_S = 30.0
@@ -50,17 +53,42 @@ class MappedFolder:
     """Whether it cannot be written."""
 
 
+def open_exactly(path: str) -> int:
+    """Open a folder or file to be mounted, following no link.
+
+    What was judged is a path without links. A sandbox that may write to a folder above could put
+    one there since, to be given what it leads to, or to have another sandbox given that.
+
+    Raises:
+        OSError: There is a link in the path, or nothing at its end.
+    """
+    wanted = struct.pack("=QQQ", os.O_PATH | os.O_CLOEXEC, 0, _NO_LINKS)
+    try:
+        return _call(
+            _OPENAT2, *(_AT_FDCWD, os.fsencode(path), wanted, len(wanted)), what=f"openat2 {path}"
+        )
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, f"{path}: {_REPLACED}") from None
+        raise
+
+
 def clone(folder: MappedFolder) -> int:
     """Return a descriptor of a mount that is nowhere yet.
 
     Raises:
-        OSError: The kernel refuses: the caller is not root, or the file system cannot.
+        OSError: The kernel refuses: the caller is not root, or the file system cannot; or there is
+            a link in the path.
     """
-    tree = _call(
-        _OPEN_TREE,
-        *(_AT_FDCWD, os.fsencode(folder.source), _CLONE | _RECURSIVE | os.O_CLOEXEC),
-        what=f"open_tree {folder.source}",
-    )
+    source = open_exactly(folder.source)
+    try:
+        tree = _call(
+            _OPEN_TREE,
+            *(source, b"", _CLONE | _RECURSIVE | _EMPTY_PATH | os.O_CLOEXEC),
+            what=f"open_tree {folder.source}",
+        )
+    finally:
+        os.close(source)
     users = -1
     try:
         users = _namespace(folder.owner, folder.seen)
@@ -101,6 +129,9 @@ def obstacle(path: str) -> str | None:
 
     Args:
         path: A folder or file of this computer, without links in its path.
+
+    Raises:
+        SecurityError: There is a link in its path by now.
     """
     if os.geteuid() != 0:
         return "only root can map users of a mount"
@@ -112,7 +143,14 @@ def obstacle(path: str) -> str | None:
 def _obstacle(device: int, path: str) -> str | None:
     del device  # what is known of a path holds for the file system that is there
     folder = MappedFolder(path, "", (0, 0), (_ANYBODY, _ANYBODY), read_only=True)
-    return _run({"folders": [asdict(folder)], "process": None})
+    reason = _run({"folders": [asdict(folder)], "process": None})
+    if reason is not None and reason.endswith(_REPLACED):
+        # Not for the process of its own, which would load all errors for nothing.
+        from llm_sandbox.exceptions import SecurityError
+
+        # Not to be mounted by its path instead, which would follow it.
+        raise SecurityError(reason, op="create", hint="look at who may write to the folders above")
+    return reason
 
 
 def attach_to(process: int, folders: Sequence[MappedFolder]) -> str | None:

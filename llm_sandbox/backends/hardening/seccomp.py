@@ -18,6 +18,8 @@ from llm_sandbox.backends.hardening.syscalls import (
     NEWEST,
     REFUSED_ENOSYS,
     REFUSED_EPERM,
+    SET_ID_MODES,
+    SET_ID_UNSEEN,
     X32_BIT,
 )
 
@@ -32,6 +34,28 @@ _NEW_NAMESPACES: Final = 0x7E020080
 
 _DEVICE_BIT: Final = 0x2000
 """Set in a file mode for character and block devices, not for files, pipes and sockets."""
+
+_SET_ID_BITS: Final = 0xC00
+"""Set in a file mode by which whoever runs the file becomes its owner or one of its group."""
+
+_MODE_ARGUMENTS: Final = {
+    "chmod": 1,
+    "creat": 1,
+    "fchmod": 1,
+    "fchmodat": 2,
+    "fchmodat2": 2,
+    "mknod": 1,
+    "mknodat": 2,
+    "open": 2,
+    "openat": 3,
+}
+"""Which argument of each call in `SET_ID_MODES` is the mode."""
+
+_FLAG_ARGUMENTS: Final = {"open": 1, "openat": 2}
+"""Which argument says whether there is a mode at all: elsewhere it may be rubbish."""
+
+_MAKES_A_FILE: Final = 0x400040
+"""O_CREAT and O_TMPFILE, the same on both architectures."""
 
 _ALLOWED_FAMILIES: Final = (1, 2, 10)
 """AF_UNIX, AF_INET, AF_INET6."""
@@ -57,12 +81,15 @@ class _Program:
     def give(self, verdict: int) -> None:
         self.add(_RETURN, verdict)
 
+    def append(self, block: "_Program") -> None:
+        self._instructions += block._instructions
+
     def when_number(self, number: int | None, block: "_Program") -> None:
         """Run `block`, which must return on every path, when the call is `number`."""
         if number is None:
             return
         self.add(_JEQ, number, 0, len(block._instructions))
-        self._instructions += block._instructions
+        self.append(block)
 
     def assemble(self) -> bytes:
         return b"".join(struct.pack("<HBBI", *row) for row in self._instructions)
@@ -78,6 +105,19 @@ def _refuse_if_any_bit(argument: int, bits: int, code: int) -> _Program:
     block.add(_JSET, bits, 0, 1)
     block.give(_error(code))
     block.give(_ALLOW)
+    return block
+
+
+def _refuse_set_id_bits(name: str) -> _Program:
+    bits = _SET_ID_BITS | (_DEVICE_BIT if name in FILTERED else 0)
+    refusal = _refuse_if_any_bit(_MODE_ARGUMENTS[name], bits, errno.EPERM)
+    if name not in _FLAG_ARGUMENTS:
+        return refusal
+    block = _Program()
+    block.add(_LOAD, _argument(_FLAG_ARGUMENTS[name]))
+    block.add(_JSET, _MAKES_A_FILE, 1, 0)
+    block.give(_ALLOW)
+    block.append(refusal)
     return block
 
 
@@ -118,13 +158,17 @@ def _allow_values(argument: int, values: tuple[int, ...], code: int) -> _Program
 
 
 @cache
-def build_filter(architecture: str, *, memory_objects: bool = True) -> bytes:
+def build_filter(
+    architecture: str, *, memory_objects: bool = True, set_id_bits: bool = True
+) -> bytes:
     """Build the filter program for a machine.
 
     Args:
         architecture: As `platform.machine` names it: ``x86_64`` or ``aarch64``.
         memory_objects: Whether memory may be held by a descriptor or a key. Where no control group
             counts it, nothing would.
+        set_id_bits: Whether files may be given the set-user-id and set-group-id bits. In a folder
+            of the host they would count on the host, where the file's owner may be root.
 
     Returns:
         An array of 8-byte instructions, ready for ``prctl(PR_SET_SECCOMP)`` or ``bwrap --seccomp``.
@@ -146,11 +190,17 @@ def build_filter(architecture: str, *, memory_objects: bool = True) -> bytes:
     tables = [(REFUSED_EPERM, errno.EPERM), (REFUSED_ENOSYS, errno.ENOSYS)]
     if not memory_objects:
         tables.append((MEMORY_OBJECTS, errno.ENOSYS))
+    if not set_id_bits:
+        tables.append((SET_ID_UNSEEN, errno.ENOSYS))
     for table, code in tables:
         refusal = _Program()
         refusal.give(_error(code))
         for numbers in table.values():
             program.when_number(numbers[column], refusal)
+    if not set_id_bits:
+        # Before the rules for devices, whose bit it refuses as well.
+        for name, numbers in SET_ID_MODES.items():
+            program.when_number(numbers[column], _refuse_set_id_bits(name))
     for name, block in (
         ("clone", _refuse_if_any_bit(0, _NEW_NAMESPACES, errno.EPERM)),
         ("mknod", _refuse_if_any_bit(1, _DEVICE_BIT, errno.EPERM)),

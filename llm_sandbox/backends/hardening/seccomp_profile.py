@@ -23,6 +23,8 @@ from llm_sandbox.backends.hardening.syscalls import (
     MEMORY_OBJECTS,
     REFUSED_ENOSYS,
     REFUSED_EPERM,
+    SET_ID_MODES,
+    SET_ID_UNSEEN,
 )
 
 __all__ = ["build_profile", "profile_text"]
@@ -68,9 +70,8 @@ def _all_but(
 
 def _filtered() -> Iterator[dict[str, Any]]:
     """The rules for calls that are allowed or not by their arguments."""
-    for bit in range(_WORD_BITS):
-        if seccomp._NEW_NAMESPACES & 1 << bit:
-            yield _refuse(["clone"], errno.EPERM, (0, 1 << bit, 1 << bit))
+    for bit in _bits(seccomp._NEW_NAMESPACES):
+        yield _refuse(["clone"], errno.EPERM, (0, bit, bit))
     device = seccomp._DEVICE_BIT
     yield _refuse(["mknod"], errno.EPERM, (1, device, device))
     yield _refuse(["mknodat"], errno.EPERM, (2, device, device))
@@ -86,17 +87,40 @@ def _filtered() -> Iterator[dict[str, Any]]:
         yield _refuse(["socket"], errno.EAFNOSUPPORT, netlink, (2, mask, value))
 
 
-def build_profile(*, memory_objects: bool = True) -> dict[str, Any]:
+def _set_id_modes() -> Iterator[dict[str, Any]]:
+    """The rules for calls that would give a file its owner's rights."""
+    for name in SET_ID_MODES:
+        mode = seccomp._MODE_ARGUMENTS[name]
+        flags = seccomp._FLAG_ARGUMENTS.get(name)
+        for bit in _bits(seccomp._SET_ID_BITS):
+            if flags is None:
+                yield _refuse([name], errno.EPERM, (mode, bit, bit))
+                continue
+            for made in _bits(seccomp._MAKES_A_FILE):
+                yield _refuse([name], errno.EPERM, (flags, made, made), (mode, bit, bit))
+
+
+def _bits(word: int) -> Iterator[int]:
+    return (1 << bit for bit in range(_WORD_BITS) if word & 1 << bit)
+
+
+def build_profile(*, memory_objects: bool = True, set_id_bits: bool = True) -> dict[str, Any]:
     """Build the profile, for any architecture that the table has.
 
     Args:
         memory_objects: Whether memory may be held by a descriptor or a key. Where no control group
             counts it, nothing would.
+        set_id_bits: Whether files may be given the set-user-id and set-group-id bits. In a folder
+            of the host they would count on the host.
 
     Returns:
         The profile as Docker, Podman and the tools that share their format read it.
     """
-    unknown = {**REFUSED_ENOSYS, **({} if memory_objects else MEMORY_OBJECTS)}
+    unknown = {
+        **REFUSED_ENOSYS,
+        **({} if memory_objects else MEMORY_OBJECTS),
+        **({} if set_id_bits else SET_ID_UNSEEN),
+    }
     return {
         "defaultAction": "SCMP_ACT_ALLOW",
         # The engine takes the entry of its own architecture. The empty lists keep out the 32-bit
@@ -106,15 +130,18 @@ def build_profile(*, memory_objects: bool = True) -> dict[str, Any]:
             _refuse(sorted(REFUSED_EPERM), errno.EPERM),
             _refuse(sorted(unknown), errno.ENOSYS),
             *_filtered(),
+            *(() if set_id_bits else _set_id_modes()),
         ],
     }
 
 
 @cache
-def profile_text(*, memory_objects: bool = True) -> str:
+def profile_text(*, memory_objects: bool = True, set_id_bits: bool = True) -> str:
     """The profile as JSON: what an engine's ``security_opt`` takes after ``seccomp=``.
 
     Args:
         memory_objects: As for `build_profile`.
+        set_id_bits: As for `build_profile`.
     """
-    return json.dumps(build_profile(memory_objects=memory_objects), separators=(",", ":"))
+    profile = build_profile(memory_objects=memory_objects, set_id_bits=set_id_bits)
+    return json.dumps(profile, separators=(",", ":"))

@@ -16,6 +16,8 @@ __all__ = [
     "NEWEST",
     "REFUSED_ENOSYS",
     "REFUSED_EPERM",
+    "SET_ID_MODES",
+    "SET_ID_UNSEEN",
     "X32_BIT",
     "Numbers",
 ]
@@ -132,3 +134,22 @@ FILTERED: Final[dict[str, Numbers]] = {
     "socketpair": (53, 199),
 }
 """Allowed or not by their arguments; `seccomp` says how."""
+
+SET_ID_MODES: Final[dict[str, Numbers]] = {
+    "chmod": (90, None),
+    "creat": (85, None),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "mknod": (133, None),
+    "mknodat": (259, 33),
+    "open": (2, None),
+    "openat": (257, 56),
+}
+"""What can give a file the bits by which whoever runs it gets its owner's rights; refused with
+those bits on request."""
+
+SET_ID_UNSEEN: Final[dict[str, Numbers]] = {
+    "openat2": (437, 437),
+}
+"""The same, by a mode that lies in memory, where no filter sees it; refused on request."""

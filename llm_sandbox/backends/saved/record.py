@@ -55,7 +55,9 @@ class SavedRecord:
             found = cls(Snapshot.from_dict(data["snapshot"]), parts)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None
-        return found if found.snapshot.ref == ref else None
+        inside = (found.snapshot.path or "").split("/")
+        whole = found.snapshot.ref == ref and "workdir" in parts and ".." not in inside
+        return found if whole else None
 
     def is_expired(self, now: float | None = None) -> bool:
         """Whether its time to live is over."""

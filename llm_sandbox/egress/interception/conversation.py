@@ -150,7 +150,8 @@ class Conversation:
             Refusal: They cannot be read in one way alone.
         """
         if self._tunnels:
-            self.to_client += self._scrubber.feed(data)
+            # Each piece by itself: a message whose end waited might be what the next one waits for.
+            self.to_client += self._scrubber.clean(data)
             return
         self._from_server += data
         while not self.over:
@@ -172,11 +173,8 @@ class Conversation:
 
     def _answer(self, head: ResponseHead, request: RequestHead) -> None:
         whole = Scrubber(self._words)
-        fields = [
-            (name, whole.clean(value.encode("latin-1")).decode("latin-1"))
-            for name, value in head.fields
-        ]
-        phrase = whole.clean(head.phrase.encode("latin-1")).decode("latin-1")
+        fields = [(_cleaned(whole, name), _cleaned(whole, value)) for name, value in head.fields]
+        phrase = _cleaned(whole, head.phrase)
         self.to_client += ResponseHead(head.version, fields, head.status, phrase).render()
         if head.status == _SWITCHING:
             if not request.upgrades or self._upload is not None:
@@ -184,7 +182,7 @@ class Conversation:
             self._scrubber = whole
             self._tunnels = True
             self.to_server += self._from_client
-            self.to_client += whole.feed(bytes(self._from_server))
+            self.to_client += whole.clean(bytes(self._from_server))
             self._from_client.clear()
             self._from_server.clear()
             self.over = False
@@ -245,11 +243,13 @@ class Conversation:
             raise Refusal(
                 "http_malformed", "cut by the host", status="502 Bad Gateway", verdict="failed"
             )
-        if self._tunnels:
-            self.to_client += self._scrubber.flush()
         self.over = True
 
     @property
     def answering(self) -> bool:
         """Whether part of an answer was passed on, so that none of ours can be given."""
         return self._download is not None or self._tunnels
+
+
+def _cleaned(scrubber: Scrubber, text: str) -> str:
+    return scrubber.clean(text.encode("latin-1")).decode("latin-1")

@@ -23,7 +23,7 @@ from llm_sandbox.sandbox.kept.record import Record
 from llm_sandbox.sandbox.kept.registry import register
 from llm_sandbox.sandbox.kept.served import ServedClient
 from llm_sandbox.sandbox.network import SandboxNetwork
-from llm_sandbox.sandbox.snapshots import create_from
+from llm_sandbox.sandbox.snapshots import create_from, saves_file_systems
 
 __all__ = ["Keeper"]
 
@@ -139,8 +139,11 @@ class Keeper:
 
     def _start_entry(self) -> None:
         order = self._order
-        environment = {**self.machine.base_env(), **order.secrets.env, **order.env}
-        spec = ProcessSpec(order.command, environment, stdin=True)
+        environment = {**self.machine.base_env(), **order.secrets.env}
+        if order.terminal is not None:
+            environment["TERM"] = order.terminal.term
+        environment.update(order.env)
+        spec = ProcessSpec(order.command, environment, stdin=True, terminal=order.terminal)
         program, _ = self.programs.start(spec, is_entry=True)
 
         def wait() -> None:
@@ -166,6 +169,7 @@ class Keeper:
             python=machine.python(),
             library_path=machine.library_path,
             has_packages=machine.has_packages,
+            saves_file_systems=saves_file_systems(machine),
             ready=order.ready,
             counts_activity=order.idle_timeout is not None,
             warnings=self._warnings,

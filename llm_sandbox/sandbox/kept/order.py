@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from llm_sandbox.backends.base import Isolation, MachineSpec
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.snapshot import Snapshot
+from llm_sandbox.backends.terminals import Terminal
 from llm_sandbox.network import Network
 from llm_sandbox.sandbox.kept.record import OnExit
 from llm_sandbox.sandbox.readiness import ReadinessFacts
@@ -26,6 +27,8 @@ class Order:
     idle_timeout: float | None
     command: tuple[str, ...]
     """The entry command; empty without one."""
+    terminal: Terminal | None
+    """The terminal that it has; None for pipes."""
     backend: str
     options: ContainerOptions | None
     """What is asked of a container; None for backends that make none."""
@@ -61,6 +64,7 @@ class Facts:
     python: str
     library_path: str | None
     has_packages: bool
+    saves_file_systems: bool
     ready: ReadinessFacts | None
     """How it is looked at whether it is ready."""
     counts_activity: bool

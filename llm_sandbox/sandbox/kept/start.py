@@ -15,6 +15,7 @@ from llm_sandbox.backends.base import Backend, MachineSpec
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.snapshot import Snapshot
+from llm_sandbox.backends.terminals import Terminal
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     ContainerGoneError,
@@ -97,6 +98,7 @@ def make(
     ports: Sequence[int],
     ready: ReadinessFacts | None = None,
     snapshot: Snapshot | None = None,
+    terminal: Terminal | None = None,
 ) -> KeptMachine:
     """Have a keeper make a machine.
 
@@ -115,6 +117,7 @@ def make(
         ports: Ports inside that tunnels lead to.
         ready: How it is looked at whether it is ready; None for nothing.
         snapshot: What it begins from; None for nothing.
+        terminal: The terminal that the program has; None for pipes.
 
     Raises:
         NameInUseError: Another one has the name.
@@ -129,6 +132,7 @@ def make(
         on_exit=on_exit,
         idle_timeout=idle_timeout,
         command=command,
+        terminal=terminal,
         backend=backend.name,
         options=_options(backend),
         spec=spec,

@@ -119,9 +119,22 @@ def test_what_only_the_cloud_can_do_is_recorded(app: modal.App) -> None:
     sandbox.terminate()
 
 
-def test_terminal_of_the_entrypoint_is_refused() -> None:
-    with pytest.raises(modal.exception.UnimplementedError, match="exec"):
-        modal.Sandbox.create("bash", pty=True)
+@pytest.mark.filterwarnings("ignore:.*does not isolate")
+def test_what_has_the_hosts_network_is_not_said_to_have_none() -> None:
+    """And programs that have this machine's files begin in none of its folders."""
+    modal.configure(backend="local", network="open")
+    with pytest.raises(modal.exception.UnimplementedError, match="use the host's network") as no:
+        modal.Sandbox.create(block_network=True)
+    assert "bubblewrap" in str(no.value.hint)
+    with pytest.raises(modal.exception.UnimplementedError, match="use the host's network"):
+        modal.Sandbox.create(outbound_domain_allowlist=["example.com"])
+    with pytest.raises(modal.exception.UnimplementedError, match="use the host's network"):
+        modal.Sandbox.create(cidr_allowlist=[])
+    sandbox = modal.Sandbox.create("sh", "-c", "pwd; ls -A")
+    place, *files = sandbox.stdout.read().splitlines()
+    assert place.endswith("/sandbox")
+    assert files == []
+    sandbox.terminate()
 
 
 @pytest.mark.parametrize(

@@ -174,9 +174,12 @@ async def test_cancelled_wait_leaves_the_program(sandbox: modal.Sandbox) -> None
 @awaited
 async def test_cancelled_create_leaves_no_sandbox() -> None:
     app = modal.App.lookup("cancelled", create_if_missing=True)
-    task = asyncio.create_task(modal.Sandbox.create.aio(app=app, block_network=True))
-    await asyncio.sleep(0.3)
-    task.cancel()
+    for _ in range(10):
+        task = asyncio.create_task(modal.Sandbox.create.aio(app=app, block_network=True))
+        await asyncio.sleep(0.1)
+        if task.cancel():
+            break
+        (await task).terminate()  # it was made before it could be cancelled
     with pytest.raises(asyncio.CancelledError):
         await task
     assert [] == living(app)
@@ -245,6 +248,6 @@ def test_directory_comes_back(sandbox: modal.Sandbox) -> None:
 
 def test_stream_of_a_sandbox_without_a_program_ends_with_it() -> None:
     app = modal.App.lookup("silent", create_if_missing=True)
-    one = modal.Sandbox.create(app=app, block_network=True, timeout=2)
+    one = modal.Sandbox.create(app=app, block_network=True, timeout=1)
     assert "" == one.stdout.read()
     assert 124 == one.poll()

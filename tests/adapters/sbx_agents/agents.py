@@ -35,6 +35,10 @@ class RunConfig:
     env: dict[str, str] = field(default_factory=dict)
     forward_env: list[str] = field(default_factory=list)
     secret_env: list[str] = field(default_factory=list)
+    remove_on_exit: bool = True
+    permission: Any = None
+    network: str | None = None
+    secrets: list[str] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
 
 

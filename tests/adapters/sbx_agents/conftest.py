@@ -12,6 +12,7 @@ import pytest
 
 IMAGE = "llm-sandbox/python:0.1.0"
 FAKE = Path(__file__).with_name("fake_sbx.py")
+VERSIONS = ("early", "middle", "late")
 
 
 @pytest.fixture(autouse=True)
@@ -38,8 +39,8 @@ def workspace(tmp_path: Path) -> Path:
 class FakeSbx:
     """The stand-in for Docker's program, as a test sees it."""
 
-    def __init__(self, folder: Path, state: Path) -> None:
-        self.folder, self.state = folder, state
+    def __init__(self, state: Path) -> None:
+        self.state = state
 
     def calls(self, *verb: str) -> list[list[str]]:
         """What it was called with, besides for help."""
@@ -67,23 +68,36 @@ def version() -> str:
     return "middle"
 
 
-@pytest.fixture
-def fake_sbx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> FakeSbx:
-    """Docker's program, as it documents itself in a version; it is not the real one."""
-    folder, state = tmp_path / "bin", tmp_path / "sbx-state"
-    folder.mkdir()
-    state.mkdir()
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The stand-in by version, in the same place for all tests: what it says of itself is looked at
+    once for each program.
+    """
+    places = tmp_path_factory.mktemp("sbx")
     # Nothing but the standard library, and so without what an environment would load first.
     text = FAKE.read_text().replace("/usr/bin/env python3", f"{sys.executable} -IS", 1)
-    (folder / "sbx").write_text(text)
-    (folder / "sbx").chmod(0o755)
-    codex = folder / "codex"
-    codex.write_text('#!/bin/sh\necho "{\\"type\\": \\"thread.started\\"}"\necho "args: $*"\n')
-    codex.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}:/usr/local/bin:/usr/bin:/bin")
+    for version in VERSIONS:
+        folder = places / version
+        folder.mkdir()
+        (folder / "sbx").write_text(text)
+        (folder / "sbx").chmod(0o755)
+        codex = folder / "codex"
+        codex.write_text('#!/bin/sh\necho "{\\"type\\": \\"thread.started\\"}"\necho "args: $*"\n')
+        codex.chmod(0o755)
+    return places
+
+
+@pytest.fixture
+def fake_sbx(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> FakeSbx:
+    """Docker's program, as it documents itself in a version; it is not the real one."""
+    state = tmp_path / "sbx-state"
+    state.mkdir()
+    monkeypatch.setenv("PATH", f"{programs / version}:/usr/local/bin:/usr/bin:/bin")
     monkeypatch.setenv("FAKE_SBX_STATE", str(state))
     monkeypatch.setenv("FAKE_SBX_VERSION", version)
-    return FakeSbx(folder, state)
+    return FakeSbx(state)
 
 
 def git(folder: Path, *words: str) -> str:

@@ -82,6 +82,7 @@ METHODS: dict[type, dict[str, str]] = {
         "put_file": "(path, content, *, encoding='utf-8')",
     },
 }
+OURS = {"engine": "sbx", "backend": None}
 OF_CLASS = (
     *("check_agent_secrets", "check_available", "check_ready", "has_global_secret"),
     *("is_available", "is_ready", "set_global_oauth_secret", "set_global_secret"),
@@ -122,9 +123,9 @@ def test_method(owner: type, name: str, signature: str) -> None:
         for one in inspect.signature(getattr(owner, name)).parameters.values()
         if one.name != "self"
     ]
-    ours = [one for one in parameters if one.name == "engine"]
-    assert all(one.kind is one.KEYWORD_ONLY and one.default == "sbx" for one in ours)
-    shown = str(inspect.Signature([one for one in parameters if one.name != "engine"]))
+    ours = [one for one in parameters if one.name in OURS]
+    assert all(one.kind is one.KEYWORD_ONLY and one.default == OURS[one.name] for one in ours)
+    shown = str(inspect.Signature([one for one in parameters if one.name not in OURS]))
     assert signature == shown
     if name in OF_CLASS:
         assert inspect.ismethod(getattr(owner, name))

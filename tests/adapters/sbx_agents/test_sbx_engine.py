@@ -40,7 +40,7 @@ def test_turn(fake_sbx: FakeSbx, workspace: Path) -> None:
     assert ["shell", str(workspace)] == made[-2:]
 
 
-@VERSIONS
+@pytest.mark.parametrize("version", ["early", "late"])
 def test_sandbox_that_stays_is_used_again(fake_sbx: FakeSbx, workspace: Path) -> None:
     """By its kind and workspace; `force_recreate` removes it first, and another workspace gets
     another.
@@ -271,3 +271,35 @@ def test_fields_that_mean_nothing_with_an_engine_are_refused(workspace: Path) ->
             DockerSbxSandbox(workspace=workspace, engine="builtin", **{field: ["openai"]})
     with pytest.raises(UnsupportedError, match="secret_env"):
         DockerSbxSandbox.set_global_oauth_secret("openai", engine="builtin")
+
+
+def test_variables_are_refused(
+    fake_sbx: FakeSbx, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Docker's program hands on none, so that a turn with some does not begin."""
+    monkeypatch.setenv("NAME", "value")
+    sandbox = DockerSbxSandbox(workspace=workspace)
+    with_variables = Agent("helper", AgentBackend("shell"), {"NAME": "value"})
+    for agent, config in (
+        (with_variables, None),
+        (SHELL, RunConfig(env={"NAME": "value"})),
+        (SHELL, RunConfig(forward_env=["NAME"])),
+        (SHELL, RunConfig(secret_env=["NAME"])),
+    ):
+        with pytest.raises(UnsupportedError, match=r"variables \(NAME\)") as caught:
+            sandbox.prepare(agent, config)
+        assert "value" not in str(caught.value)
+    session = sandbox.prepare(SHELL, None)
+    session.metadata["env"] = {"NAME": "value"}
+    with pytest.raises(UnsupportedError, match="variables"):
+        sandbox.run(session, ["true"])
+    assert [] == fake_sbx.calls("create")
+
+
+@pytest.mark.parametrize("version", ["early"])
+def test_run_says_that_its_sandbox_stays(fake_sbx: FakeSbx, workspace: Path) -> None:
+    sandbox = DockerSbxSandbox(workspace=workspace)
+    session = sandbox.prepare(SHELL, RunConfig(remove_on_exit=False))
+    sandbox.run(session, ["true"])
+    sandbox.cleanup(session)
+    assert [session.sandbox_name] == list(fake_sbx.knows()["sandboxes"])

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 import warnings
 from importlib.metadata import version
 from typing import Any
@@ -26,7 +25,6 @@ from zenml.sandboxes import (
 )
 
 from llm_sandbox import Snapshot
-from llm_sandbox.exceptions import BackendError
 
 STACK = "llm_sandbox.adapters.zenml.stack"
 FLAVORS = {
@@ -147,18 +145,8 @@ def prepare(client: Client, flavor: str) -> None:
 
 
 def delete(snapshot: SandboxSnapshot) -> None:
-    """Delete what is saved; an engine may still be removing who used it."""
-    saved = Snapshot.from_dict(json.loads(snapshot.ref))
-    end = time.monotonic() + 30
-    while True:
-        try:
-            saved.delete()
-        except BackendError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.1)
-        else:
-            return
+    """Delete what is saved."""
+    Snapshot.from_dict(json.loads(snapshot.ref)).delete()
 
 
 def read_log(path: str) -> list[tuple[int, str]]:

@@ -25,12 +25,11 @@ from llm_sandbox.adapters.zenml import (
 from llm_sandbox.adapters.zenml.component import IsolatedComponent
 from llm_sandbox.adapters.zenml.machine import MachineSession
 from llm_sandbox.exceptions import (
-    BackendError,
     LaunchError,
     SandboxError,
     SandboxNotFoundError,
 )
-from tests.adapters.zenml.conftest import ALL, ISOLATED, ROOT, component, run, until
+from tests.adapters.zenml.conftest import ALL, ISOLATED, ROOT, component, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -273,16 +272,8 @@ def test_another_process_goes_on_with_it(backend: str) -> None:
 
 
 def delete(snapshot: SandboxSnapshot) -> None:
-    """Delete what is saved; an engine may still be removing who used it."""
-    saved = Snapshot.from_dict(json.loads(snapshot.ref))
-
-    def gone() -> bool:
-        try:
-            return saved.delete()
-        except BackendError:
-            return False
-
-    assert until(gone)
+    """Delete what is saved."""
+    assert Snapshot.from_dict(json.loads(snapshot.ref)).delete()
 
 
 def test_snapshot_is_restored_by_its_component_alone(made: BaseSandbox) -> None:

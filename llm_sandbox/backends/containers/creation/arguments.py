@@ -16,6 +16,7 @@ from llm_sandbox.backends.containers.creation.in_force import InForce
 from llm_sandbox.backends.containers.creation.mounts import bind_strings, freeze_mount
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.hardening.seccomp_profile import profile_text
+from llm_sandbox.backends.mounts import writes_to_host
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.guest.machine import USER_ID
 from llm_sandbox.limits import Limits
@@ -159,7 +160,9 @@ def create_arguments(
     )
     mounted = [] if asked is None else asked.mounts
     limits = spec.limits
-    security, seccomp = _security_options(given.get("security_opt", ()))
+    security, seccomp = _security_options(
+        given.get("security_opt", ()), set_id_bits=not writes_to_host(spec.mounts)
+    )
     keywords: dict[str, Any] = {
         "user": "0:0",
         # Process 1 is the command itself, whatever the image would put before it.
@@ -300,9 +303,10 @@ def _requests(limits: Limits) -> dict[str, Any]:
     return found
 
 
-def _security_options(given: list[str] | tuple[()]) -> tuple[list[str], str]:
+def _security_options(given: list[str] | tuple[()], *, set_id_bits: bool) -> tuple[list[str], str]:
     """The engine's security options, and whose seccomp profile is among them."""
-    ours = {"no-new-privileges": "no-new-privileges:true", "seccomp": f"seccomp={profile_text()}"}
+    profile = profile_text(set_id_bits=set_id_bits)
+    ours = {"no-new-privileges": "no-new-privileges:true", "seccomp": f"seccomp={profile}"}
     seccomp = "own"
     others = []
     for option in given:

@@ -12,3 +12,11 @@ print(repr(p.stderr.read()))
 plain = sb.exec("python3", "-c", look)
 print(plain.stdout.read(), end="")
 sb.terminate()
+
+program = "stty -echo; stty size; read word; echo $word"
+shell = modal.Sandbox.create("sh", "-c", program, app=app, pty=True)
+print(next(iter(shell.stdout)).strip())
+shell.stdin.write("typed\n")
+shell.stdin.drain()
+shell.wait()
+print(shell.stdout.read().strip(), shell.returncode)

@@ -3,7 +3,8 @@
 from llm_sandbox.adapters import modal
 
 app = modal.App.lookup("times", create_if_missing=True)
-sb = modal.Sandbox.create("sh", "-c", "echo here; sleep 100", app=app, timeout=2)
+idle = modal.Sandbox.create(app=app, timeout=100, idle_timeout=1)
+sb = modal.Sandbox.create("sh", "-c", "echo here; sleep 100", app=app, timeout=1)
 print(sb.stdout.read().strip())
 try:
     sb.wait()
@@ -11,7 +12,6 @@ except modal.exception.SandboxTimeoutError:
     print("its time was up")
 print(sb.returncode)
 
-idle = modal.Sandbox.create(app=app, timeout=100, idle_timeout=1)
 try:
     idle.wait(raise_on_termination=False)
 except modal.exception.TimeoutError:
