@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from llm_sandbox.network import NetworkEvent, NetworkRules
     from llm_sandbox.sandbox import PIPE, Process, Sandbox, Terminal
     from llm_sandbox.sandbox.readiness import CommandReady, PortReady
+    from llm_sandbox.sandbox.tls_tunnel import TlsPort
     from llm_sandbox.sandbox.tunnels import Tunnel
     from llm_sandbox.secrets import Secret
     from llm_sandbox.security import (
@@ -96,6 +97,7 @@ _HOME = {
     "network": ("NetworkEvent", "NetworkRules"),
     "sandbox": ("PIPE", "Process", "Sandbox", "Terminal"),
     "sandbox.readiness": ("CommandReady", "PortReady"),
+    "sandbox.tls_tunnel": ("TlsPort",),
     "sandbox.tunnels": ("Tunnel",),
     "secrets": ("Secret",),
     "security": (
@@ -166,6 +168,7 @@ __all__ = [
     "SupportedLanguage",
     "Table",
     "Terminal",
+    "TlsPort",
     "Tmpfs",
     "Tunnel",
     "UnsupportedError",

@@ -25,6 +25,7 @@ from llm_sandbox.sandbox.process import Pipe, Process
 from llm_sandbox.sandbox.readiness import Readiness, wait_until
 from llm_sandbox.sandbox.sandbox import Sandbox
 from llm_sandbox.sandbox.targets import ErrorTarget, OutputTarget
+from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.sandbox.tunnels import Tunnel
 from llm_sandbox.secrets.plan import SecretPlan
 from llm_sandbox.secrets.secret import Secret
@@ -92,7 +93,7 @@ class AsyncSandbox:
         secrets: Mapping[str, str] | Sequence[Secret] | None = None,
         limits: Limits | None = None,
         network: Network = "blocked",
-        ports: Sequence[int] = (),
+        ports: Sequence[int | TlsPort] = (),
         mounts: Mapping[str, Mount] | None = None,
         gpu: str | int | None = None,
         ready: Readiness | None = None,
@@ -140,7 +141,7 @@ class AsyncSandbox:
         secrets: Mapping[str, str] | Sequence[Secret] | SecretPlan | None = None,
         *,
         network: Network = "blocked",
-        ports: Sequence[int] = (),
+        ports: Sequence[int | TlsPort] = (),
     ) -> Self:
         """Make a sandbox of a machine, which it owns from then on; arguments as in `create`."""
         made = await in_thread(

@@ -12,6 +12,7 @@ from llm_sandbox.backends.base import Control, Isolation, Machine
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
 from llm_sandbox.network import Network, NetworkEvent, NetworkRules, rules_of
 from llm_sandbox.sandbox.delivery import deliver_certificates
+from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.sandbox.tunnels import Tunnel, Tunnels, check_ports
 from llm_sandbox.secrets.plan import Binding
 
@@ -68,7 +69,7 @@ class SandboxNetwork:
     def open(
         self,
         network: Network,
-        ports: Iterable[int] = (),
+        ports: Iterable[int | TlsPort] = (),
         bindings: Sequence[Binding] = (),
     ) -> None:
         """What a new sandbox begins with: its way out, and its tunnels.

@@ -8,6 +8,7 @@ from llm_sandbox.network import Network, NetworkEvent
 from llm_sandbox.sandbox.delivery import deliver
 from llm_sandbox.sandbox.facts import SandboxFacts
 from llm_sandbox.sandbox.network import SandboxNetwork
+from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.sandbox.tunnels import Tunnel
 from llm_sandbox.secrets.plan import SecretPlan
 from llm_sandbox.secrets.secret import Secret
@@ -31,7 +32,7 @@ class SandboxNetworking(SandboxFacts):
         kept: KeptNetwork | None = getattr(machine, "network", None)
         self._network = kept or SandboxNetwork(machine)
 
-    def _open_network(self, network: Network, ports: Sequence[int]) -> None:
+    def _open_network(self, network: Network, ports: Sequence[int | TlsPort]) -> None:
         """Give a new sandbox of this process its way out and its tunnels, or destroy it."""
         try:
             if isinstance(self._network, SandboxNetwork):

@@ -27,6 +27,7 @@ from llm_sandbox.sandbox.readiness import (
     readiness_facts,
 )
 from llm_sandbox.sandbox.snapshots import begin_from, create_from
+from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.secrets.plan import SecretPlan, plan_secrets
 from llm_sandbox.secrets.secret import Secret
 
@@ -62,7 +63,7 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
         secrets: Mapping[str, str] | Sequence[Secret] | None = None,
         limits: Limits | None = None,
         network: Network = "blocked",
-        ports: Sequence[int] = (),
+        ports: Sequence[int | TlsPort] = (),
         mounts: Mapping[str, Mount] | None = None,
         gpu: str | int | None = None,
         ready: Readiness | None = None,
@@ -96,7 +97,8 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
             limits: What it may use; None for the defaults of `Limits`.
             network: ``blocked``, ``open`` for the host's network, ``internet`` for what is public
                 of it, or `NetworkRules` for what they allow.
-            ports: Ports inside that are to be reached from this machine; see `tunnels`.
+            ports: Ports inside that are to be reached from this machine, a `TlsPort` over TLS; see
+                `tunnels`.
             mounts: What of this machine it is given, by path inside: `Bind`, `Volume`, `Tmpfs`.
             gpu: Graphics processors: ``all``, how many, or names of devices with commas between
                 them; None for none.
@@ -194,7 +196,7 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
         secrets: Mapping[str, str] | Sequence[Secret] | SecretPlan | None = None,
         *,
         network: Network = "blocked",
-        ports: Sequence[int] = (),
+        ports: Sequence[int | TlsPort] = (),
     ) -> Self:
         """Make a sandbox of a machine, which it owns from then on; arguments as in `create`."""
         sandbox = cls(machine, env, secrets)

@@ -19,6 +19,7 @@ from typing import Any
 from llm_sandbox.backends.base import Machine
 from llm_sandbox.exceptions import SandboxError, UnsupportedError, ValidationError
 from llm_sandbox.guest.relay import Relay
+from llm_sandbox.sandbox.tls_tunnel import Certificate, TlsCarrier, TlsPort, check_port
 
 __all__ = ["Tunnel", "Tunnels", "check_ports"]
 
@@ -27,7 +28,6 @@ _BACKLOG = 64
 _MOST_CONNECTIONS = 128
 _MOST_PORTS = 64
 _RESET = struct.pack("ii", 1, 0)
-_LAST_PORT = 65535
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,14 @@ class Tunnel:
     """Address of this machine: ``127.0.0.1``."""
     port: int
     """Port of this machine."""
+    certificate: str | None = None
+    """As PEM, what a client has to trust; None without TLS, which is for a `TlsPort`."""
 
     @property
     def url(self) -> str:
-        """Its address for HTTP, such as ``http://127.0.0.1:40123``."""
-        return f"http://{self.host}:{self.port}"
+        """Its address for HTTP, such as ``http://127.0.0.1:40123``; ``https:`` with TLS."""
+        scheme = "http" if self.certificate is None else "https"
+        return f"{scheme}://{self.host}:{self.port}"
 
     @property
     def tcp_socket(self) -> tuple[str, int]:
@@ -54,26 +57,30 @@ class Tunnel:
         """Host and port of a TLS endpoint.
 
         Raises:
-            UnsupportedError: Always: no certificate would be trusted for an address of this
-                machine.
+            UnsupportedError: It has no TLS: no certificate for an address of this machine is
+                trusted by anybody who was not told to.
         """
+        if self.certificate is not None:
+            return self.host, self.port
         raise UnsupportedError(
             "tls_socket",
             reason="a tunnel ends on this machine's loopback, for which nobody signs certificates",
-            hint="use tcp_socket or url: the bytes do not leave this machine",
+            hint="use tcp_socket or url, as the bytes do not leave this machine; or "
+            "ports=(TlsPort(...),) and trust tunnel.certificate",
         )
 
 
-def check_ports(ports: object, isolation_level: str, backend: str) -> tuple[int, ...]:
+def check_ports(ports: object, isolation_level: str, backend: str) -> tuple[int | TlsPort, ...]:
     """Return the ports that a sandbox is to have tunnels for, each once.
 
     Args:
-        ports: Ports inside.
+        ports: Ports inside, as numbers or `TlsPort`.
         isolation_level: See `Isolation.level`.
         backend: Name for the error.
 
     Raises:
-        ValidationError: One is no port, or there are more than 64.
+        ValidationError: One is no port, or asked for with TLS and without, or there are more than
+            64.
         UnsupportedError: The sandbox's loopback is this machine's own.
     """
     if isinstance(ports, (str, bytes)) or not isinstance(ports, Iterable):
@@ -81,11 +88,9 @@ def check_ports(ports: object, isolation_level: str, backend: str) -> tuple[int,
             "ports is a sequence of port numbers", parameter="ports", hint="ports=(8000,)"
         )
     checked: tuple[Any, ...] = tuple(dict.fromkeys(ports))
-    for port in checked:
-        if isinstance(port, bool) or not isinstance(port, int) or not 0 < port <= _LAST_PORT:
-            raise ValidationError(
-                f"a port is a number from 1 to {_LAST_PORT}, not {port!r}", parameter="ports"
-            )
+    numbers = [one.port if isinstance(one, TlsPort) else check_port(one) for one in checked]
+    if len(set(numbers)) < len(numbers):
+        raise ValidationError("a port is named with TLS and without", parameter="ports")
     if len(checked) > _MOST_PORTS:
         raise ValidationError(f"ports has more than {_MOST_PORTS}", parameter="ports")
     if checked and isolation_level == "none":
@@ -93,7 +98,7 @@ def check_ports(ports: object, isolation_level: str, backend: str) -> tuple[int,
             "ports=",
             backend,
             "its programs listen on this machine itself",
-            hint=f"connect to {_HOST}:{checked[0]}",
+            hint=f"connect to {_HOST}:{numbers[0]}",
         )
     return checked
 
@@ -103,10 +108,20 @@ class Tunnels:
 
     Args:
         machine: The sandbox's machine.
-        ports: Ports inside.
+        ports: Ports inside, as `check_ports` returns them.
+
+    Raises:
+        MissingDependencyError: One is to have TLS, and what that takes is not installed.
     """
 
-    def __init__(self, machine: Machine, ports: Iterable[int]) -> None:
+    def __init__(self, machine: Machine, ports: Iterable[int | TlsPort]) -> None:
+        ports = tuple(ports)
+        encrypted = {one.port for one in ports if isinstance(one, TlsPort)}
+        certificate = Certificate() if encrypted else None
+        self._contexts = (
+            {} if certificate is None else dict.fromkeys(encrypted, certificate.context)
+        )
+        self._carriers: set[TlsCarrier] = set()
         self._machine = machine
         self._lock = threading.Lock()
         self._open = 0
@@ -117,7 +132,8 @@ class Tunnels:
         self._selector.register(self._wake_read, selectors.EVENT_READ)
         self._listeners: dict[int, socket.socket] = {}
         try:
-            for port in ports:
+            for one in ports:
+                port = one.port if isinstance(one, TlsPort) else one
                 self._listeners[port] = listener = socket.create_server((_HOST, 0))
                 listener.listen(_BACKLOG)
                 listener.setblocking(False)
@@ -126,7 +142,14 @@ class Tunnels:
             self._let_go()
             raise
         self.by_port: Mapping[int, Tunnel] = MappingProxyType(
-            {port: Tunnel(_HOST, one.getsockname()[1]) for port, one in self._listeners.items()}
+            {
+                port: Tunnel(
+                    _HOST,
+                    listener.getsockname()[1],
+                    certificate.pem if certificate is not None and port in encrypted else None,
+                )
+                for port, listener in self._listeners.items()
+            }
         )
         """The tunnels by the port inside."""
         self._relay = Relay()
@@ -157,6 +180,9 @@ class Tunnels:
                 return
             self._closed = True
             os.write(self._wake_write, b"-")
+            carriers = set(self._carriers)
+        for carrier in carriers:
+            carrier.stop()
         self._relay.close()
 
     # --- in the accepting thread
@@ -209,7 +235,22 @@ class Tunnels:
         for end in (near, far):
             if end.family != socket.AF_UNIX:
                 end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._relay.add(near, far, self._ended)
+        context = self._contexts.get(port)
+        if context is None:
+            self._relay.add(near, far, self._ended)
+        else:
+            self._carry_tls(TlsCarrier(near, far, context))
+
+    def _carry_tls(self, carrier: TlsCarrier) -> None:
+        with self._lock:
+            self._carriers.add(carrier)
+            closed = self._closed
+        if closed:
+            carrier.stop()
+        carrier.run()
+        with self._lock:
+            self._carriers.discard(carrier)
+        self._ended()
 
     def _ended(self) -> None:
         with self._lock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import socket
+import ssl
 import time
 from contextlib import contextmanager
 from functools import cached_property
@@ -293,14 +294,15 @@ def tunnels(face: Modal) -> None:
         assert b"a page" == answer(tunnel.tcp_socket)
 
 
-def answer(address: tuple[str, int]) -> bytes:
+def answer(address: tuple[str, int], tls: ssl.SSLContext | None = None) -> bytes:
     """What is said first there, once something listens."""
     end = time.monotonic() + WAIT_S
     while True:
         found = b""
         with (
-            contextlib.suppress(ConnectionResetError),
-            socket.create_connection(address, WAIT_S) as connection,
+            contextlib.suppress(ConnectionResetError, ssl.SSLEOFError),
+            socket.create_connection(address, WAIT_S) as plain,
+            tls.wrap_socket(plain, server_hostname="localhost") if tls else plain as connection,
         ):
             found = connection.recv(100)
         if found or time.monotonic() > end:
@@ -310,10 +312,15 @@ def answer(address: tuple[str, int]) -> bytes:
 
 @probe("create-encrypted_ports")
 def encrypted_ports(face: Modal) -> None:
-    with face.create(encrypted_ports=[PORT]) as sandbox:
-        host, port = sandbox.tunnels()[PORT].tls_socket
-        assert host
-        assert port
+    """What listens there is reached by whoever trusts the sandbox's certificate, once allowed."""
+    before = modal.configure(tls="self-signed")
+    try:
+        with face.create("python3", "-c", SERVER, encrypted_ports=[PORT]) as sandbox:
+            tunnel = sandbox.tunnels()[PORT]
+            context = ssl.create_default_context(cadata=tunnel.certificate)
+            assert b"a page" == answer(tunnel.tls_socket, context)
+    finally:
+        modal.configure(tls=before.tls)
 
 
 # --- snapshots

@@ -7,7 +7,7 @@ import logging
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from llm_sandbox.adapters.modal.exception import InvalidError, UnimplementedError
 from llm_sandbox.adapters.modal.translation import translated
@@ -35,6 +35,8 @@ class Configuration:
     strict: bool = True
     """Whether what only Modal's cloud can do is refused; else it is recorded in
     `Sandbox.ignored`."""
+    tls: Literal["self-signed"] | None = None
+    """Whether ``encrypted_ports`` are encrypted, by a certificate that nobody else vouches for."""
 
 
 _configuration = Configuration()
@@ -51,6 +53,7 @@ def configure(
     limits: Limits = _UNCHANGED,
     network: Network = _UNCHANGED,
     strict: bool = _UNCHANGED,
+    tls: Literal["self-signed"] | None = _UNCHANGED,
 ) -> Configuration:
     """Say where and how sandboxes are made from now on in this process; what is left out stays.
 
@@ -62,6 +65,8 @@ def configure(
             ``internet``, the default, is everything public.
         strict: Whether parameters that only Modal's cloud can honour, such as ``region``, are
             refused, as they are unless this is False; they are then recorded in `Sandbox.ignored`.
+        tls: ``self-signed`` gives ``encrypted_ports`` a certificate made for each sandbox, which
+            clients trust by `Tunnel.certificate`; None, the default, refuses them.
 
     Returns:
         What held before, as keyword arguments' values: ``configure(**vars(before))`` restores it.
@@ -70,7 +75,13 @@ def configure(
         InvalidError: A value is not acceptable.
     """
     global _configuration
-    given = {"backend": backend, "limits": limits, "network": network, "strict": strict}
+    given = {
+        "backend": backend,
+        "limits": limits,
+        "network": network,
+        "strict": strict,
+        "tls": tls,
+    }
     changes: dict[str, Any] = {
         name: value for name, value in given.items() if value is not _UNCHANGED
     }
@@ -78,6 +89,8 @@ def configure(
         raise InvalidError("strict is True or False", parameter="strict")
     if not isinstance(changes.get("limits", _configuration.limits), Limits):
         raise InvalidError("limits is a Limits", parameter="limits", hint="llm_sandbox.Limits(...)")
+    if changes.get("tls") not in (None, "self-signed"):
+        raise InvalidError("tls is 'self-signed' or None", parameter="tls")
     before = _configuration
     if changes.get("backend") is not None:
         from llm_sandbox.backends.registry import get_backend

@@ -20,6 +20,7 @@ from llm_sandbox.limits import Limits
 from llm_sandbox.mounts import Bind
 from llm_sandbox.mounts import Mount as CoreMount
 from llm_sandbox.network import Network, NetworkRules
+from llm_sandbox.sandbox.tls_tunnel import TlsPort
 
 __all__ = [
     "check_can_block",
@@ -35,6 +36,7 @@ __all__ = [
 
 _MIB = 1 << 20
 _TLS = 443
+_UNSIGNED = "tunnels end on this machine's loopback, for which nobody signs certificates"
 
 
 def limits_of(
@@ -127,12 +129,12 @@ def _rules(domain: object) -> list[str]:
 
 def ports_of(
     encrypted: Sequence[int], unencrypted: Sequence[int], h2: Sequence[int]
-) -> tuple[tuple[int, ...], list[str]]:
+) -> tuple[tuple[int | TlsPort, ...], list[str]]:
     """The ports that get tunnels, and what is recorded of them.
 
     Raises:
         InvalidError: One is no port, or is named twice.
-        UnimplementedError: One is to be encrypted.
+        UnimplementedError: One is to be encrypted, and `configure` was not told how.
     """
     ports: tuple[Any, ...] = (*encrypted, *h2, *unencrypted)
     for port in ports:
@@ -140,17 +142,21 @@ def ports_of(
             raise InvalidError(f"a port is a number from 1 to 65535, not {port!r}")
     if len(set(ports)) != len(ports):
         raise InvalidError("a port is named twice")
+    signs = configuration().tls == "self-signed"
     ignored = []
-    for name, given in (("encrypted_ports", encrypted), ("h2_ports", h2)):
-        if given:
-            ignored.append(
-                refuse(
-                    name,
-                    "tunnels end on this machine's loopback, for which nobody signs certificates",
-                    hint="unencrypted_ports=[...]; or modal.configure(strict=False), which makes "
-                    "them tunnels without encryption",
-                )
+    if encrypted and not signs:
+        ignored.append(
+            refuse(
+                "encrypted_ports",
+                _UNSIGNED,
+                hint="modal.configure(tls='self-signed'), which makes a certificate to trust; or "
+                "unencrypted_ports=[...]",
             )
+        )
+    if h2:
+        ignored.append(refuse("h2_ports", _UNSIGNED, hint="unencrypted_ports=[...]"))
+    if signs:
+        return (*map(TlsPort, encrypted), *h2, *unencrypted), ignored
     return ports, ignored
 
 

@@ -123,8 +123,8 @@ class Sandbox(SandboxCalls):
                 Names are not answered then. None for `Configuration.network`.
             volumes: Volumes by the path that they are at.
             pty_info: As `pty`, with a size.
-            encrypted_ports: Refused, unless ``configure(strict=False)`` makes them as those that
-                follow.
+            encrypted_ports: Ports that are reached over TLS, given
+                ``configure(tls="self-signed")``; refused without it, unless ``configure(strict=False)`` makes them as those that follow.
             unencrypted_ports: Ports that `tunnels` leads to.
             proxy: None; connections come from this machine's address.
             _experimental_scheduler_placement: None; there is only this machine.
@@ -140,7 +140,7 @@ class Sandbox(SandboxCalls):
             inbound_cidr_allowlist: None; tunnels take connections from this machine alone.
             pty: Whether its program has a terminal; its errors are then among its output. Nothing
                 changes where there is no program.
-            h2_ports: As `encrypted_ports`.
+            h2_ports: Refused, unless ``configure(strict=False)`` makes them as `unencrypted_ports`.
             custom_domain: None; tunnels have this machine's address.
             include_oidc_identity_token: False; nobody here vouches for identities.
             readiness_probe: What `wait_until_ready` waits for.

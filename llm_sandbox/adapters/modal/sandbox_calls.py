@@ -194,6 +194,8 @@ class SandboxCalls(SandboxHandle):
             found = machine.tunnels()
         return {
             port: Tunnel(tunnel.host, tunnel.port, tunnel.host, tunnel.port)
+            if tunnel.certificate is None
+            else Tunnel(tunnel.host, tunnel.port, certificate=tunnel.certificate)
             for port, tunnel in found.items()
         }
 

@@ -19,11 +19,14 @@ class Tunnel:
     """As `host`, for a port that was asked for without encryption; else empty."""
     unencrypted_port: int = 0
     """As `port`; else 0."""
+    certificate: str | None = None
+    """As PEM, what clients of an encrypted port have to trust; None for others."""
 
     @property
     def url(self) -> str:
-        """Its address for HTTP. It begins with ``http:``: no certificate is there."""
-        return f"http://{self.host}:{self.port}"
+        """Its address for HTTP; it begins with ``https:`` for an encrypted port."""
+        scheme = "http" if self.certificate is None else "https"
+        return f"{scheme}://{self.host}:{self.port}"
 
     @property
     def tcp_socket(self) -> tuple[str, int]:
@@ -44,11 +47,14 @@ class Tunnel:
         """Host and port of a TLS endpoint.
 
         Raises:
-            UnimplementedError: Always: nobody signs certificates for an address of this machine.
+            UnimplementedError: The port is not encrypted.
         """
+        if self.certificate is not None:
+            return self.host, self.port
         raise UnimplementedError(
             "Tunnel.tls_socket",
             None,
             "a tunnel ends on this machine's loopback, for which nobody signs certificates",
-            hint="use tcp_socket or url: the bytes do not leave this machine",
+            hint="use tcp_socket or url, as the bytes do not leave this machine; or "
+            "modal.configure(tls='self-signed') and encrypted_ports=[...]",
         )

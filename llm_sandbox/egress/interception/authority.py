@@ -2,6 +2,7 @@
 
 import collections
 import datetime
+import ipaddress
 import os
 import ssl
 from collections.abc import Iterable
@@ -11,7 +12,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-__all__ = ["Authority"]
+__all__ = ["Authority", "sign_for_itself"]
 
 _LASTS = datetime.timedelta(days=365)
 _EARLIER = datetime.timedelta(days=1)
@@ -64,40 +65,73 @@ class Authority:
             .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
             .sign(self._key, hashes.SHA256())
         )
-        pem = serialization.Encoding.PEM
-        key = self._host_key.private_bytes(
-            pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
-        context.options |= ssl.OP_NO_RENEGOTIATION
-        context.num_tickets = 0
+        context = _serving(self._host_key, certificate)
         context.set_alpn_protocols(["http/1.1"])
-        # The library reads keys from files only; this one is in memory, and nobody else's.
-        fd = os.memfd_create("certificate")
-        try:
-            os.write(fd, key + certificate.public_bytes(pem))
-            context.load_cert_chain(f"/proc/self/fd/{fd}")
-        finally:
-            os.close(fd)
         return context
 
     def _builder(
         self, subject: x509.Name, key: ec.EllipticCurvePublicKey
     ) -> x509.CertificateBuilder:
-        now = datetime.datetime.now(datetime.UTC)
         own = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
-        return (
-            x509.CertificateBuilder()
-            .subject_name(subject)
-            .issuer_name(self._name)
-            .public_key(key)
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - _EARLIER)
-            .not_valid_after(now + _LASTS)
-            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
-            .add_extension(own, critical=False)
-        )
+        return _builder(subject, self._name, key).add_extension(own, critical=False)
+
+
+def sign_for_itself(host: str, address: str) -> tuple[ssl.SSLContext, str]:
+    """Make a key, and a certificate that nobody else vouches for.
+
+    Args:
+        host: A name that it is for.
+        address: An address that it is for.
+
+    Returns:
+        What a server's connections are made by, and the certificate as PEM, for clients to trust.
+    """
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
+    subjects = [x509.DNSName(host), x509.IPAddress(ipaddress.ip_address(address))]
+    certificate = (
+        _builder(name, name, key.public_key())
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_usage(signs_certificates=False), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(subjects), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = certificate.public_bytes(serialization.Encoding.PEM).decode()
+    return _serving(key, certificate), pem
+
+
+def _builder(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey
+) -> x509.CertificateBuilder:
+    now = datetime.datetime.now(datetime.UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _EARLIER)
+        .not_valid_after(now + _LASTS)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
+    )
+
+
+def _serving(key: ec.EllipticCurvePrivateKey, certificate: x509.Certificate) -> ssl.SSLContext:
+    pem = serialization.Encoding.PEM
+    secret = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.options |= ssl.OP_NO_RENEGOTIATION
+    context.num_tickets = 0
+    # The library reads keys from files only; this one is in memory, and nobody else's.
+    fd = os.memfd_create("certificate")
+    try:
+        os.write(fd, secret + certificate.public_bytes(pem))
+        context.load_cert_chain(f"/proc/self/fd/{fd}")
+    finally:
+        os.close(fd)
+    return context
 
 
 def _usage(*, signs_certificates: bool) -> x509.KeyUsage:

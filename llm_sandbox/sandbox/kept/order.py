@@ -10,6 +10,7 @@ from llm_sandbox.backends.terminals import Terminal
 from llm_sandbox.network import Network
 from llm_sandbox.sandbox.kept.record import OnExit
 from llm_sandbox.sandbox.readiness import ReadinessFacts
+from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.secrets.plan import SecretPlan
 
 __all__ = ["Facts", "Order"]
@@ -35,7 +36,7 @@ class Order:
     spec: MachineSpec
     network: Network
     """Which way out it has."""
-    ports: tuple[int, ...]
+    ports: tuple[int | TlsPort, ...]
     """Which tunnels lead in."""
     ready: ReadinessFacts | None
     """How it is looked at whether it is ready."""

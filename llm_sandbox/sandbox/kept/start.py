@@ -33,6 +33,7 @@ from llm_sandbox.sandbox.kept.order import Facts, Order
 from llm_sandbox.sandbox.kept.place import Place
 from llm_sandbox.sandbox.kept.record import OnExit
 from llm_sandbox.sandbox.readiness import ReadinessFacts
+from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.secrets.plan import SecretPlan
 from llm_sandbox.settings import Settings
 from llm_sandbox.settings.sources import CONFIG, variables_of
@@ -95,7 +96,7 @@ def make(
     on_exit: OnExit,
     idle_timeout: float | None,
     network: Network,
-    ports: Sequence[int],
+    ports: Sequence[int | TlsPort],
     ready: ReadinessFacts | None = None,
     snapshot: Snapshot | None = None,
     terminal: Terminal | None = None,

@@ -46,7 +46,7 @@ MIB = 1 << 20
         {"image": "python:3.11"},
         {"volumes": {"/data": "a volume"}},
         {"volumes": {"data": None}},
-        {"network_file_systems": {"/nfs": object()}},
+        {"network_file_systems": {"/nfs": "a file system"}},
         {"mounts": ["/etc"]},
     ],
     ids=str,
@@ -117,6 +117,26 @@ def test_what_only_the_cloud_can_do_is_recorded(app: modal.App) -> None:
     with pytest.raises(modal.exception.UnimplementedError, match="certificates"):
         _ = sandbox.tunnels()[8000].tls_socket
     sandbox.terminate()
+
+
+def test_encrypted_ports_are_encrypted_where_a_certificate_of_ours_will_do(app: modal.App) -> None:
+    modal.configure(tls="self-signed")
+    sandbox = modal.Sandbox.create(app=app, encrypted_ports=[8000], unencrypted_ports=[8001])
+    tunnels = sandbox.tunnels()
+    assert tunnels[8000].certificate
+    assert tunnels[8000].tls_socket == (tunnels[8000].host, tunnels[8000].port)
+    assert tunnels[8000].url.startswith("https://127.0.0.1:")
+    with pytest.raises(modal.exception.InvalidError, match="without encryption"):
+        _ = tunnels[8000].tcp_socket
+    assert tunnels[8001].certificate is None
+    assert () == sandbox.ignored
+    sandbox.terminate()
+
+
+def test_h2_ports_are_refused(app: modal.App) -> None:
+    modal.configure(tls="self-signed")
+    with pytest.raises(modal.exception.UnimplementedError, match="h2_ports"):
+        modal.Sandbox.create(app=app, h2_ports=[8000])
 
 
 @pytest.mark.filterwarnings("ignore:.*does not isolate")
