@@ -124,7 +124,8 @@ class Sandbox(SandboxCalls):
             volumes: Volumes by the path that they are at.
             pty_info: As `pty`, with a size.
             encrypted_ports: Ports that are reached over TLS, given
-                ``configure(tls="self-signed")``; refused without it, unless ``configure(strict=False)`` makes them as those that follow.
+                ``configure(tls="self-signed")``; refused without it, unless
+                ``configure(strict=False)`` makes them as those that follow.
             unencrypted_ports: Ports that `tunnels` leads to.
             proxy: None; connections come from this machine's address.
             _experimental_scheduler_placement: None; there is only this machine.

@@ -98,7 +98,9 @@ def test_is_exported(name: str) -> None:
 @pytest.mark.parametrize(
     ("owner", "name", "default"),
     [(owner, name, value) for owner, all_ in FIELDS.items() for name, value in all_.items()],
-    ids=lambda value: getattr(value, "__name__", str(value))[:24],
+    ids=lambda value: (
+        "required" if value is REQUIRED else getattr(value, "__name__", str(value))[:24]
+    ),
 )
 def test_field(owner: Any, name: str, default: object) -> None:
     """A field has the default that callers of the other library rely on."""
