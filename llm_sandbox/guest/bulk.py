@@ -6,6 +6,8 @@ length, or by ``0xFFFFFFFF`` when the sender failed halfway.
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import socket
 import struct
@@ -96,3 +98,42 @@ class Connection:
                 raise EOFError("the connection ended")
             view = view[got:]
         return bytes(buffer)
+
+
+class ChunkWriter(io.RawIOBase):
+    """A file object that sends what is written as chunks, `limit` bytes at most."""
+
+    def __init__(self, connection: Connection, limit: int) -> None:
+        self._connection = connection
+        self._left = limit
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data).cast("B")
+        self._left -= len(view)
+        if self._left < 0:
+            raise OSError(errno.EFBIG, "it is over the size limit")
+        if view:
+            self._connection.send_chunk(view)
+        return len(view)
+
+
+class ChunkReader(io.RawIOBase):
+    """A file object that reads what comes as chunks."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._left = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._left:
+            self._left = memoryview(next(self._chunks, b""))
+        count = min(len(buffer), len(self._left))
+        buffer[:count] = self._left[:count]
+        self._left = self._left[count:]
+        return count

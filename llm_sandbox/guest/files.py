@@ -19,35 +19,16 @@ import stat
 from collections.abc import Callable, Iterator
 
 from . import changes
-from .bulk import Connection, Record
+from .bulk import ChunkReader, ChunkWriter, Connection, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
-    from typing import Any
+    pass
 
 CHUNK = 1 << 18
 _MAX_ENTRIES = 100_000
 _MAX_DEPTH = 64
-
-
-class ChunkWriter(io.RawIOBase):
-    """A file object that sends what is written as chunks, `limit` bytes at most."""
-
-    def __init__(self, connection: Connection, limit: int) -> None:
-        self._connection = connection
-        self._left = limit
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        view = memoryview(data).cast("B")
-        self._left -= len(view)
-        if self._left < 0:
-            raise OSError(errno.EFBIG, "it is over the size limit")
-        if view:
-            self._connection.send_chunk(view)
-        return len(view)
+_AS_IT_IS = os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def serve(sock: socket.socket) -> None:
@@ -101,9 +82,9 @@ def _send_content(connection: Connection, file: io.RawIOBase | io.FileIO, limit:
     return limit - left
 
 
-def _open_regular(path: str, flags: int = 0) -> int:
+def _open_regular(path: str, flags: int = 0, folder: int | None = None) -> int:
     # Not blocking: opening a FIFO for reading would wait for its writer.
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags, dir_fd=folder)
     mode = os.fstat(fd).st_mode
     if stat.S_ISREG(mode):
         return fd
@@ -238,25 +219,6 @@ def _pack(connection: Connection, path: str, limit: int, for_snapshot: bool = Fa
     return {}
 
 
-class _ChunkReader(io.RawIOBase):
-    """A file object that reads what comes as chunks."""
-
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
-        self._left = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if not self._left:
-            self._left = memoryview(next(self._chunks, b""))
-        count = min(len(buffer), len(self._left))
-        buffer[:count] = self._left[:count]
-        self._left = self._left[count:]
-        return count
-
-
 def _unpack(connection: Connection, path: str) -> Record:
     """Unpack a tar archive that the host sends into the directory `path`."""
     from . import saving
@@ -266,7 +228,7 @@ def _unpack(connection: Connection, path: str) -> Record:
         os.makedirs(path, exist_ok=True)
         folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            saving.Unpacker(folder).unpack(io.BufferedReader(_ChunkReader(chunks), CHUNK))
+            saving.Unpacker(folder).unpack(io.BufferedReader(ChunkReader(chunks), CHUNK))
         finally:
             os.close(folder)
     finally:
@@ -283,7 +245,7 @@ def _send_tree(connection: Connection, path: str, limit: int) -> Record:
             _send_folder(connection, path, limit)
         else:
             os.close(_open_regular(path))
-            _send_file(connection, path, "", limit, follow=True)
+            _send_file(connection, path, "", limit)
     finally:
         connection.send_record({})
     return {}
@@ -295,29 +257,44 @@ def _send_folder(connection: Connection, path: str, limit: int) -> None:
     while waiting:
         folder, depth = waiting.pop()
         try:
-            names = sorted(os.listdir(os.path.join(path, folder)))
+            here = _open_folder(path, folder)
         except OSError as error:
             connection.send_record({"path": folder, "kind": "unreadable", "why": error.strerror})
             continue
-        for name in names:
-            relative = os.path.join(folder, name)
-            full = os.path.join(path, relative)
-            try:
-                kind = _kind(os.lstat(full).st_mode)
-            except OSError:
-                continue
-            if kind == "directory" and depth < _MAX_DEPTH:
+        try:
+            for name in sorted(os.listdir(here)):
+                relative = os.path.join(folder, name)
+                try:
+                    kind = _kind(os.lstat(name, dir_fd=here).st_mode)
+                except OSError:
+                    continue
+                if kind == "file":
+                    limit -= _send_file(connection, name, relative, limit, here)
+                    continue
                 connection.send_record({"path": relative, "kind": kind})
-                waiting.append((relative, depth + 1))
-            elif kind == "file":
-                limit -= _send_file(connection, full, relative, limit, follow=False)
-            else:
-                connection.send_record({"path": relative, "kind": kind})
+                if kind == "directory" and depth < _MAX_DEPTH:
+                    waiting.append((relative, depth + 1))
+        finally:
+            os.close(here)
 
 
-def _send_file(connection: Connection, path: str, name: str, limit: int, *, follow: bool) -> int:
+def _open_folder(top: str, folder: str) -> int:
+    """Open a folder below another by a path in which nothing is a link, nor becomes one."""
+    here = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    for part in filter(None, folder.split("/")):
+        try:
+            below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | _AS_IT_IS, dir_fd=here)
+        finally:
+            os.close(here)
+        here = below
+    return here
+
+
+def _send_file(
+    connection: Connection, path: str, name: str, limit: int, folder: int | None = None
+) -> int:
     try:
-        fd = _open_regular(path, 0 if follow else os.O_NOFOLLOW)
+        fd = _open_regular(path, 0 if folder is None else os.O_NOFOLLOW, folder)
     except OSError as error:
         connection.send_record({"path": name, "kind": "unreadable", "why": error.strerror})
         return 0

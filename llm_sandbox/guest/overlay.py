@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 
 from . import linux
-from .bulk import Connection
-from .files import CHUNK, ChunkWriter
+from .bulk import ChunkWriter, Connection
+from .files import CHUNK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start

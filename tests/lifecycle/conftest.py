@@ -176,7 +176,7 @@ def nothing() -> dict[str, Any]:
     return NOTHING
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def nothing_left(adopt: None) -> Iterator[None]:
     """After all tests here this process has no descendant that it did not have before."""
     from llm_sandbox.backends.registry import get_backend
