@@ -176,9 +176,9 @@ def nothing() -> dict[str, Any]:
     return NOTHING
 
 
-@pytest.fixture(scope="package", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def nothing_left(adopt: None) -> Iterator[None]:
-    """After all tests here this process has no descendant that it did not have before."""
+    """After a module of tests this process has no descendant that it did not have before."""
     from llm_sandbox.backends.registry import get_backend
     from llm_sandbox.session.pool import shared_pool
 
