@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "llm_sandbox"
-MOST_LINES = 400
+MOST_LINES = 600
 
 # What runs inside the sandbox is started, not imported by users: it has no public names.
 INSIDE = ("guest", "images", "shim")
@@ -95,7 +95,7 @@ def test_name_is_a_relative_link_into_the_package(name: str) -> None:
 
 @pytest.mark.parametrize("path", our_files(), ids=identify)
 def test_file_is_short(path: Path) -> None:
-    """A file is one noun, and a noun fits in 400 lines."""
+    """A file is one noun, and a noun fits in 600 lines."""
     assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
 
 
