@@ -6,6 +6,7 @@ import pytest
 
 pytest_plugins = [
     "tests.plugins.conformance_table",
+    "tests.plugins.descriptors",
     "tests.plugins.language_table",
     "tests.plugins.leftovers",
     "tests.plugins.matrix_table",

@@ -1,6 +1,5 @@
 """The bubblewrap backend: one supervisor a network mode, machines on request."""
 
-import atexit
 import contextlib
 import functools
 import os
@@ -28,6 +27,7 @@ from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.host_root import SEARCH_PATH
 from llm_sandbox.backends.layers import LayerPlace
 from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts, writes_to_host
+from llm_sandbox.backends.registered import register
 from llm_sandbox.backends.supervised import (
     GuestPaths,
     SupervisedMachine,
@@ -65,8 +65,7 @@ class BubblewrapBackend(Backend):
         self._bwrap: Bwrap | None = None
         self._tree = find_tree()
         self.paths = GuestPaths(environment.current().executable, environment.GUEST_ROOT)
-        atexit.register(self.close)
-        os.register_at_fork(after_in_child=self._forget)
+        register(self)
 
     def _forget(self) -> None:
         # The supervisors belong to the parent; a fork that talked to them would mix up answers.

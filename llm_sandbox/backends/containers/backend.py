@@ -2,7 +2,6 @@
 machine.
 """
 
-import atexit
 import contextlib
 import os
 import threading
@@ -31,6 +30,7 @@ from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.layers import LayerPlace
 from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts, writes_to_host
 from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
+from llm_sandbox.backends.registered import register
 from llm_sandbox.backends.supervised import SupervisedMachine, resource_limits
 from llm_sandbox.exceptions import BackendUnavailableError, SandboxError, UnsupportedError
 from llm_sandbox.guest.control import Message
@@ -83,11 +83,11 @@ class ContainerBackend(Backend):
         self.pooled = not (asked.commit_container or asked.container_id or asked.dockerfile)
         self._lock = threading.RLock()
         self._engine: Engine | None = None
+        self._engine_of: ContainerBackend | None = None
         self._volume: GuestVolume | None = None
         self._layers: LayersVolume | None = None
         self._houses: weakref.WeakSet[_House] = weakref.WeakSet()
-        atexit.register(self.close)
-        os.register_at_fork(after_in_child=self._forget)
+        register(self)
 
     def _forget(self) -> None:
         # Connections belong to the parent; a fork that used them would mix up answers.
@@ -111,8 +111,13 @@ class ContainerBackend(Backend):
         """The engine, connected to when first used."""
         with self._lock:
             if self._engine is None:
-                self._engine = self.connect()
+                other = self._engine_of
+                self._engine = self.connect() if other is None else other.engine
             return self._engine
+
+    def share_engine(self, other: "ContainerBackend") -> None:
+        """Use the connection of another backend to the same engine, instead of one more."""
+        self._engine_of = other
 
     def with_libraries(self, specs: Sequence[str]) -> "ContainerBackend":
         """Return a backend whose containers are made with these libraries, where they come with the

@@ -76,6 +76,8 @@ def bind(
         found = _bound.get(key)
         if found is None:
             found = _bound[key] = kind(options, chosen)  # type: ignore[call-arg]
+            if is_same_client:
+                found.share_engine(backend)
             if len(_bound) > _MOST:
                 _bound.popitem(last=False)
         _bound.move_to_end(key)

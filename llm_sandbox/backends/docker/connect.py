@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
+from llm_sandbox.backends.containers.client import make_client
 from llm_sandbox.backends.containers.engine import Engine, find_cause, knock
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["connect_docker"]
 
 _START = "start it (`systemctl start docker`, or open Docker Desktop), or name one by DOCKER_HOST"
-_CONNECTIONS = 64
-"""Kept open to the engine: each session holds one, and threads use them side by side."""
 
 
 def connect_docker(client: object = None) -> Engine:
@@ -59,11 +58,9 @@ def _from_environment() -> "DockerClient":
             context = docker.ContextAPI.get_current_context()
             knock(context.Host or "")
             if context.name != "default" and context.Host:
-                return docker.DockerClient(
-                    base_url=context.Host, tls=context.TLSConfig, max_pool_size=_CONNECTIONS
-                )
+                return make_client(context.Host, tls=context.TLSConfig)
         knock(os.environ.get("DOCKER_HOST", ""))
-        return docker.from_env(max_pool_size=_CONNECTIONS)
+        return make_client(None)
     except (DockerException, OSError) as error:
         raise BackendUnavailableError(
             f"the docker engine does not answer: {find_cause(error)}", backend="docker", hint=_START

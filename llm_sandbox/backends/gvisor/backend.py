@@ -4,7 +4,6 @@ A program's system calls are answered by that kernel, which is an ordinary proce
 rights. What it does not enforce is said by the isolation report, or refused.
 """
 
-import atexit
 import contextlib
 import os
 import threading
@@ -22,6 +21,7 @@ from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.host_root import SEARCH_PATH
 from llm_sandbox.backends.layers import LayerPlace
 from llm_sandbox.backends.mounts import refuse_mounts
+from llm_sandbox.backends.registered import register
 from llm_sandbox.backends.supervised import resource_limits
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
@@ -52,8 +52,7 @@ class GvisorBackend(Backend):
         self._spares: dict[Network, House] = {}
         self._chosen: tuple[Runsc, str] | None = None
         self._tree = find_tree()
-        atexit.register(self.close)
-        os.register_at_fork(after_in_child=self._forget)
+        register(self)
 
     def _forget(self) -> None:
         # The supervisors belong to the parent; a fork that talked to them would mix up answers.

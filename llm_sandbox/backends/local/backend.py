@@ -6,7 +6,6 @@ specification says: ``network="blocked"``, the default, cannot be told from not 
 accepted and the isolation report says ``absent``.
 """
 
-import atexit
 import contextlib
 import os
 import shutil
@@ -32,6 +31,7 @@ from llm_sandbox.backends.base import (
 from llm_sandbox.backends.connection import SupervisorConnection, launch_process
 from llm_sandbox.backends.layers import LayerPlace
 from llm_sandbox.backends.mounts import refuse_mounts
+from llm_sandbox.backends.registered import register
 from llm_sandbox.backends.supervised import (
     GuestPaths,
     SupervisedMachine,
@@ -141,8 +141,7 @@ class LocalBackend(Backend):
         self._lock = threading.RLock()
         self._houses: weakref.WeakSet[_House] = weakref.WeakSet()
         self._spare: _House | None = None
-        atexit.register(self.close)
-        os.register_at_fork(after_in_child=self._forget)
+        register(self)
 
     def _forget(self) -> None:
         self._lock = threading.RLock()

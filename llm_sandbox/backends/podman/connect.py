@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
+from llm_sandbox.backends.containers.client import make_client
 from llm_sandbox.backends.containers.engine import knock
 from llm_sandbox.backends.podman.companion import Companion
 from llm_sandbox.backends.podman.engine import START_HINT, PodmanEngine, ping
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from docker import DockerClient
 
 __all__ = ["address_of", "connect_podman", "usual_sockets"]
-
-_CONNECTIONS = 64
-"""Kept open to the engine: each session holds one, and threads use them side by side."""
 
 _OLDEST = "1.40"
 """Version of Docker's interface that every Podman in use has."""
@@ -177,7 +175,7 @@ def _client(address: str) -> "DockerClient":
         knock(address)
         with contextlib.closing(docker.DockerClient(base_url=address, version=_OLDEST)) as asked:
             newest = ping(asked).get("Api-Version", _OLDEST)
-        return docker.DockerClient(base_url=address, version=newest, max_pool_size=_CONNECTIONS)
+        return make_client(address, version=newest)
     except (DockerException, requests.RequestException, OSError) as error:
         raise BackendUnavailableError(
             f"the podman engine at {address} does not answer: {error}",

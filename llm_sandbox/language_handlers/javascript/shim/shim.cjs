@@ -38,6 +38,7 @@ const TITLE = IS_TYPED ? 'main.ts' : 'main.js';
 const POLL_MS = [1, 2, 4, 8, 16];
 const TURNS = 3;
 const RESTLESS_MS = 120;
+const RESTLESS_LOOKS = 3;
 const RESTLESS = 0.05;
 
 const shared = new Int32Array(new SharedArrayBuffer(8));
@@ -210,18 +211,26 @@ process.on('SIGINT', () => {
   if (mine.interrupted) return;
   mine.interrupted = true;
   pending.clear();
-  // Its immediates are cleared; what there is of them is ours.
-  if (pending.isWaiting('Immediate')) {
-    const begun = performance.eventLoopUtilization();
-    pending.native.setTimeout(() => abandon(mine, begun), RESTLESS_MS);
-  } else abandon(mine);
+  giveUp(mine, RESTLESS_LOOKS);
 });
 
-/** Gives up a run; what then still runs by itself could only be ended with the process. */
-function abandon(mine, begun) {
+/** Gives up a run; what still runs by itself after several looks can only be ended with the
+ *  process. One look is not enough: threads that end keep a busy machine busy for a while. */
+function giveUp(mine, looks) {
   if (run !== mine) return;
-  const restless =
-    begun !== undefined && performance.eventLoopUtilization(begun).utilization > RESTLESS;
+  // Its immediates are cleared; what there is of them is ours.
+  if (!pending.isWaiting('Immediate')) return abandon(mine, false);
+  if (looks === 0) return abandon(mine, true);
+  const begun = performance.eventLoopUtilization();
+  pending.native.setTimeout(() => {
+    const quiet = performance.eventLoopUtilization(begun).utilization <= RESTLESS;
+    if (quiet) abandon(mine, false);
+    else giveUp(mine, looks - 1);
+  }, RESTLESS_MS);
+}
+
+function abandon(mine, restless) {
+  if (run !== mine) return;
   Atomics.store(shared, RUNNING, 0);
   channel.sendAndWait('error', [
     ['name', 'Interrupt'],
