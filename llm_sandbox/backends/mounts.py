@@ -12,7 +12,15 @@ from llm_sandbox.exceptions import SecurityError, UnsupportedError, ValidationEr
 from llm_sandbox.mounts import Bind, Mount, Tmpfs, Volume
 from llm_sandbox.mounts.store import VolumeStore
 
-__all__ = ["HostMount", "find_mounts", "hold_volumes", "refuse_mounts", "sizes", "writes_to_host"]
+__all__ = [
+    "HostMount",
+    "find_mounts",
+    "hold_volumes",
+    "linked_mount",
+    "refuse_mounts",
+    "sizes",
+    "writes_to_host",
+]
 
 
 @dataclass(frozen=True)
@@ -128,6 +136,20 @@ def refuse_mounts(mounts: Mapping[str, Mount], gpu: object, backend: str, reason
             hint="use the docker or podman backend on a machine whose engine has graphics "
             "processors",
         )
+
+
+def linked_mount(where: str) -> SecurityError:
+    """Return the error for a mount point whose path has a link that a program may have made.
+
+    Args:
+        where: Which part of which path.
+    """
+    return SecurityError(
+        f"the snapshot or image has a link in the path of a mount: {where}. What ran before may "
+        "have put it there, so that the mount would cover something else",
+        op="create",
+        hint="mount at another path, choose another workdir=, or begin from another snapshot",
+    )
 
 
 def _find(target: str, bind: Bind) -> HostMount:
