@@ -12,7 +12,15 @@ from llm_sandbox.exceptions import SecurityError, UnsupportedError, ValidationEr
 from llm_sandbox.mounts import Bind, Mount, Tmpfs, Volume
 from llm_sandbox.mounts.store import VolumeStore
 
-__all__ = ["HostMount", "find_mounts", "hold_volumes", "refuse_mounts", "sizes", "writes_to_host"]
+__all__ = [
+    "HostMount",
+    "find_mounts",
+    "hold_volumes",
+    "linked_mount",
+    "refuse_mounts",
+    "sizes",
+    "writes_to_host",
+]
 
 
 @dataclass(frozen=True)
@@ -130,29 +138,57 @@ def refuse_mounts(mounts: Mapping[str, Mount], gpu: object, backend: str, reason
         )
 
 
+def linked_mount(where: str) -> SecurityError:
+    """Return the error for a mount point whose path has a link that a program may have made.
+
+    Args:
+        where: Which part of which path.
+    """
+    return SecurityError(
+        f"the snapshot or image has a link in the path of a mount: {where}. What ran before may "
+        "have put it there, so that the mount would cover something else",
+        op="create",
+        hint="mount at another path, choose another workdir=, or begin from another snapshot",
+    )
+
+
 def _find(target: str, bind: Bind) -> HostMount:
     source = str(bind.source)
-    path = os.path.realpath(source)
     if not bind.dangerous:
-        danger = danger_of(source) or danger_of(path)
-        if danger is None and os.path.exists(path):
-            kind = os.stat(path).st_mode
-            if not stat.S_ISDIR(kind) and not stat.S_ISREG(kind):
-                danger = "it is neither a folder nor a file"
+        danger = danger_of(source, writable=not bind.read_only) or _odd_kind(source)
         if danger is not None:
+            how = "" if bind.read_only else "read_only=False, "
             raise SecurityError(
                 f"{source} is not mounted at {target}: {danger}",
                 op="configure",
-                hint=f"to take that risk, say so: Bind({source!r}, dangerous=True)",
+                hint=f"to take that risk, say so: Bind({source!r}, {how}dangerous=True)",
                 context={"parameter": "mounts"},
             )
-    if not os.path.exists(path):
+    try:
+        path = os.path.realpath(source, strict=True)
+        return _describe(target, path, bind.read_only, None)
+    except (FileNotFoundError, NotADirectoryError):
         raise ValidationError(
             f"there is no {source} on this machine, which was to be mounted at {target}",
             parameter="mounts",
             hint=f"make it first: mkdir -p {source}",
-        )
-    return _describe(target, path, bind.read_only, None)
+        ) from None
+    except OSError as error:  # not this user's, links in a circle, too long
+        raise ValidationError(
+            f"{source} cannot be mounted at {target}: {error.strerror}",
+            parameter="mounts",
+            hint="name a folder or file that this user can reach",
+        ) from None
+
+
+def _odd_kind(source: str) -> str | None:
+    try:
+        kind = os.stat(source).st_mode
+    except OSError:
+        return None
+    if stat.S_ISDIR(kind) or stat.S_ISREG(kind):
+        return None
+    return "it is neither a folder nor a file"
 
 
 def _describe(target: str, path: str, read_only: bool, volume: str | None) -> HostMount:

@@ -3,16 +3,39 @@
 import base64
 import binascii
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
+from llm_sandbox.egress.encodings import disguises
 from llm_sandbox.secrets.plan import Binding
 
 __all__ = ["Bindings", "Bound", "replace_in_target", "replace_in_value"]
 
 _BASIC = re.compile(r"(basic[ \t]+)([A-Za-z0-9+/=_-]+)", re.ASCII | re.IGNORECASE)
-_ODD = re.compile(r"%2f|%5c|%00|\\", re.IGNORECASE)
+_CREDENTIALS = frozenset({"authorization", "proxy-authorization"})
+"""Fields whose basic credentials are decoded: no other one has any."""
+_PATH = re.compile(r"(?:/(?:[A-Za-z0-9._~!$&'()*+,=:@-]|%[0-9A-Fa-f]{2})*)+", re.ASCII)
+"""What a path consists of, without the parameters that some servers cut off at a semicolon."""
+_ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})", re.ASCII)
+_MAY_BE_ESCAPED = frozenset(map(ord, " !\"#$&'()*+,:<=>?@[]^`{|}"))
+"""What an escape may stand for. Not for what needs none, nor for what servers may take for the
+parts of another path (slashes, dots, semicolons), for another escape, or for something beyond
+ASCII, which some write in several ways."""
+_REROUTING = frozenset(
+    {
+        "x-accel-redirect",
+        "x-envoy-original-path",
+        "x-forwarded-path",
+        "x-forwarded-prefix",
+        "x-forwarded-uri",
+        "x-original-uri",
+        "x-original-url",
+        "x-rewrite-uri",
+        "x-rewrite-url",
+    }
+)
+"""Fields that some servers take the path from, instead of from the request line."""
 
 
 @dataclass(frozen=True)
@@ -30,21 +53,30 @@ class _Host:
         before = name.removesuffix(f".{self.name}")
         return bool(before) and (self.wildcard == "**" or "." not in before)
 
-    def begins(self, target: str) -> bool:
+    def begins(self, target: str, *, rerouted: bool) -> bool:
         if self.prefix == "/":
             return True
-        path = unquote(target.partition("?")[0])
-        # What a server may take for another path is not one below this.
-        if _ODD.search(target) or "%" in path or any(p in ("", ".", "..") for p in _inner(path)):
+        if rerouted:
+            return False
+        path = _canonical(target.partition("?")[0])
+        if path is None:
             return False
         folder = self.prefix if self.prefix.endswith("/") else f"{self.prefix}/"
         return path == self.prefix or path.startswith(folder)
 
 
-def _inner(path: str) -> list[str]:
-    """The parts of a path but for what is before its first and after its last slash."""
-    parts = path.split("/")
-    return [*parts[1:-1], parts[-1] or "-"]
+def _canonical(path: str) -> str | None:
+    """Return a path without escapes; None if any server may take it for another one."""
+    if not _PATH.fullmatch(path):
+        return None
+    if any(int(code, 16) not in _MAY_BE_ESCAPED for code in _ESCAPED.findall(path)):
+        return None
+    path = unquote(path)
+    parts = path.split("/")[1:]
+    # Some servers leave out dots and spaces at the end of a name: what is nothing else is none.
+    if not all(part.strip(". ") for part in (*parts[:-1], parts[-1] or "-")):
+        return None
+    return path
 
 
 def _read_host(rule: str) -> _Host:
@@ -62,23 +94,26 @@ class Bound:
     def __init__(self, secrets: Sequence[tuple[Binding, tuple[_Host, ...]]]) -> None:
         self._secrets = secrets
 
-    def at(self, target: str) -> list[Binding]:
-        """Those that are bound to what a request asks for."""
+    def at(self, target: str, fields: Collection[str] = ()) -> list[Binding]:
+        """Those that are bound to what a request asks for.
+
+        Args:
+            target: The path, and the query.
+            fields: The names of its fields.
+        """
+        rerouted = not _REROUTING.isdisjoint(map(str.lower, fields))
         return [
             binding
             for binding, hosts in self._secrets
-            if any(host.begins(target) for host in hosts)
+            if any(host.begins(target, rerouted=rerouted) for host in hosts)
         ]
 
     def words(self) -> dict[bytes, bytes]:
         """What is not to come back from there, and what takes its place."""
-        found = {}
+        found: dict[bytes, bytes] = {}
         for binding, _ in self._secrets:
-            value, placeholder = binding.value, binding.placeholder
-            same = len(value) == len(placeholder)
-            found[value.encode()] = (placeholder if same else "*" * len(value)).encode()
-            quoted = quote(value, safe="").encode()
-            found.setdefault(quoted, b"*" * len(quoted))
+            for word, other in disguises(binding.value, binding.placeholder):
+                found.setdefault(word, other)
         return found
 
 
@@ -128,9 +163,18 @@ class Bindings:
         return None
 
 
-def replace_in_value(value: str, bindings: Sequence[Binding]) -> str:
-    """Put values in place of placeholders in a field, within basic credentials, too."""
-    found = _BASIC.fullmatch(value)
+def replace_in_value(name: str, value: str, bindings: Sequence[Binding]) -> str:
+    """Put values in place of placeholders in a field.
+
+    Within what is encoded only where that is a credential: what else a host does with it, such as
+    to say it back, is not known.
+
+    Args:
+        name: The field's name.
+        value: Its value.
+        bindings: What may be put there.
+    """
+    found = _BASIC.fullmatch(value) if name.lower() in _CREDENTIALS else None
     if found is not None and (decoded := _decoded(found[2])):
         replaced = _replace(decoded, bindings)
         if replaced != decoded:

@@ -12,10 +12,12 @@ import os
 import selectors
 import signal
 import socket
+import stat
 from collections.abc import Callable
 
 from . import linux, memory
 from .confine import Confinement, close_all_but, join_cgroups
+from .mount_points import mount_path, open_mount_point
 from .users import find_user
 
 TYPE_CHECKING = False
@@ -66,9 +68,7 @@ class PlainMachine:
         self.root: int | None = None
         """Descriptor of the upper layers of its writable root; None without one."""
         if not os.path.isdir(spec.workdir):
-            os.makedirs(spec.workdir)
-            if spec.user is not None:
-                os.chown(spec.workdir, *spec.user)
+            _make_folder(spec.workdir, spec.user)
 
     def fork(self, child: Callable[[], NoReturn]) -> int:
         """Start a process that runs `child` in the machine, not yet confined; returns its pid as
@@ -243,9 +243,7 @@ class NamespaceMachine(PlainMachine):
         if spec.writable_root is not None:
             self.root = self._mount_root(spec.writable_root)
         for entry in spec.tmpfs:
-            _make_place(entry["path"])
-            options = f"size={entry['size']},nr_inodes={entry['inodes']},mode={entry['mode']}"
-            linux.mount("tmpfs", entry["path"], "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, options)
+            _mount_memory(entry)
         for bind, source in zip(spec.binds, sources, strict=True):
             _bind(source, bind["path"])
         for bind in spec.binds:
@@ -281,43 +279,50 @@ class NamespaceMachine(PlainMachine):
         from . import overlay
 
         for place in wanted["places"]:
-            _make_place(place)
+            os.close(open_mount_point(place))
         return overlay.mount_root(wanted, self._archive)
+
+
+def _make_folder(path: str, user: tuple[int, int] | None) -> None:
+    """Make a folder that is to belong to a user; of others, only root's links are followed."""
+    if user is None:
+        os.makedirs(path)
+        return
+    trusted = (0, os.geteuid())
+    fd = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        made = False
+        for name in path.strip("/").split("/"):
+            try:
+                os.mkdir(name, 0o755, dir_fd=fd)
+                made = True
+            except FileExistsError:
+                made = False
+            found = os.stat(name, dir_fd=fd, follow_symlinks=False)
+            followed = 0 if found.st_uid in trusted and not made else os.O_NOFOLLOW
+            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | followed
+            above, fd = fd, os.open(name, flags, dir_fd=fd)
+            os.close(above)
+        if made:
+            os.fchown(fd, *user)
+    finally:
+        os.close(fd)
+
+
+def _mount_memory(entry: dict[str, Any]) -> None:
+    point = open_mount_point(entry["path"])
+    options = f"size={entry['size']},nr_inodes={entry['inodes']},mode={entry['mode']}"
+    flags = linux.MS_NOSUID | linux.MS_NODEV
+    linux.mount("tmpfs", mount_path(point), "tmpfs", flags, options)
+    os.close(point)
 
 
 def _bind(source: int, path: str) -> None:
     """Show what is open at a path; closes the descriptor."""
-    where = f"/proc/self/fd/{source}"
-    if os.path.isdir(where):
-        _make_place(path)
-    else:
-        _make_place(os.path.dirname(path))
-        _make_file(path)
-    linux.mount(where, path, None, linux.MS_BIND | linux.MS_REC)
+    point = open_mount_point(path, is_folder=stat.S_ISDIR(os.fstat(source).st_mode))
+    linux.mount(mount_path(source), mount_path(point), None, linux.MS_BIND | linux.MS_REC)
+    os.close(point)
     os.close(source)
-
-
-def _make_file(path: str) -> None:
-    if os.path.isfile(path):
-        return
-    flags = linux.MS_BIND | linux.MS_REMOUNT | linux.MS_NOSUID | linux.MS_NODEV
-    linux.mount(None, "/", None, flags)
-    try:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
-    finally:
-        linux.mount(None, "/", None, flags | linux.MS_RDONLY)
-
-
-def _make_place(path: str) -> None:
-    """Make a folder to mount on, in this mount namespace's root or in what is mounted there."""
-    if os.path.isdir(path):
-        return
-    flags = linux.MS_BIND | linux.MS_REMOUNT | linux.MS_NOSUID | linux.MS_NODEV
-    linux.mount(None, "/", None, flags)
-    try:
-        os.makedirs(path)
-    finally:
-        linux.mount(None, "/", None, flags | linux.MS_RDONLY)
 
 
 def join_namespaces(pidfd: int, *, own_network: bool) -> None:

@@ -8,10 +8,12 @@ upper layers lie in one file system, which no program sees once it is covered.
 from __future__ import annotations
 
 import os
+import stat
 
 from . import linux
 from .bulk import ChunkWriter, Connection
 from .files import CHUNK
+from .mount_points import mount_path, open_beneath, open_mount_point
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
@@ -69,12 +71,13 @@ def _prove_attributes(folder: str) -> None:
 
 def _cover(place: str) -> None:
     """Mount an overlay over a place, and what is mounted below it over that."""
-    upper, work = f"{_STAGE}/{_UPPER}{place}", f"{_STAGE}/{_WORK}{place}"
-    os.makedirs(upper, exist_ok=True)
-    os.makedirs(work)
+    # trust: what is in an upper layer was packed of another sandbox.
+    stage = os.open(_STAGE, os.O_PATH | os.O_CLOEXEC)
+    upper = _make_beneath(stage, f"{_UPPER}{place}")
+    work = _make_beneath(stage, f"{_WORK}{place}")
     _own_folders(place, upper)
     below = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC)) for path in _mounts_below(place)]
-    options = f"lowerdir={place},upperdir={upper},workdir={work},userxattr"
+    options = f"lowerdir={place},upperdir={mount_path(upper)},workdir={mount_path(work)},userxattr"
     try:
         linux.mount("overlay", place, "overlay", linux.MS_NOSUID | linux.MS_NODEV, options)
     except OSError as error:
@@ -82,11 +85,28 @@ def _cover(place: str) -> None:
             f"{REFUSED}: the kernel mounts no overlay in a user namespace ({error.strerror})"
         ) from None
     for path, fd in below:
-        linux.mount(f"/proc/self/fd/{fd}", path, None, linux.MS_BIND)
+        point = open_mount_point(path, is_folder=stat.S_ISDIR(os.fstat(fd).st_mode))
+        linux.mount(mount_path(fd), mount_path(point), None, linux.MS_BIND)
+        os.close(point)
+        os.close(fd)
+    for fd in (stage, upper, work):
         os.close(fd)
 
 
-def _own_folders(place: str, upper: str) -> None:
+def _make_beneath(folder: int, path: str) -> int:
+    """Open a folder below another one, following no link; it is made where it is missing."""
+    fd = os.dup(folder)
+    for name in path.split("/"):
+        try:
+            os.mkdir(name, 0o755, dir_fd=fd)
+        except FileExistsError:
+            pass
+        above, fd = fd, open_beneath(fd, name)
+        os.close(above)
+    return fd
+
+
+def _own_folders(place: str, upper: int) -> None:
     """Have the folders of a place belong to its programs' user: what is in the upper layer counts.
 
     Only the first levels: a place with thousands of folders would take its time.
@@ -95,13 +115,19 @@ def _own_folders(place: str, upper: str) -> None:
         below = folder[len(place) :].lstrip("/")
         if below and below.count("/") + 1 >= _SKELETON:
             names.clear()
+        try:
+            above = open_beneath(upper, below or ".")
+        except OSError:
+            names.clear()
+            continue  # the sandbox that was saved had something else there
         for name in names:
             if os.path.islink(os.path.join(folder, name)):
                 continue
             try:
-                os.mkdir(os.path.join(upper, below, name), 0o755)
+                os.mkdir(name, 0o755, dir_fd=above)
             except (FileExistsError, NotADirectoryError, FileNotFoundError):
                 pass  # the sandbox that was saved had something else there, or nothing
+        os.close(above)
 
 
 def _mounts_below(place: str) -> list[str]:

@@ -65,6 +65,13 @@ def _check_path(path: object) -> str:
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if not isinstance(text, str) or not text or "\0" in text:
         raise ValidationError("the source of a Bind is a path, without NUL", parameter="source")
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        raise ValidationError(
+            "the source of a Bind is no path: it has characters that no file name has",
+            parameter="source",
+        ) from None
     return text
 
 

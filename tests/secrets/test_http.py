@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
+import html
+import json
+import re
 import string
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -135,6 +142,125 @@ def test_requests_and_answers_are_the_same_however_they_arrive(
     )
     assert talk.to_client == answer.replace(VALUE.encode(), PLACEHOLDER.encode()) * 2
     assert not talk.over
+
+
+def ask(field: str, path: str = "/a") -> tuple[Conversation, str]:
+    """A conversation after a request with one field, and what was sent on."""
+    bindings = Bindings([BINDING])
+    bound = bindings.bound("api.test", 443)
+    assert bound is not None
+    talk = Conversation("api.test", 443, bound, bindings)
+    talk.receive_from_client(f"GET {path} HTTP/1.1\r\nHost: api.test\r\n{field}\r\n\r\n".encode())
+    return talk, talk.to_server.decode()
+
+
+def credentials(password: str) -> str:
+    return base64.b64encode(f"user:{password}".encode()).decode()
+
+
+def test_what_is_encoded_is_replaced_in_credentials_alone() -> None:
+    """A field that merely looks like one is sent as it came, and no value with it."""
+    held, filled = credentials(PLACEHOLDER), credentials(VALUE)
+    for name in ("Authorization", "proxy-authorization"):
+        assert f"{name}: Basic {filled}\r\n" in ask(f"{name}: Basic {held}")[1]
+    for name in ("X-Foo", "X-Authorization", "Authentication", "Cookie", "Referer"):
+        for scheme in ("Basic", "basic"):
+            sent = ask(f"{name}: {scheme} {held}")[1]
+            assert f"{name}: {scheme} {held}\r\n" in sent
+            assert filled not in sent
+
+
+ENCODERS: dict[str, Callable[[str], str]] = {
+    "base64": lambda text: base64.b64encode(text.encode()).decode(),
+    "urlsafe": lambda text: base64.urlsafe_b64encode(text.encode()).decode(),
+    "base64 in a query": lambda text: quote(base64.b64encode(text.encode()).decode(), safe=""),
+    "base32": lambda text: base64.b32encode(text.encode()).decode(),
+    "hex": lambda text: text.encode().hex(),
+    "HEX": lambda text: text.encode().hex().upper(),
+    "hex with colons": lambda text: text.encode().hex(":"),
+    "percent": lambda text: quote(text, safe=""),
+    "percent, small": lambda text: re.sub("%..", lambda m: m[0].lower(), quote(text, safe="")),
+    "percent twice": lambda text: quote(quote(text, safe=""), safe=""),
+    "percent, all": lambda text: "".join(f"%{ord(sign):02X}" for sign in text),
+    "percent, all, small": lambda text: "".join(f"%{ord(sign):02x}" for sign in text),
+    "JSON": json.dumps,
+    "JSON of PHP": lambda text: json.dumps(text).replace("/", "\\/"),
+    "JSON of Go": lambda text: (
+        json.dumps(text).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    ),
+    "JSON, all": lambda text: "".join(f"\\u{ord(sign):04x}" for sign in text),
+    "HTML": html.escape,
+    "HTML, numbers": lambda text: "".join(f"&#{ord(sign)};" for sign in text),
+    "capitals": str.upper,
+    "reversed": lambda text: text[::-1],
+}
+DECODERS: dict[str, Callable[[str], str]] = {
+    "base64": lambda text: base64.b64decode(text).decode("latin-1"),
+    "hex": lambda text: bytes.fromhex(text).decode("latin-1"),
+}
+
+
+@pytest.mark.redteam
+@pytest.mark.parametrize("value", [VALUE, 'sk-proj-Zq8/vN+40=Lb<c7&R"Y\\9'])
+@pytest.mark.parametrize("encode", ENCODERS.values(), ids=ENCODERS)
+@pytest.mark.parametrize("around", [("", ""), ("u:", ""), ("ab", "yz"), ("abc", "z")])
+def test_a_value_is_taken_out_however_it_is_written(
+    value: str, encode: Callable[[str], str], around: tuple[str, str]
+) -> None:
+    """Whatever comes before and after, cut anywhere; without the scrubber it is all there."""
+    binding = Binding("TOKEN", ("api.test:443/",), (), PLACEHOLDER, value)
+    bound = Bindings([binding]).bound("api.test", 443)
+    assert bound is not None
+    told = encode(value.join(around))
+    body = f"<<{told}>>".encode()
+    for step in (1, 7, len(body)):
+        scrubber = Scrubber(bound.words())
+        pieces = [body[start : start + step] for start in range(0, len(body), step)]
+        got = (b"".join(map(scrubber.feed, pieces)) + scrubber.flush()).decode()
+        assert len(got) == len(body)
+        assert told not in got
+        for part in (value, value.upper(), value[::-1]):
+            assert part not in got
+        for decode in DECODERS.values():
+            with contextlib.suppress(ValueError):
+                assert value[1:-1] not in decode(got[2:-2])
+
+
+@pytest.mark.redteam
+def test_a_path_that_may_be_another_one_gets_no_value() -> None:
+    """Of a secret for a part of a host: one spelling of each path, and no way around it."""
+    binding = Binding("TOKEN", ("api.test:443/v1/",), (), PLACEHOLDER, VALUE)
+    bound = Bindings([binding]).bound("api.test", 443)
+    assert bound is not None
+    for path in GOOD_PATHS:
+        assert [binding] == bound.at(path), path
+    for path in BAD_PATHS:
+        assert [] == bound.at(path), path
+    for name in ("X-Original-URL", "x-rewrite-url"):
+        assert [] == bound.at("/v1/x", [name])
+    # The control: a secret for the whole host does not care.
+    whole = Bindings([BINDING]).bound("api.test", 443)
+    assert whole is not None
+    assert all([BINDING] == whole.at(path, ["X-Original-URL"]) for path in BAD_PATHS)
+
+
+GOOD_PATHS = (
+    *("/v1/", "/v1/x", "/v1/x/", "/v1/x/y?z=/../..;/%2e%2e/", "/v1/.well-known/x", "/v1/a.b/v1.0"),
+    *("/v1/models/gemini:generate", "/v1/~user/@me/a,b/(c)!$'*+=&", "/v1/a%20b%22%3F%23"),
+)
+BAD_PATHS = (
+    *("/", "/v1", "/v10/x", "/v2/", "/V1/x", "*", "v1/x", "/v1.", "/v1./x", "/v1%2f", "/v%31/x"),
+    *("/v1/..", "/v1/../v2", "/v1/./x", "/v1//x", "//v1/x", "/v1/x//", "/v1/.../x", "/v1/. ./x"),
+    *("/v1/..;/admin", "/v1/..;a=b/admin", "/v1/;/../x", "/v1/x;v=1", "/v1/x%3b/y", "/v1/x%3B.."),
+    *("/v1/%2e%2e/v2", "/v1/%2E%2E/v2", "/v1/.%2e/v2", "/v1/%2e./v2", "/v1/%252e%252e/v2"),
+    *("/v1/%25252e/v2", "/v1/x%2fy", "/v1/x%2Fy", "/v1/x%5cy", "/v1/..%5cv2", "/v1/..\\v2"),
+    *("/v1/x/%c0%ae%c0%ae/admin", "/v1/%c0%af", "/v1/%e0%80%ae", "/v1/%ef%bc%8e%ef%bc%8e/admin"),
+    *("/v1/%ef%bc%8f", "/v1/%e2%80%a5/x", "/v1/%u002e%u002e/x", "/v1/%uff0e/x", "/v1/%"),
+    *("/v1/%2", "/v1/%zz", "/v1/%00", "/v1/x%00/../y", "/v1/%0a", "/v1/%0d%0aX:y", "/v1/%7f"),
+    *("/v1/x#/../../admin", "/v1/#", "/v1/..%20/x", "/v1/..%20", "/v1/%20/x", "/v1/..%09/x"),
+    *("https://api.test/v1/x", "http://api.test/v1/../x", "/https://api.test/v1/x", "/v1|/x"),
+    *("/v1/<x", "/v1/{x}", "/v1/^", "/v1/x`", '/v1/"', "/v1/%61dmin", "/v1/é"),
+)
 
 
 def test_wildcards_are_those_of_rules() -> None:

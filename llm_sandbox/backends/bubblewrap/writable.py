@@ -4,6 +4,7 @@ import os
 import sys
 from typing import Any
 
+from llm_sandbox.backends.mounts import linked_mount
 from llm_sandbox.backends.saved import Store
 from llm_sandbox.exceptions import (
     BackendError,
@@ -11,6 +12,7 @@ from llm_sandbox.exceptions import (
     SandboxError,
     UnsupportedError,
 )
+from llm_sandbox.guest.mount_points import LINKED
 from llm_sandbox.guest.overlay import REFUSED
 from llm_sandbox.limits import Limits
 
@@ -63,8 +65,10 @@ def open_saved_root(ref: str | None) -> list[int]:
 
 def explain_root(error: BackendError) -> SandboxError:
     """Return the error to raise for one that a machine could not be made by: a kernel that cannot
-    make a root writable is no fault, but a refusal.
+    make a root writable is no fault, but a refusal; nor is a link that leads a mount elsewhere.
     """
+    if LINKED in error.message:
+        return linked_mount(error.message.partition(f"{LINKED}: ")[2])
     if REFUSED in error.message:
         why = error.message.partition(f"{REFUSED}: ")[2]
         return UnsupportedError("writable_root", "bubblewrap", why)

@@ -176,6 +176,7 @@ class ContainerBackend(Backend):
             command,
             arguments.keywords,
             goes_with=image.name if image.built and not self.options.keep_template else None,
+            mounted=arguments.mount_points if SNAPSHOT in image.labels else (),
         )
         try:
             house = _House(launch, self.name)

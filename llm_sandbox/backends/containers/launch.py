@@ -10,6 +10,7 @@ from llm_sandbox.backends.base import MachineSpec
 from llm_sandbox.backends.containers.attachment import AttachTransport, raw_socket
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.machine import zygote_arguments, zygote_variables
+from llm_sandbox.backends.containers.mount_links import refuse_links
 from llm_sandbox.backends.containers.upkeep.removal import remove_soon
 from llm_sandbox.backends.containers.volumes.runtime import COMPLETE
 from llm_sandbox.backends.python_environment import GUEST_ROOT
@@ -76,6 +77,7 @@ class ContainerLaunch:
         command: The command line of process 1.
         arguments: Everything else that the client's ``containers.create`` takes.
         goes_with: Name of an image that goes with the container; None for none.
+        mounted: Where it has mounts whose paths programs may have changed in the image.
     """
 
     def __init__(
@@ -86,12 +88,14 @@ class ContainerLaunch:
         arguments: Mapping[str, Any],
         *,
         goes_with: str | None = None,
+        mounted: Sequence[str] = (),
     ) -> None:
         self._engine = engine
         self._image = image
         self._command = command
         self._arguments = arguments
         self._goes_with = goes_with
+        self._mounted = mounted
         self.container = ""
         """The container's id, once there is one."""
 
@@ -100,6 +104,7 @@ class ContainerLaunch:
         self.container = engine.create_container(self._image, self._command, self._arguments)
         connection = None
         try:
+            refuse_links(engine, self.container, self._mounted)
             with engine.errors("start", self._image):
                 # Attached first: process 1 ends when nobody holds its standard input.
                 connection = raw_socket(engine.api.attach_socket(self.container, params=_STREAMS))

@@ -112,7 +112,7 @@ class Conversation:
         if host not in (f"{self._name}:{self._port}", *usual):
             # Another site behind the same server would get what is meant for this one.
             raise Refusal("host_header", host[:253])
-        allowed = self._bound.at(head.target)
+        allowed = self._bound.at(head.target, [name for name, _ in head.fields])
         text = "\n".join([head.target, *(f"{name}: {value}" for name, value in head.fields)])
         elsewhere = self._bindings.sent(text, allowed)
         if elsewhere is not None:
@@ -134,7 +134,7 @@ class Conversation:
             if name.lower() == "accept-encoding":
                 continue
             kept = name.lower() in _KEPT_AS_THEY_ARE
-            put = value if kept else replace_in_value(value, allowed)
+            put = value if kept else replace_in_value(name, value, allowed)
             if put != value and name.lower() in ("authorization", "proxy-authorization"):
                 word = put.rpartition(" ")[2].encode()
                 self._words.setdefault(word, b"*" * len(word))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 __all__ = ["Scrubber"]
 
-_USUAL = frozenset(f"{string.ascii_letters}{string.digits}+/=%-_.~".encode())
+_USUAL = frozenset(f"{string.ascii_letters}{string.digits}+/=%-_.~\\&#;:".encode())
 """What values are made of, and what they are made of when they are encoded."""
 
 

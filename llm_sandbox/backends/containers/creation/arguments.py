@@ -111,6 +111,11 @@ class CreateArguments:
         """Who code runs as; process 1 is always user 0, with few capabilities."""
         return self.in_force.user
 
+    @property
+    def mount_points(self) -> list[str]:
+        """Where something is mounted that the caller or the machine asks for, sorted."""
+        return sorted({*self.keywords["tmpfs"], *(one.target for one in self.in_force.places)})
+
     def controls(self) -> dict[str, Control]:
         """The resources of an isolation report, and how each is held."""
         return self.in_force.controls(self.facts)

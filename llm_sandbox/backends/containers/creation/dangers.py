@@ -75,7 +75,8 @@ def find_dangers(
     yield from _openings(given)
     yield from _excesses(given)
     for place in places:
-        danger = None if place.source is None else danger_of(place.source)
+        writable = not place.read_only
+        danger = None if place.source is None else danger_of(place.source, writable=writable)
         if danger is not None:
             yield place.option, place.source, danger
 

@@ -1,9 +1,11 @@
 """Which folders and files of the host a sandbox should not be given, and why."""
 
 import os
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from llm_sandbox.backends.containers.creation.host_writes import origin, write_danger
 from llm_sandbox.mounts.store import user_folder
 from llm_sandbox.settings import get_settings
 
@@ -44,15 +46,23 @@ _OWN_FOLDERS = (
 _SOCKET_REASON = "who reaches the socket of a container engine commands the machine"
 
 
-def danger_of(source: str) -> str | None:
+def danger_of(source: str, *, writable: bool = False) -> str | None:
     """Say why a path of this machine should not be mounted; None when nothing is known against it.
 
-    Links are followed where the path exists here. A path of another machine is judged by its name.
+    Links are followed where the path exists here, and so are bind mounts. A path of another machine
+    is judged by its name.
 
     Args:
         source: The path, absolute or not.
+        writable: Whether a sandbox is to write there.
     """
-    for path in dict.fromkeys((_clean(source), _clean(_resolve(source)))):
+    path = _clean(_resolve(source))
+    danger = _read_danger(dict.fromkeys((_clean(source), path, origin(path))))
+    return write_danger(path) if danger is None and writable else danger
+
+
+def _read_danger(paths: Iterable[str]) -> str | None:
+    for path in paths:
         if path == "/":
             return "it is the machine's whole file system"
         reason = (
