@@ -31,7 +31,8 @@ from jupyter_client.session import extract_header
 
 # isort: on
 from . import frames
-from .cell_input import InputStream
+from .cell_input import NO_INPUT, InputStream
+from .main_module import Script
 from .observer import Observer
 from .shell import CellCompiler, SessionShell, quiet
 from .tracebacks import safe_text
@@ -57,6 +58,8 @@ class WireKernel(IPythonKernel):
     """What the host may call by name; set by whoever builds the kernel."""
     is_copy = False
     """Whether this process was forked from the kernel by the user's code."""
+    is_script = False
+    """Whether a cell is run as the file of a script, whose input is at its end."""
     _children_cpu = 0.0
     """CPU seconds of awaited children up to the end of the last cell."""
 
@@ -213,6 +216,7 @@ class WireKernel(IPythonKernel):
         """Run a cell; adds to ipykernel's reply what the host wants to know."""
         self._forward_input(allow_stdin)
         shell = self.shell
+        script = Script(code, shell.user_ns) if self.is_script and not silent else None
         cpu_before = time.process_time()
         error: BaseException | None = None
         self.observer.watching = self.observer.live = True
@@ -225,6 +229,8 @@ class WireKernel(IPythonKernel):
         finally:
             self.observer.watching = self.observer.live = False
             self._restore_input()
+            if script is not None and not self.is_copy:
+                script.remove()
         reply: dict[str, Any] = {
             "status": "ok" if error is None else "error",
             "execution_count": shell.execution_count - 1,
@@ -272,6 +278,20 @@ class WireKernel(IPythonKernel):
             if not silent:
                 shell.events.trigger("post_run_cell", result)
         return result
+
+    def raw_input(self, prompt: str = "") -> str:
+        """What `input` is while a cell runs."""
+        if self.is_script and not self._allow_stdin:
+            print(prompt, end="", flush=True)
+            raise EOFError(NO_INPUT)
+        return str(super().raw_input(prompt))
+
+    def getpass(self, prompt: str = "", *arguments: Any, **options: Any) -> str:
+        """What `getpass.getpass` is while a cell runs."""
+        if self.is_script and not self._allow_stdin:
+            print(prompt, end="", file=sys.stderr, flush=True)
+            raise EOFError(NO_INPUT)
+        return str(super().getpass(prompt, *arguments, **options))
 
     def _input_request(self, prompt: str, ident: Any, parent: Any, password: bool = False) -> str:
         self._flush_streams()
@@ -332,6 +352,7 @@ class WireKernel(IPythonKernel):
         if "output_bytes" in settings:
             for raw in self.raw_streams.values():
                 raw.limit = settings["output_bytes"]
+        self.is_script = settings.get("script", self.is_script)
         self.session.display_bytes = settings.get("display_bytes", self.session.display_bytes)
 
 
@@ -384,6 +405,7 @@ def build() -> WireKernel:
             iopub_socket=Channel(frames.IOPUB),
             stdin_socket=Channel(frames.STDIN),
             shell_channel_thread=SimpleNamespace(parent_thread=threading.main_thread()),
+            user_ns=None,  # a plain module's own names, as where Jupyter starts it
         )
 
     loop = asyncio.new_event_loop()
