@@ -145,7 +145,7 @@ class WireKernel(IPythonKernel):
             self.loop.add_reader(self.wire.fileno(), _settle, readable)
             self.observer.watching = True
             try:
-                self.loop.run_until_complete(readable)
+                self._run_until(readable)
             finally:
                 self.observer.watching = False
                 self.loop.remove_reader(self.wire.fileno())
@@ -191,7 +191,7 @@ class WireKernel(IPythonKernel):
             self.loop_was_used = True
             task = self.loop.create_task(result)
             try:
-                self.loop.run_until_complete(task)
+                self._run_until(task)
             except KeyboardInterrupt:
                 task.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
@@ -201,6 +201,20 @@ class WireKernel(IPythonKernel):
         finally:
             self.executing = False
             signal.signal(signal.SIGINT, self._interrupted)
+
+    def _run_until(self, future: "asyncio.Future[Any]") -> None:
+        """Run the event loop until then, also where a task other than the cell's asks to exit."""
+        while not future.done():
+            try:
+                self.loop.run_until_complete(future)
+            except SystemExit as error:
+                if isinstance(future, asyncio.Task) and not future.done():
+                    self.shell.exiting = error
+                    future.cancel()
+            except RuntimeError:
+                # Else it was stopped: by the code, or by what an exit had left to be done.
+                if future.done() or self.loop.is_closed():
+                    raise
 
     async def do_execute(
         self,
@@ -229,6 +243,7 @@ class WireKernel(IPythonKernel):
         finally:
             self.observer.watching = self.observer.live = False
             self._restore_input()
+            error, shell.exiting = shell.exiting or error, None
             if script is not None and not self.is_copy:
                 script.remove()
         reply: dict[str, Any] = {
@@ -238,9 +253,10 @@ class WireKernel(IPythonKernel):
             "payload": shell.payload_manager.read_payload(),
         }
         shell.payload_manager.clear_payload()
+        exits = isinstance(error, SystemExit)
         if error is not None:
             reply["ename"] = type(error).__name__
-            reply["evalue"] = "" if isinstance(error, SystemExit) else safe_text(error)
+            reply["evalue"] = safe_text(error.code if isinstance(error, SystemExit) else error)
             reply["traceback"] = shell._last_traceback or []
         self._flush_streams()
         own, children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
@@ -248,6 +264,7 @@ class WireKernel(IPythonKernel):
         reply["llm_sandbox"] = {
             "dropped": {name: raw.dropped for name, raw in self.raw_streams.items()},
             "exit": _exit_code(error) if isinstance(error, SystemExit) else None,
+            "exited_by": [reply["ename"], reply["evalue"]] if exits else None,
             "cpu_s": time.process_time() - cpu_before + children_cpu - self._children_cpu,
             "peak_rss": max(own.ru_maxrss, children.ru_maxrss) * 1024,
             "observed": self.observer.drain(),
@@ -385,11 +402,17 @@ def _run_without_loop(coroutine: Any) -> None:
 
 
 def _exit_code(error: SystemExit) -> int:
+    """The exit code of a script that this ends, which says its text on standard error."""
     if error.code is None:
         return 0
     if isinstance(error.code, int):
-        return error.code & 0xFF
-    print(safe_text(error), file=sys.stderr)
+        return error.code & 0xFF if -(1 << 63) <= error.code < 1 << 63 else 0xFF
+    try:
+        text = str(error.code)
+    except Exception:  # noqa: BLE001 - a user's __str__ may do anything
+        text = safe_text(error.code)
+    with contextlib.suppress(Exception):
+        print(text, file=sys.stderr)
     return 1
 
 

@@ -85,7 +85,7 @@ class Report:
         return {"frames": frames, "line": line, "kind": kind}
 
 
-def safe_text(value: BaseException) -> str:
+def safe_text(value: object) -> str:
     """`str(value)`, bounded, and never raising."""
     try:
         text = str(value)

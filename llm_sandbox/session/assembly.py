@@ -27,6 +27,8 @@ __all__ = ["assemble"]
 
 _TIMEOUT_EXIT = 124
 _LARGEST = 2.0**53
+_LONGEST = 1 << 20
+"""Characters of an error's name or message that are kept; the interpreter sends fewer."""
 _STOP_EXIT = 128 + signal.SIGINT
 
 
@@ -128,7 +130,7 @@ def _judge(run: KernelRun, collector: Collector) -> tuple[RunStatus, int, Execut
     claimed = run.reply.get("llm_sandbox") or {}
     code = claimed.get("exit")
     if isinstance(code, int):
-        exited = ExecutionError("SystemExit", str(code), kind="exit") if code else None
+        exited = _exit_error(claimed.get("exited_by"), code) if code else None
         return RunStatus.EXITED, code & 0xFF, exited
     if run.reply.get("status") == "ok":
         return RunStatus.OK, 0, None
@@ -136,6 +138,12 @@ def _judge(run: KernelRun, collector: Collector) -> tuple[RunStatus, int, Execut
         error = ExecutionError(str(run.reply.get("ename")), str(run.reply.get("evalue")))
     code = claimed.get("code")
     return RunStatus.ERROR, (code & 0xFF if isinstance(code, int) else 0) or 1, error
+
+
+def _exit_error(told: object, code: int) -> ExecutionError:
+    """The exception that ended the code, which says what `sys.exit` was given."""
+    name, text = told if isinstance(told, list) and len(told) == 2 else ("SystemExit", str(code))
+    return ExecutionError(str(name)[:_LONGEST], str(text)[:_LONGEST], kind="exit")
 
 
 def _was_stopped(run: KernelRun) -> bool:
