@@ -182,6 +182,11 @@ class WireKernel(IPythonKernel):
         kind = message["header"]["msg_type"]
         self.executing = kind in ("execute_request", "llm_sandbox_call")
         try:
+            asyncio.get_event_loop()
+        except RuntimeError:
+            # `asyncio.run` leaves none.
+            asyncio.set_event_loop(self.loop)
+        try:
             result = handler(Channel(channel), [], message)
             if not asyncio.iscoroutine(result):
                 return
