@@ -69,6 +69,7 @@ def assemble(
     stderr = _stream_text(outputs, "stderr")
     if run.problem:
         notes = (*notes, f"The interpreter broke the protocol and was ended: {run.problem}.")
+    notes = (*notes, *_left_out(collector))
     claimed = run.reply.get("llm_sandbox") or {}
     vain = attempts.take()
     streams = ConsoleOutput(exit_code, stderr, stdout)
@@ -138,6 +139,25 @@ def _judge(run: KernelRun, collector: Collector) -> tuple[RunStatus, int, Execut
         error = ExecutionError(str(run.reply.get("ename")), str(run.reply.get("evalue")))
     code = claimed.get("code")
     return RunStatus.ERROR, (code & 0xFF if isinstance(code, int) else 0) or 1, error
+
+
+def _left_out(collector: Collector) -> list[str]:
+    """What the limits kept out of the result, counted."""
+    counts = {"stdout": collector.dropped("stdout"), "stderr": collector.dropped("stderr")}
+    sentences = [
+        f"{count:,} bytes of {name} were left out; Limits(output_bytes=...) changes that."
+        for name, count in counts.items()
+        if count
+    ]
+    if collector.dropped_displays:
+        sentences.append(
+            f"{collector.dropped_displays:,} displays were left out; Limits(displays=..., "
+            "display_bytes=...) changes that."
+        )
+    errors = collector.dropped_outputs - collector.dropped_displays
+    if errors:
+        sentences.append(f"{errors:,} errors that were shown were left out.")
+    return sentences
 
 
 def _exit_error(told: object, code: int) -> ExecutionError:
