@@ -5,7 +5,7 @@ from typing import Any
 
 from llm_sandbox.artifacts.base import ArtifactKind
 from llm_sandbox.artifacts.claims import Claims, read_claims
-from llm_sandbox.artifacts.formats.html import is_table
+from llm_sandbox.artifacts.formats.html import draws, is_table
 from llm_sandbox.artifacts.registry import kinds
 from llm_sandbox.bundles import Bundle
 from llm_sandbox.contents import Content
@@ -24,7 +24,8 @@ def plot_from_display(
     The order is PNG, JPEG, SVG, PDF, HTML, then the kinds that other packages add. A format is
     passed over when its content is too large, badly encoded, or of another type than it claims.
     HTML counts only with a hint: the capture's word, a MIME type of a plotting library beside it,
-    or an object that exists to show HTML (unless that is a table). Tables are never plots.
+    or an object that exists to show HTML, if there is a picture or a script in it. Tables are
+    never plots.
 
     Args:
         data: MIME bundle, as in the Jupyter messaging protocol.
@@ -53,4 +54,7 @@ def plot_from_display(
 def _is_meant(kind: ArtifactKind, content: Content, claims: Claims) -> bool:
     if claims.is_plot:
         return True
-    return claims.is_page and not (kind.file_type is FileType.HTML and is_table(content.bytes()))
+    if not claims.is_page or kind.file_type is not FileType.HTML:
+        return claims.is_page
+    page = content.bytes()
+    return not is_table(page) and (claims.is_of_plotter or draws(page))

@@ -3,6 +3,9 @@
 import io
 from typing import Any
 
+NO_INPUT = "EOF when reading a line"
+"""What `input` says in a script whose standard input is at its end."""
+
 
 class InputStream(io.TextIOBase):
     """`sys.stdin` of a cell: lines of the run's ``stdin=``, as `input` gets them."""

@@ -31,7 +31,8 @@ from jupyter_client.session import extract_header
 
 # isort: on
 from . import frames
-from .cell_input import InputStream
+from .cell_input import NO_INPUT, InputStream
+from .main_module import Script
 from .observer import Observer
 from .shell import CellCompiler, SessionShell, quiet
 from .tracebacks import safe_text
@@ -57,6 +58,8 @@ class WireKernel(IPythonKernel):
     """What the host may call by name; set by whoever builds the kernel."""
     is_copy = False
     """Whether this process was forked from the kernel by the user's code."""
+    is_script = False
+    """Whether a cell is run as the file of a script, whose input is at its end."""
     _children_cpu = 0.0
     """CPU seconds of awaited children up to the end of the last cell."""
 
@@ -142,7 +145,7 @@ class WireKernel(IPythonKernel):
             self.loop.add_reader(self.wire.fileno(), _settle, readable)
             self.observer.watching = True
             try:
-                self.loop.run_until_complete(readable)
+                self._run_until(readable)
             finally:
                 self.observer.watching = False
                 self.loop.remove_reader(self.wire.fileno())
@@ -179,6 +182,11 @@ class WireKernel(IPythonKernel):
         kind = message["header"]["msg_type"]
         self.executing = kind in ("execute_request", "llm_sandbox_call")
         try:
+            asyncio.get_event_loop()
+        except RuntimeError:
+            # `asyncio.run` leaves none.
+            asyncio.set_event_loop(self.loop)
+        try:
             result = handler(Channel(channel), [], message)
             if not asyncio.iscoroutine(result):
                 return
@@ -188,7 +196,7 @@ class WireKernel(IPythonKernel):
             self.loop_was_used = True
             task = self.loop.create_task(result)
             try:
-                self.loop.run_until_complete(task)
+                self._run_until(task)
             except KeyboardInterrupt:
                 task.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
@@ -198,6 +206,20 @@ class WireKernel(IPythonKernel):
         finally:
             self.executing = False
             signal.signal(signal.SIGINT, self._interrupted)
+
+    def _run_until(self, future: "asyncio.Future[Any]") -> None:
+        """Run the event loop until then, also where a task other than the cell's asks to exit."""
+        while not future.done():
+            try:
+                self.loop.run_until_complete(future)
+            except SystemExit as error:
+                if isinstance(future, asyncio.Task) and not future.done():
+                    self.shell.exiting = error
+                    future.cancel()
+            except RuntimeError:
+                # Else it was stopped: by the code, or by what an exit had left to be done.
+                if future.done() or self.loop.is_closed():
+                    raise
 
     async def do_execute(
         self,
@@ -213,6 +235,7 @@ class WireKernel(IPythonKernel):
         """Run a cell; adds to ipykernel's reply what the host wants to know."""
         self._forward_input(allow_stdin)
         shell = self.shell
+        script = Script(code, shell.user_ns) if self.is_script and not silent else None
         cpu_before = time.process_time()
         error: BaseException | None = None
         self.observer.watching = self.observer.live = True
@@ -225,6 +248,9 @@ class WireKernel(IPythonKernel):
         finally:
             self.observer.watching = self.observer.live = False
             self._restore_input()
+            error, shell.exiting = shell.exiting or error, None
+            if script is not None and not self.is_copy:
+                script.remove()
         reply: dict[str, Any] = {
             "status": "ok" if error is None else "error",
             "execution_count": shell.execution_count - 1,
@@ -232,9 +258,10 @@ class WireKernel(IPythonKernel):
             "payload": shell.payload_manager.read_payload(),
         }
         shell.payload_manager.clear_payload()
+        exits = isinstance(error, SystemExit)
         if error is not None:
             reply["ename"] = type(error).__name__
-            reply["evalue"] = "" if isinstance(error, SystemExit) else safe_text(error)
+            reply["evalue"] = safe_text(error.code if isinstance(error, SystemExit) else error)
             reply["traceback"] = shell._last_traceback or []
         self._flush_streams()
         own, children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
@@ -242,6 +269,7 @@ class WireKernel(IPythonKernel):
         reply["llm_sandbox"] = {
             "dropped": {name: raw.dropped for name, raw in self.raw_streams.items()},
             "exit": _exit_code(error) if isinstance(error, SystemExit) else None,
+            "exited_by": [reply["ename"], reply["evalue"]] if exits else None,
             "cpu_s": time.process_time() - cpu_before + children_cpu - self._children_cpu,
             "peak_rss": max(own.ru_maxrss, children.ru_maxrss) * 1024,
             "observed": self.observer.drain(),
@@ -272,6 +300,20 @@ class WireKernel(IPythonKernel):
             if not silent:
                 shell.events.trigger("post_run_cell", result)
         return result
+
+    def raw_input(self, prompt: str = "") -> str:
+        """What `input` is while a cell runs."""
+        if self.is_script and not self._allow_stdin:
+            print(prompt, end="", flush=True)
+            raise EOFError(NO_INPUT)
+        return str(super().raw_input(prompt))
+
+    def getpass(self, prompt: str = "", *arguments: Any, **options: Any) -> str:
+        """What `getpass.getpass` is while a cell runs."""
+        if self.is_script and not self._allow_stdin:
+            print(prompt, end="", file=sys.stderr, flush=True)
+            raise EOFError(NO_INPUT)
+        return str(super().getpass(prompt, *arguments, **options))
 
     def _input_request(self, prompt: str, ident: Any, parent: Any, password: bool = False) -> str:
         self._flush_streams()
@@ -332,6 +374,7 @@ class WireKernel(IPythonKernel):
         if "output_bytes" in settings:
             for raw in self.raw_streams.values():
                 raw.limit = settings["output_bytes"]
+        self.is_script = settings.get("script", self.is_script)
         self.session.display_bytes = settings.get("display_bytes", self.session.display_bytes)
 
 
@@ -364,11 +407,17 @@ def _run_without_loop(coroutine: Any) -> None:
 
 
 def _exit_code(error: SystemExit) -> int:
+    """The exit code of a script that this ends, which says its text on standard error."""
     if error.code is None:
         return 0
     if isinstance(error.code, int):
-        return error.code & 0xFF
-    print(safe_text(error), file=sys.stderr)
+        return error.code & 0xFF if -(1 << 63) <= error.code < 1 << 63 else 0xFF
+    try:
+        text = str(error.code)
+    except Exception:  # noqa: BLE001 - a user's __str__ may do anything
+        text = safe_text(error.code)
+    with contextlib.suppress(Exception):
+        print(text, file=sys.stderr)
     return 1
 
 
@@ -384,6 +433,7 @@ def build() -> WireKernel:
             iopub_socket=Channel(frames.IOPUB),
             stdin_socket=Channel(frames.STDIN),
             shell_channel_thread=SimpleNamespace(parent_thread=threading.main_thread()),
+            user_ns=None,  # a plain module's own names, as where Jupyter starts it
         )
 
     loop = asyncio.new_event_loop()

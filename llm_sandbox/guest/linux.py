@@ -128,6 +128,23 @@ def set_process_name(name: str) -> None:
     _libc.prctl(_PR_SET_NAME, name.encode()[:15], 0, 0, 0)
 
 
+def set_command_line(text: str) -> None:
+    """Set the command line that /proc shows; a longer text than the present one is cut.
+
+    Raises:
+        OSError: There is no /proc that tells where it is.
+    """
+    with open("/proc/self/stat", "rb") as file:
+        fields = file.read().rpartition(b")")[2].split()
+    start, end = int(fields[45]), int(fields[46])
+    room = end - start
+    if not start or room < 2:
+        raise OSError(errno.ENOTSUP, "the place of the command line is not known")
+    data = text.encode("utf-8", "surrogateescape")[: room - 2].ljust(room - 1, b"\0")
+    # With another end than a zero, Linux shows what stands before the first zero, and no more.
+    ctypes.memmove(start, data + b".", room)
+
+
 def set_undumpable() -> None:
     """Make /proc/PID of this process unreadable, and the process untraceable, for others of its
     user.

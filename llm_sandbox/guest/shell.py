@@ -48,6 +48,8 @@ class SessionShell(ZMQInteractiveShell):
         # write.
         return contextlib.nullcontext()
 
+    exiting: SystemExit | None = None
+    """What a task other than the cell's raised to end the cell, whose own is then cancelled."""
     reporting = False
     """Whether an exception is being described, which no interrupt may tear."""
 
@@ -83,7 +85,7 @@ class SessionShell(ZMQInteractiveShell):
         self._publish_error(value, trace if running_compiled_code else None)
 
     def _publish_error(self, value: BaseException, trace: Any) -> None:
-        if isinstance(value, SystemExit):
+        if isinstance(value, SystemExit) or self.exiting is not None:
             self._last_traceback = []
             return
         content: dict[str, Any] = {"ename": type(value).__name__}

@@ -8,6 +8,8 @@ import traceback
 from types import TracebackType
 from typing import Any
 
+from .cell_input import NO_INPUT
+
 _FIRST, _LAST = 20, 80
 _CHAIN = 20
 _MAX_VALUE = 20_000
@@ -76,12 +78,14 @@ class Report:
             kind = "syntax"
             if is_cell(value.filename or ""):
                 line = value.lineno
-        elif type(value).__name__ == "StdinNotImplementedError":
+        elif type(value).__name__ == "StdinNotImplementedError" or (
+            isinstance(value, EOFError) and value.args == (NO_INPUT,)
+        ):
             kind = "input"
         return {"frames": frames, "line": line, "kind": kind}
 
 
-def safe_text(value: BaseException) -> str:
+def safe_text(value: object) -> str:
     """`str(value)`, bounded, and never raising."""
     try:
         text = str(value)

@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from . import linux
+from . import linux, main_module
 from .confine import Confinement, close_all_but, data_bytes, join_cgroups
 from .control import ControlChannel, Message
 from .machine import join_namespaces
@@ -231,12 +231,14 @@ def serve(kernel: Any, stream: int, *, warm: bool) -> None:
     linux.set_process_name("kernel")
     gc.enable()
     _reseed()
+    main_module.appear_as()
     sys.path.insert(0, "")
     kernel.attach(Wire(socket.socket(fileno=stream)))
     if warm:
         kernel.rehearse("print(1)", "1")
         _forget_results(kernel.shell)
     kernel.observer.install()
+    main_module.hide_folder(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     kernel.serve()
 
 

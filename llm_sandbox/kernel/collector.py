@@ -80,7 +80,7 @@ class Collector:
         self._counts = {"display": 0, "error": 0}
         self._kept_bytes = 0
         self.observed = Observed()
-        self.dropped_outputs = 0
+        self.dropped_outputs = self.dropped_displays = 0
         self.error: ExecutionError | None = None
         self.value: str | None = None
         self.callback_error: Exception | None = None
@@ -140,6 +140,7 @@ class Collector:
         detail = about.get("llm_sandbox")
         if isinstance(detail, dict) and "left_out_bytes" in detail:
             self.dropped_outputs += 1
+            self.dropped_displays += 1
         if kind == "execute_result":
             text = data.get("text/plain")
             self.value = text if isinstance(text, str) else None
@@ -175,6 +176,7 @@ class Collector:
         room = _TOTAL_DISPLAYS * limits.display_bytes - self._kept_bytes
         if self._counts[what] > most or size > limits.display_bytes + _ENVELOPE or size > room:
             self.dropped_outputs += 1
+            self.dropped_displays += what == "display"
             return False
         self._kept_bytes += size
         return True

@@ -5,6 +5,7 @@ from typing import Any
 
 from llm_sandbox.guest import frames
 from llm_sandbox.kernel.collector import Collector, StreamName
+from llm_sandbox.terminal import strip_controls
 
 __all__ = ["Conversation"]
 
@@ -66,6 +67,11 @@ class Conversation:
             self.collector.observed.add(detail.get("observed"))
             counts = detail.get("dropped", {})
             self.collector.add_dropped({_stream_name(n): int(c) for n, c in counts.items()})
+            for told in content.get("payload") or ():
+                # What a notebook shows in its pager, or puts into its next cell.
+                text = _payload_text(told)
+                if text:
+                    self.collector.add_bytes("stdout", text.encode("utf-8", "backslashreplace"))
         elif kind == "status":
             self._idle = self._idle or content["execution_state"] == "idle"
         elif kind == "stream":
@@ -80,6 +86,14 @@ class Conversation:
         else:
             self.collector.add_message(kind, content, frame.size)
         return None
+
+
+def _payload_text(payload: dict[str, Any]) -> str:
+    if payload["source"] == "page":
+        text = payload["data"].get("text/plain", "")
+    else:
+        text = payload["text"] if payload["source"] == "set_next_input" else ""
+    return f"{strip_controls(str(text)).rstrip()}\n" if text else ""
 
 
 def _stream_name(name: object) -> StreamName:

@@ -6,7 +6,7 @@ checked, and contents are taken within limits. Nothing of it touches a file of t
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
@@ -131,12 +131,13 @@ class WorkdirWatch:
         self._known_by = self._service.number
         if not listing.is_settled:
             self._settled_at = time.monotonic() + _SETTLED_S
+        files = tuple(self._with_contents(listing.files, budget))
         return FileChanges(
-            tuple(self._with_contents(listing.files, budget)),
+            files,
             listing.omitted,
             listing.deleted,
             listing.deleted_count,
-            tuple(_remarks(listing)),
+            (*_remarks(listing), *_without_content(files)),
         )
 
     def _look(self) -> Listing:
@@ -260,9 +261,19 @@ def _receiver(limit: int) -> Callable[[Line], bytes]:
 # --- in words
 
 
+def _without_content(files: Sequence[ChangedFile]) -> Iterator[str]:
+    missing = sum(file.kind == "file" and file.content is None for file in files)
+    if missing:
+        plural = "s were" if missing != 1 else " was"
+        yield f"{missing:,} file{plural} listed without content: the note of each says why."
+
+
 def _remarks(listing: Listing) -> Iterator[str]:
     if listing.omitted:
         yield f"{listing.omitted} more files were created or changed than are listed."
+    if listing.deleted_count > len(listing.deleted):
+        unnamed = listing.deleted_count - len(listing.deleted)
+        yield f"{unnamed:,} more files were removed than are listed."
     if not listing.is_complete:
         yield "There are more files in the working directory than were looked at."
     if not listing.is_compared:

@@ -27,6 +27,8 @@ __all__ = ["assemble"]
 
 _TIMEOUT_EXIT = 124
 _LARGEST = 2.0**53
+_LONGEST = 1 << 20
+"""Characters of an error's name or message that are kept; the interpreter sends fewer."""
 _STOP_EXIT = 128 + signal.SIGINT
 
 
@@ -67,6 +69,7 @@ def assemble(
     stderr = _stream_text(outputs, "stderr")
     if run.problem:
         notes = (*notes, f"The interpreter broke the protocol and was ended: {run.problem}.")
+    notes = (*notes, *_left_out(collector))
     claimed = run.reply.get("llm_sandbox") or {}
     vain = attempts.take()
     streams = ConsoleOutput(exit_code, stderr, stdout)
@@ -128,7 +131,7 @@ def _judge(run: KernelRun, collector: Collector) -> tuple[RunStatus, int, Execut
     claimed = run.reply.get("llm_sandbox") or {}
     code = claimed.get("exit")
     if isinstance(code, int):
-        exited = ExecutionError("SystemExit", str(code), kind="exit") if code else None
+        exited = _exit_error(claimed.get("exited_by"), code) if code else None
         return RunStatus.EXITED, code & 0xFF, exited
     if run.reply.get("status") == "ok":
         return RunStatus.OK, 0, None
@@ -136,6 +139,31 @@ def _judge(run: KernelRun, collector: Collector) -> tuple[RunStatus, int, Execut
         error = ExecutionError(str(run.reply.get("ename")), str(run.reply.get("evalue")))
     code = claimed.get("code")
     return RunStatus.ERROR, (code & 0xFF if isinstance(code, int) else 0) or 1, error
+
+
+def _left_out(collector: Collector) -> list[str]:
+    """What the limits kept out of the result, counted."""
+    counts = {"stdout": collector.dropped("stdout"), "stderr": collector.dropped("stderr")}
+    sentences = [
+        f"{count:,} bytes of {name} were left out; Limits(output_bytes=...) changes that."
+        for name, count in counts.items()
+        if count
+    ]
+    if collector.dropped_displays:
+        sentences.append(
+            f"{collector.dropped_displays:,} displays were left out; Limits(displays=..., "
+            "display_bytes=...) changes that."
+        )
+    errors = collector.dropped_outputs - collector.dropped_displays
+    if errors:
+        sentences.append(f"{errors:,} errors that were shown were left out.")
+    return sentences
+
+
+def _exit_error(told: object, code: int) -> ExecutionError:
+    """The exception that ended the code, which says what `sys.exit` was given."""
+    name, text = told if isinstance(told, list) and len(told) == 2 else ("SystemExit", str(code))
+    return ExecutionError(str(name)[:_LONGEST], str(text)[:_LONGEST], kind="exit")
 
 
 def _was_stopped(run: KernelRun) -> bool:

@@ -1,9 +1,12 @@
 """The files of a session's runs, as artifacts."""
 
-from dataclasses import dataclass
+import contextlib
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from llm_sandbox.artifacts.files import artifacts_from_changes
+from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.limits import Limits
 from llm_sandbox.sandbox.changes import WorkdirWatch
 from llm_sandbox.sandbox.sandbox import Sandbox
@@ -12,6 +15,8 @@ if TYPE_CHECKING:
     from llm_sandbox.artifacts.artifact import Artifact
 
 __all__ = ["Collected", "Collection"]
+
+_SCRIPT = re.compile(r"main(_\d+)?\.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,21 @@ class Collected:
     """Paths that it removed, the first 100."""
     notes: tuple[str, ...] = ()
     """What is to be known about the whole, a sentence each."""
+
+    def without_script(self, sandbox: Sandbox, code: str) -> "Collected":
+        """Remove the file that the code was run as: an interpreter that dies leaves it behind."""
+        data = code.encode("utf-8", "surrogatepass")
+        kept = []
+        for file in self.files:
+            name = file.paths[0]
+            is_script = file.change == "created" and file.size == len(data)
+            is_script = is_script and _SCRIPT.fullmatch(name) is not None
+            if not is_script or (file.content is not None and file.content.bytes() != data):
+                kept.append(file)
+                continue
+            with contextlib.suppress(SandboxError):
+                sandbox.files.remove(f"{sandbox.workdir}/{name}")
+        return replace(self, files=tuple(kept))
 
 
 class Collection:

@@ -90,7 +90,7 @@ def explain(
         )
     if "Read-only file system" in text:
         sentences.append(f"Only {spec.workdir} and /tmp are writable.")
-    if name == "StdinNotImplementedError":
+    if name == "StdinNotImplementedError" or (error is not None and error.kind == "input"):
         sentences.append("The code asked for input; run(code, stdin='...') answers it.")
     if name == "ModuleNotFoundError":
         sentences.append("run(code, libraries=['...']) installs a missing library.")

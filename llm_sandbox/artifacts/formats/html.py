@@ -9,7 +9,7 @@ from llm_sandbox.artifacts.formats.textual import classify
 from llm_sandbox.artifacts.types import ArtifactType
 from llm_sandbox.plots import FileType
 
-__all__ = ["HtmlKind", "XmlKind", "is_table"]
+__all__ = ["HtmlKind", "XmlKind", "draws", "is_table"]
 
 _WINDOW = 64 * 1024
 
@@ -34,6 +34,11 @@ _ENTITIES = re.compile(rb"<!DOCTYPE[^<>\[]*+\[|<!ENTITY\b", re.IGNORECASE)
 _ROOT = re.compile(rb"<([A-Za-z_][\w.:-]{0,127})(?=[ \t\r\n/>])([^>]{0,4096}+)>")
 _TAIL = 64 * 1024
 _PICTURE = re.compile(rb"<(?:canvas|embed|iframe|img|object|script|svg|video)\b", re.IGNORECASE)
+
+
+def draws(content: bytes) -> bool:
+    """Whether a page has a picture, a film, a drawing, or a script that may draw."""
+    return _PICTURE.search(content) is not None
 
 
 class HtmlKind(ArtifactKind):
