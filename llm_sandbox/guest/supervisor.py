@@ -12,6 +12,7 @@ are answered by a record with the same ``id``; what happens by itself is reporte
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -291,6 +292,10 @@ class Supervisor:
             # A supervisor without namespaces keeps one machine, so all that descends from it is
             # that machine's.
             family.kill_descendants(os.getpid(), spared=self._companions)
+        for agent in house.agents:
+            # Not reaped yet, so the number is no other's. It may be out of the machine's reach.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(agent, signal.SIGKILL)
         house.machine.destroy()
 
     def _reap(self) -> None:
