@@ -3,11 +3,12 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 from llm_sandbox.guest import family, memory
 from llm_sandbox.guest.family import process_numbers
 
-OWN = os.readlink("/proc/self/ns/pid")
+OWN = str(Path("/proc/self/ns/pid").readlink())
 
 
 def test_processes_are_told_apart_by_their_namespace():
@@ -30,7 +31,7 @@ def test_the_machines_over_their_limits_are_named():
 
 
 def test_the_process_table_is_read_once_for_all_machines(monkeypatch):
-    """With one reading for each, five hundred idle machines kept the supervisor at work for good."""
+    """With one reading for each, many idle machines kept the supervisor at work for good."""
     read = []
     listdir = os.listdir
     monkeypatch.setattr(family.os, "listdir", lambda path: read.append(path) or listdir(path))
