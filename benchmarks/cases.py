@@ -6,6 +6,7 @@ from benchmarks import (
     gate,
     languages,
     memory,
+    neighbours,
     oneshot,
     opening,
     output,
@@ -21,7 +22,19 @@ __all__ = ["all_races"]
 def all_races() -> list[Race]:
     """Every race."""
     themes = (
-        *(opening, cells, plots, output, memory, oneshot, languages, containers, programs, gate),
+        *(
+            opening,
+            cells,
+            neighbours,
+            plots,
+            output,
+            memory,
+            oneshot,
+            languages,
+            containers,
+            programs,
+            gate,
+        ),
         snapshots,
     )
     return [race for theme in themes for race in theme.races()]

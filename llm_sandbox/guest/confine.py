@@ -43,8 +43,13 @@ class Confinement:
         self.oom_score: int | None = data.get("oom_score")
         self.privileges: bool = data.get("privileges", False)
 
-    def apply(self) -> None:
-        """Confine the calling process for good. Must run after it has joined its namespaces."""
+    def apply(self, *, serves_host: bool = False) -> None:
+        """Confine the calling process for good. Must run after it has joined its namespaces.
+
+        Args:
+            serves_host: Whether it is a servant of the host and not a program: then the user's
+                processes cannot signal it, where the supervisor is another user.
+        """
         for name, value in self.rlimits.items():
             set_limit(getattr(resource, f"RLIMIT_{name}"), value)
         if self.oom_score is not None:
@@ -56,7 +61,7 @@ class Confinement:
                 linux.restrict_paths(self.read_only, self.writable)
             linux.drop_bounding_set()
         if self.user is not None:
-            linux.set_user(*self.user)
+            (linux.act_as_user if serves_host else linux.set_user)(*self.user)
             # Until now it was another's, so the kernel would keep it from reading itself.
             linux.set_dumpable()
         if self.privileges:

@@ -3,7 +3,8 @@
 In a machine with a network namespace that the supervisor made, an errand runs beside the machine:
 it has joined that one namespace and nothing else, keeps the rights that the supervisor has over it,
 and no process of the machine sees it. Elsewhere it is one of the machine's own processes, confined
-like them.
+like them; where the supervisor is another user than they are, they cannot signal it. The file
+service reads what programs wrote, so it is confined like them everywhere; see `launch_files`.
 """
 
 from __future__ import annotations
@@ -139,14 +140,11 @@ def _launch(
             # As in `launch_files`: one of the machine's processes, which its equals cannot read.
             linux.set_undumpable()
             machine.join()
-            machine.spec.confinement.apply()
+            machine.spec.confinement.apply(serves_host=True)
             linux.set_undumpable()
         linux.set_process_name(name)
         close_all_but([connection, *kept])
         errand()
         os._exit(0)
 
-    if isinstance(machine, NamespaceMachine):
-        # Beside its processes, where none of them sees it.
-        return PlainMachine.fork(machine, child)
-    return machine.fork(child)
+    return machine.fork_servant(child)

@@ -32,25 +32,41 @@ class ProcessRow:
         self.session, self.started = session, started
 
 
+def process_numbers(pid_namespaces: Collection[str | None]) -> dict[str | None, list[int]]:
+    """The processes of some pid namespaces, each given as its ``pid:[...]`` link; None stands for
+    every process that is seen from here. Zombies are among them.
+    """
+    found: dict[str | None, list[int]] = {namespace: [] for namespace in pid_namespaces}
+    is_read = any(namespace is not None for namespace in found)
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        if None in found:
+            found[None].append(int(name))
+        if not is_read:
+            continue
+        with contextlib.suppress(OSError):
+            namespace = os.readlink(f"/proc/{name}/ns/pid")
+            if namespace in found:
+                found[namespace].append(int(name))
+    return found
+
+
 def process_table(pid_namespace: str | None) -> list[ProcessRow]:
     """Every living process of a pid namespace (given as its ``pid:[...]`` link), or of this one if
     None.
     """
     rows = []
-    for name in os.listdir("/proc"):
-        if not name.isdigit():
-            continue
+    for pid in process_numbers([pid_namespace])[pid_namespace]:
         try:
-            if pid_namespace is not None and os.readlink(f"/proc/{name}/ns/pid") != pid_namespace:
-                continue
-            with open(f"/proc/{name}/stat", "rb") as file:
+            with open(f"/proc/{pid}/stat", "rb") as file:
                 # The name in parentheses may hold spaces and parentheses of its own.
                 words = file.read().rpartition(b")")[2].split()
         except OSError:
             continue
         if words and words[0] not in (b"Z", b"X"):
             parent, group, session, started = map(int, (*words[1:4], words[19]))
-            rows.append(ProcessRow(int(name), parent, group, session, started))
+            rows.append(ProcessRow(pid, parent, group, session, started))
     return rows
 
 

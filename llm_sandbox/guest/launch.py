@@ -147,24 +147,32 @@ def launch_zygote(request: Message, control: int, *, with_parent: bool) -> int:
 
 
 def launch_files(machine: PlainMachine, connection: int) -> int:
-    """Start the process that reads and writes the machine's files; returns its pid."""
+    """Start the process that reads and writes the machine's files; returns its pid.
+
+    It has the machine's root, user and walls, and is no process of it: what could stop it could
+    hold its host up.
+    """
 
     def child() -> NoReturn:
-        # Before it is one of the machine's processes, and again after: leaving its capabilities
-        # behind makes a process readable to its equals.
+        signal.set_wakeup_fd(-1)
+        # Before it is confined as the machine's processes are, and again after: leaving its
+        # capabilities behind makes a process readable to its equals.
         linux.set_undumpable()
+        # While it sees itself: there may be no word of it in the machine's /proc.
+        close_all_but([connection, *machine.joining])
         machine.join()
+        for fd in machine.joining:
+            os.close(fd)
         os.dup2(os.open(os.devnull, os.O_RDWR), 0)
         os.setsid()
-        machine.spec.confinement.apply()
+        machine.spec.confinement.apply(serves_host=True)
         os.chdir(machine.spec.workdir)
         linux.set_undumpable()
         linux.set_process_name("files")
-        close_all_but([connection])
         files.serve(socket.socket(fileno=connection))
         os._exit(0)
 
-    return machine.fork(child)
+    return machine.fork_servant(child)
 
 
 def remove_folders(folders: list[str]) -> None:

@@ -79,11 +79,23 @@ class PlainMachine:
             _run_child(child)
         return pid
 
+    def fork_servant(self, child: Callable[[], NoReturn]) -> int:
+        """As `fork`, for what serves the host: where the machine has a process namespace it is not
+        in that, so that no program of the machine sees it or sends it a signal.
+        """
+        return PlainMachine.fork(self, child)
+
     def join(self) -> None:
         """Called in a forked child: become a process of this machine, unconfined still, and
         wherever it was.
         """
         join_cgroups(self.cgroups)
+
+    @property
+    def joining(self) -> list[int]:
+        """The descriptors that `join` needs."""
+        pidfd = self.pidfd()
+        return [*self.cgroups, *([] if pidfd is None else [pidfd])]
 
     def pidfd(self) -> int | None:
         """A descriptor by which another process can join, or None where there is nothing to

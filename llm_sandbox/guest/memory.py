@@ -3,9 +3,9 @@ about a container's own.
 """
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
-from .family import process_table
+from .family import process_numbers
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _OOM_COUNTS = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
@@ -28,19 +28,33 @@ def oom_kills() -> int:
     return 0
 
 
-def over_limit(pid_namespace: str | None, limit: int, apart: Collection[int] = ()) -> bool:
-    """Whether a machine's processes together use more than `limit` bytes.
+def over_limit(
+    limits: Mapping[str, tuple[str | None, int]], apart: Collection[int] = ()
+) -> list[str]:
+    """Tell which machines' processes together use more memory than they may.
 
     gVisor has no proportional sizes, but its kernel is the machine's own: what it counts, files in
     memory included, is taken, less what the processes in `apart` have.
 
     The quick sum of resident sizes counts shared pages once a process; only when it is over is the
-    proportional size read, which is exact but slow.
+    proportional size read, which is exact but slow. The process table is read once, however many
+    machines there are.
+
+    Args:
+        limits: The pid namespace and the limit in bytes of each machine, by name.
+        apart: Processes that belong to no machine.
     """
-    if pid_namespace is None and not os.path.exists("/proc/self/smaps_rollup"):
-        return _whole_kernel() - sum(map(_resident, apart)) > limit
-    pids = [row.pid for row in process_table(pid_namespace)]
-    return sum(map(_resident, pids)) > limit and sum(map(_proportional, pids)) > limit
+    alone = all(namespace is None for namespace, _ in limits.values())
+    if alone and not os.path.exists("/proc/self/smaps_rollup"):
+        used = _whole_kernel() - sum(map(_resident, apart))
+        return [name for name, (_, limit) in limits.items() if used > limit]
+    tables = process_numbers({namespace for namespace, _ in limits.values()})
+    over = []
+    for name, (namespace, limit) in limits.items():
+        pids = tables[namespace]
+        if sum(map(_resident, pids)) > limit and sum(map(_proportional, pids)) > limit:
+            over.append(name)
+    return over
 
 
 def _whole_kernel() -> int:

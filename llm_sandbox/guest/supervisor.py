@@ -12,6 +12,7 @@ are answered by a record with the same ``id``; what happens by itself is reporte
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -35,6 +36,8 @@ if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
     Mode = Literal["namespaces", "container", "plain"]
 
 _MEMORY_WATCH_S = 0.25
+_WATCH_PAUSE = 20
+"""How many times as long as a look at the memory took it waits until the next one at least."""
 _KILLED = (signal.SIGKILL, (128 + signal.SIGKILL) << 8)
 """Statuses of what was killed itself, and of a shell whose last command was."""
 _HOST_ENDED = signal.SIGUSR1
@@ -291,6 +294,10 @@ class Supervisor:
             # A supervisor without namespaces keeps one machine, so all that descends from it is
             # that machine's.
             family.kill_descendants(os.getpid(), spared=self._companions)
+        for agent in house.agents:
+            # Not reaped yet, so the number is no other's. It may be out of the machine's reach.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(agent, signal.SIGKILL)
         house.machine.destroy()
 
     def _reap(self) -> None:
@@ -378,16 +385,22 @@ class Supervisor:
             if house.deadline is not None and house.deadline <= now:
                 self._end_machine(name, "deadline")
         if now >= self._next_memory_watch:
-            self._next_memory_watch = now + _MEMORY_WATCH_S
-            for name, house in list(self._machines.items()):
-                limit = house.memory_limit
-                if limit is not None and over_limit(
-                    house.machine.pid_namespace, limit, self._apart()
-                ):
-                    for running in self._running.values():
-                        running.over_memory |= running.machine == name
-                    house.machine.kill_all()
-                    self._control.send({"event": "ended", "machine": name, "reason": "memory"})
+            self._watch_memory()
+            # The more processes there are to look at, the longer it takes, and the rarer it is.
+            taken = time.monotonic() - now
+            self._next_memory_watch = now + max(_MEMORY_WATCH_S, taken * _WATCH_PAUSE)
+
+    def _watch_memory(self) -> None:
+        limits = {
+            name: (house.machine.pid_namespace, house.memory_limit)
+            for name, house in self._machines.items()
+            if house.memory_limit is not None
+        }
+        for name in over_limit(limits, self._apart()) if limits else ():
+            for running in self._running.values():
+                running.over_memory |= running.machine == name
+            self._machines[name].machine.kill_all()
+            self._control.send({"event": "ended", "machine": name, "reason": "memory"})
 
     def _end_machine(self, name: str, reason: str) -> None:
         self._destroy(name)

@@ -39,8 +39,7 @@ INTERRUPT_GRACE_S = 0.8
 
 _INTERRUPT_EVERY_S = 0.1
 _WATCH_S = 0.1
-_DEATH_REPORT_S = 2.0
-_LATE_DEATH_REPORT_S = 10.0
+_DEATH_REPORT_S = 10.0
 _READ = 1 << 20
 _MAX_UNREAD = 1 << 20
 _REPLIES = {"execute_request": "execute_reply", "llm_sandbox_call": "llm_sandbox_reply"}
@@ -293,8 +292,8 @@ class KernelClient:
     def _died(self, collector: Collector, deadline: Deadline) -> KernelRun:
         left = deadline.remaining()
         # On a busy machine the report takes its time; one that never comes keeps no deadline up.
-        patience = _LATE_DEATH_REPORT_S if left is None else min(_LATE_DEATH_REPORT_S, left)
-        ended = self._raw.ending.wait(max(_DEATH_REPORT_S, patience))
+        patience = _DEATH_REPORT_S if left is None else left + INTERRUPT_GRACE_S
+        ended = self._raw.ending.wait(min(_DEATH_REPORT_S, patience))
         self._drain(collector)
         if ended is None:
             return KernelRun("broken", problem="the kernel closed its connection and goes on")

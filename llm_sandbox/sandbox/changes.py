@@ -86,8 +86,12 @@ class WorkdirWatch:
         with contextlib.suppress(SandboxError):
             self._service.start()
 
-    def mark(self) -> None:
-        """Take note of what is there before a run, if that is not known from the run before."""
+    def mark(self, within_s: float | None = None) -> None:
+        """Take note of what is there before a run, if that is not known from the run before.
+
+        Args:
+            within_s: Seconds it may take; None for the most that it ever does, which is ten.
+        """
         self._problem = ""
         # A service that the host had to hang up on took what it knew with it.
         is_same = self._since_ns == 0 or self._known_by == self._service.number
@@ -99,32 +103,37 @@ class WorkdirWatch:
             if (left := self._settled_at - time.monotonic()) > 0:
                 time.sleep(left)
             return
+        total_s = _total_s(within_s)
         try:
             reply = self._service.call(
                 "mark",
                 self._workdir,
-                timeout_s=_TOTAL_S,
+                timeout_s=total_s,
                 talk=_nothing,
                 reply_bytes=_REPLY_BYTES,
-                seconds=_LOOK_S,
+                seconds=_look_s(total_s),
             )[1]
             self._since_ns = read_moment(reply)
         except SandboxError as error:
             self._problem = _sentence(error)
 
-    def collect(self, limits: Limits) -> FileChanges:
+    def collect(self, limits: Limits, within_s: float | None = None) -> FileChanges:
         """Tell what came since `mark`, with the contents that the limits let through.
 
-        Whatever goes wrong is a note of what is returned; it takes no more than ten seconds.
+        Whatever goes wrong is a note of what is returned.
 
         Args:
             limits: How much content is kept.
+            within_s: Seconds it may take; None for the most that it ever does, which is ten.
         """
         if self._problem:
             return FileChanges(notes=(self._problem,))
-        budget = _Budget.of(limits)
+        total_s = _total_s(within_s)
+        if total_s == 0:
+            return FileChanges(notes=("There was no time left to list the files of the run.",))
+        budget = _Budget.of(limits, total_s)
         try:
-            listing = self._look()
+            listing = self._look(total_s)
         except SandboxError as error:
             return FileChanges(notes=(_sentence(error),))
         self._since_ns, self._is_known = listing.at_ns, True
@@ -140,15 +149,15 @@ class WorkdirWatch:
             (*_remarks(listing), *_without_content(files)),
         )
 
-    def _look(self) -> Listing:
+    def _look(self, total_s: float) -> Listing:
         reply = self._service.call(
             "changes",
             self._workdir,
-            timeout_s=_TOTAL_S,
+            timeout_s=total_s,
             talk=_nothing,
             reply_bytes=_LISTING_BYTES,
             since_ns=self._since_ns,
-            seconds=_LOOK_S,
+            seconds=_look_s(total_s),
         )[1]
         return read_listing(reply)
 
@@ -205,8 +214,8 @@ class _Budget:
     deadline: float
 
     @classmethod
-    def of(cls, limits: Limits) -> Self:
-        deadline = time.monotonic() + _TOTAL_S
+    def of(cls, limits: Limits, total_s: float) -> Self:
+        deadline = time.monotonic() + total_s
         return cls(limits, _TOGETHER * limits.artifact_bytes, limits.artifacts, deadline)
 
     @property
@@ -239,6 +248,15 @@ class _Budget:
             return f"the run made more files than limits.artifacts ({self.limits.artifacts})"
         together = human_size(_TOGETHER * most)
         return f"the run's files have more than {together} together, {_TOGETHER} times the limit"
+
+
+def _total_s(within_s: float | None) -> float:
+    return _TOTAL_S if within_s is None else min(_TOTAL_S, max(0.0, within_s))
+
+
+def _look_s(total_s: float) -> float:
+    """How long the service may look around, of the time there is: its answer takes some, too."""
+    return min(_LOOK_S, total_s / 2)
 
 
 def _nothing(line: Line) -> None:

@@ -2,12 +2,13 @@
 
 import contextlib
 import re
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from llm_sandbox.artifacts.files import artifacts_from_changes
 from llm_sandbox.exceptions import SandboxError
-from llm_sandbox.limits import Limits
+from llm_sandbox.limits import Deadline, Limits
 from llm_sandbox.sandbox.changes import WorkdirWatch
 from llm_sandbox.sandbox.sandbox import Sandbox
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["Collected", "Collection"]
 
 _SCRIPT = re.compile(r"main(_\d+)?\.py")
+_LATEST_S = 1.7
+"""Seconds after a run's deadline by which its files are collected: a run ends within two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +63,25 @@ class Collection:
         # A kernel that is still starting leaves time for it; a ready one has had it started.
         self._watch.prepare()
 
-    def before(self) -> None:
+    def before(self, deadline: Deadline) -> None:
         """Called before every run; does nothing unless the host changed something since the last.
 
         Never raises for what is wrong in the sandbox.
-        """
-        self._watch.mark()
 
-    def after(self) -> Collected:
+        Args:
+            deadline: The run's.
+        """
+        self._watch.mark(deadline.remaining())
+
+    def after(self, deadline: Deadline) -> Collected:
         """Called after every run, however it ended, when what it left behind has been killed.
 
         Never raises for what is wrong in the sandbox: that is among the notes.
+
+        Args:
+            deadline: The run's; collecting ends soon enough for the result to come within the
+                seconds that are promised.
         """
-        changes = self._watch.collect(self._limits)
+        within_s = None if deadline.at is None else deadline.at + _LATEST_S - time.monotonic()
+        changes = self._watch.collect(self._limits, within_s)
         return Collected(artifacts_from_changes(changes), changes.deleted, changes.notes)

@@ -199,7 +199,7 @@ class Interpreter:
             deadline = await_start(self._client, deadline, stop)
             self._is_starting = False
         if self._collection is not None:
-            self._collection.before()
+            self._collection.before(deadline)
         attempts = Attempts(self._sandbox)
         prepared = time.perf_counter()
         collector = Collector(self._config.limits, on_output)
@@ -209,7 +209,8 @@ class Interpreter:
         executed = time.perf_counter()
         state, notes = self._recover(run)
         recovered = time.perf_counter()
-        left = self._collection.after() if self._collection is not None else Collected()
+        collection = self._collection
+        left = collection.after(deadline) if collection is not None else Collected()
         if self._sandbox is not None and self._is_script and run.end not in _CLEAN_ENDS:
             left = left.without_script(self._sandbox, code)
         collected = time.perf_counter()
