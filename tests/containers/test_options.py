@@ -338,8 +338,8 @@ def test_places_that_hold_the_machine_are_refused(source: str) -> None:
 
 @pytest.mark.parametrize("source", ["/srv/data", "/opt/models", "/var/lib/postgresql", "/etcetera"])
 def test_other_places_are_not(source: str) -> None:
-    options = ContainerOptions(mounts=[f"{source}:/inside"])
-    assert [(source, "/inside", False)] == [
+    options = ContainerOptions(mounts=[f"{source}:/inside:ro"])
+    assert [(source, "/inside", True)] == [
         (place.source, place.target, place.read_only) for place in options.places()
     ]
 

@@ -47,7 +47,9 @@ def main() -> None:
     said["owners"] = sorted({owner(mine / "new"), owner(mine / "folder")})
     volume = Volume("ours")
     said["volume"] = volume.files.get("kept").decode().strip()
-    said["writable roots"] = refused(mounts={"/roots": Bind(roots, read_only=False)})
+    said["not one's own"] = refused(mounts={"/roots": Bind(roots, read_only=False)})
+    named = Bind(roots, read_only=False, dangerous=True)
+    said["writable roots"] = refused(mounts={"/roots": named})
     with Sandbox.create(backend=BACKEND, mounts={"/cache": volume}) as sandbox:
         said["again"] = sandbox.sh("cat /cache/kept").collect().stdout.strip()
     Volume.delete("ours")

@@ -89,6 +89,7 @@ def test_an_ordinary_user_has_the_rights_of_that_user(folder: Path, backend: str
         "inside": ["mine-private", "open", "refused", "read-only"],
         "owners": [USER],
         "volume": "2",
+        "not one's own": "security",
         "writable roots": "unsupported" if backend == "docker" else "made",
         "again": "2",
         "volumes": [],

@@ -167,9 +167,9 @@ def test_some_of_it_can_be_read():
 
 def test_what_is_the_callers_is_written(tmp_path, monkeypatch):
     """Below the temporary folder, and the working directory, whose ends are no system's."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "project").mkdir()
-    for source in (tmp_path, tmp_path / "project", "project", "."):
+    (tmp_path / "project" / "out").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project")
+    for source in (tmp_path / "project", "out", "."):
         assert find_mounts({"/data": Bind(source, read_only=False)})
 
 
