@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ __all__ = ["axis_in", "name_ticks", "rename"]
 
 _NEAR = 1e-9
 _NUMBER = re.compile(
-    r"[^\w+.\-\u2212]*([+\-\u2212]?)[^\w+.\-\u2212]*(\d[\d,_ ]*\.?\d*(?:[eE][+-]?\d+)?)\s*([^\d]*)\Z"
+    r"[^\w+.\-\u2212]*([+\-\u2212]?)[^\w+.\-\u2212]*"
+    r"(\d[\d,_ ]*\.?\d*(?:[eE][+-]?\d+)?)\s*([^\d]*)\Z"
 )
 _FACTORS = {
     "": 1.0, "%": 0.01, "k": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "million": 1e6, "b": 1e9,
@@ -143,7 +145,7 @@ def _is_discrete(item: Record, column: str) -> bool:
 
 def _named(values: Sequence[Any], places: list[Place], *, exact: bool) -> list[str | None] | None:
     """Name positions; ``None`` if one has no name."""
-    gap = min((b[0] - a[0] for a, b in zip(places, places[1:], strict=False)), default=1.0)
+    gap = min((b[0] - a[0] for a, b in itertools.pairwise(places)), default=1.0)
     if gap <= 0:
         return None
     reach = gap * (_NEAR if exact else 0.5 * (1 + _NEAR))
