@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from .. import record
+from ..names import name_ticks
 from .axes import axis_of, shade_axis
 from .data import read_data
-from .encoding import Channel, domain_of
+from .encoding import Channel, describe_field, domain_of
 from .expression import ExpressionError
 from .functions import to_text
+from .labels import ticks_of, unread_labels
 from .marks import annotations_of, read_view, values_of
 from .transforms import transform_rows
 from .unit import View, prepare
@@ -283,23 +285,49 @@ def _chart(
     series: list[record.Record] = []
     notes: list[record.Record] = []
     second: list[View] = []
+    further: dict[str, list[View]] = {}
     first_own = next((v for v in views if "y" in v.channels and v.mark != "text"), None)
     for view, rows in zip(views, parts, strict=True):
         made = read_view(view, rows)
         notes += annotations_of(view, rows)
         if independent and view is not first_own and "y" in view.channels and (made or notes):
-            second.append(view)
+            slot = _slot(view, further)
+            if slot == "y2":
+                second.append(view)
             for item in made:
-                item["axis"] = "y2"
+                item["axis"] = slot
         series += made
-    first = [view for view in views if view not in second]
+    others = [view for group in further.values() for view in group]
+    first = [view for view in views if view not in others]
     chart = record.chart(scope.library, _kind(series), series)
     chart["x"], chart["y"] = axis_of(views, "x"), axis_of(first, "y")
     chart["y2"] = axis_of(second, "y") if second else None
+    for slot, group in further.items():
+        axis = axis_of(group, "y")
+        if slot != "y2" and axis is not None:
+            chart["more_axes"][slot] = axis
     chart["z"] = shade_axis(views)
     chart["annotations"] = notes
     _describe_bars(chart, views)
+    for name in "xy":
+        channel = next((view.channels[name] for view in views if name in view.channels), None)
+        if channel is not None and channel.is_field:
+            chart["unread"] += unread_labels(channel, name, [])
+            if not channel.is_discrete and not channel.dates:
+                name_ticks(chart, name, ticks_of(channel))
     return chart
+
+
+def _slot(view: View, further: dict[str, list[View]]) -> str:
+    """Return the axis that a layer with a vertical axis of its own is drawn against."""
+    title = describe_field(view.channels["y"].about)
+    for slot, group in further.items():
+        if describe_field(group[0].channels["y"].about) == title:
+            group.append(view)
+            return slot
+    slot = f"y{min(9, len(further) + 2)}"
+    further.setdefault(slot, []).append(view)
+    return slot
 
 
 def _describe_bars(chart: record.Record, views: list[View]) -> None:
@@ -349,5 +377,5 @@ def _unread(
             continue
     chart = record.chart(scope.library, _kind(series), series, _title(spec))
     chart["x"], chart["y"] = axis_of(views, "x"), axis_of(views, "y")
-    chart["annotations"] = [record.annotation(f"The values of this chart are not known: {reason}.")]
+    chart["unread"] = [f"its values: {reason}"]
     return chart
