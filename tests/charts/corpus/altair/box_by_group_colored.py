@@ -21,5 +21,7 @@ def box(s):
     v = np.sort(df[df.species == s].mass)
     q = np.quantile(v, [0.25, 0.5, 0.75])
     return {"label": [s], "min": [v[0]], "q1": [q[0]], "median": [q[1]], "q3": [q[2]], "max": [v[-1]], "outliers": [[]]}
+rows = [box(s) for s in ("Adelie", "Gentoo")]
+# The colours repeat the names on the axis: one series.
 expected = [{"kind": "box", "orientation": "vertical", "y": {"label": "Body mass (g)"}, "series": [
-    {"kind": "box", "label": s, "columns": box(s)} for s in ("Adelie", "Gentoo")]}]
+    {"kind": "box", "columns": {k: [v for r in rows for v in r[k]] for k in rows[0]}}]}]

@@ -24,4 +24,5 @@ order = ["Europe", "Japan", "USA"]
 expected = [{"kind": "multi", "charts": [
     {"kind": "scatter", "row": 0, "series": [{"kind": "scatter", "label": o, "columns": {"x": df[df.origin == o].hp, "y": df[df.origin == o].mpg}} for o in order]},
     {"kind": "bar", "row": 1, "orientation": "horizontal", "series": [
-        {"kind": "bar", "label": o, "columns": {"y": [o], "x": [int((df.origin == o).sum())]}} for o in order]}]}]
+        # The colours repeat the names on the axis: one series.
+        {"kind": "bar", "columns": {"y": order, "x": [int((df.origin == o).sum()) for o in order]}}]}]}]

@@ -21,5 +21,5 @@ dots = alt.Chart(long).mark_point(size=100, filled=True, opacity=1).encode(
 # %% expected
 names = list(df.country)
 expected = [{"kind": "line", "title": "Life expectancy", "y": {"scale": "category", "ticks": names}, "series": [
-    *({"kind": "line", "label": None, "columns": {"x": [a, b], "y": [c, c]}} for c, a, b in zip(names, df["1955"], df["2000"])),
+    *({"kind": "line", "label": c, "columns": {"x": [a, b], "y": [c, c]}} for c, a, b in zip(names, df["1955"], df["2000"])),
     *({"kind": "scatter", "label": y, "columns": {"x": df[y], "y": names}} for y in ("1955", "2000"))]}]

@@ -61,6 +61,8 @@ def vega_lite_chart(spec: Spec, library: str = "altair") -> record.Record | None
         return None
     if len(cells) == 1:
         chart = cells[0][2]
+        chart["annotations"] += _subtitle(spec)
+        chart["unread"] += _controls(spec)
         return record.finish(chart)
     single = "layer" in spec or "mark" in spec
     title = _title(spec)
@@ -70,7 +72,10 @@ def vega_lite_chart(spec: Spec, library: str = "altair") -> record.Record | None
             chart["title"] = None
         chart["row"], chart["column"] = row, column
         charts.append(chart)
-    return record.finish(record.multi(library, charts, title))
+    whole = record.multi(library, charts, title)
+    whole["annotations"] += _subtitle(spec)
+    whole["unread"] += _controls(spec)
+    return record.finish(whole)
 
 
 def _title(spec: Spec) -> str | None:
@@ -80,6 +85,30 @@ def _title(spec: Spec) -> str | None:
     if isinstance(title, list):
         title = "\n".join(map(str, title))
     return title if isinstance(title, str) and title else None
+
+
+def _subtitle(spec: Spec) -> list[record.Record]:
+    title = spec.get("title")
+    text = title.get("subtitle") if isinstance(title, dict) else None
+    text = "\n".join(map(str, text)) if isinstance(text, list) else text
+    return [record.annotation(text)] if isinstance(text, str) and text else []
+
+
+def _controls(spec: Any) -> list[str]:
+    """Name the controls beside a chart, whose other states it holds nothing of."""
+    found: list[str] = []
+    if isinstance(spec, dict):
+        for about in spec.get("params") or ():
+            bind = about.get("bind") if isinstance(about, dict) else None
+            inputs = [bind] if isinstance(bind, dict) and "input" in bind else []
+            inputs += (
+                [b for b in bind.values() if isinstance(b, dict)] if isinstance(bind, dict) else []
+            )
+            for part in inputs:
+                if "input" in part:
+                    name = str(part.get("name") or about.get("name")).strip(" :")
+                    found.append(f"what the control {name!r} changes")
+    return list(dict.fromkeys(found))
 
 
 def _read(spec: Spec, scope: _Scope) -> list[Cell]:
@@ -290,7 +319,7 @@ def _chart(
     for view, rows in zip(views, parts, strict=True):
         made = read_view(view, rows)
         notes += annotations_of(view, rows)
-        if independent and view is not first_own and "y" in view.channels and (made or notes):
+        if independent and view is not first_own and "y" in view.channels and made:
             slot = _slot(view, further)
             if slot == "y2":
                 second.append(view)
@@ -298,7 +327,7 @@ def _chart(
                 item["axis"] = slot
         series += made
     others = [view for group in further.values() for view in group]
-    first = [view for view in views if view not in others]
+    first = [view for view in views if view not in others and (view.mark != "text" or not others)]
     chart = record.chart(scope.library, _kind(series), series)
     chart["x"], chart["y"] = axis_of(views, "x"), axis_of(first, "y")
     chart["y2"] = axis_of(second, "y") if second else None
