@@ -17,4 +17,5 @@ alt.Chart(df).mark_bar().encode(
 # %% expected
 first = df[df.year == 2000]
 expected = [{"kind": "bar", "title": "People", "unread": ["Year"], "y": {"limits": [0, 30]}, "series": [
-    {"kind": "bar", "label": s, "columns": {"x": [s], "y": [n]}} for s, n in zip(first.sex, first.people)]}]
+    # The colours repeat the names on the axis: one series.
+    {"kind": "bar", "columns": {"x": first.sex, "y": first.people}}]}]

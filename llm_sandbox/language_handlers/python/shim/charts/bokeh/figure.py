@@ -82,7 +82,7 @@ def _stacked(parts: Iterable[list[Cell]], across: bool) -> list[Cell]:
             continue
         place = (0, offset) if across else (offset, 0)
         found += [(place[0] + r, place[1] + c, figure, name) for r, c, figure, name in cells]
-        offset += max(cell[1 if across else 0] for cell in cells) + 1
+        offset += max(column if across else row for row, column, *_ in cells) + 1
     return found
 
 

@@ -54,8 +54,9 @@ def _choices(controls: Any, inner: str) -> Iterator[tuple[str | None, dict[str, 
     for control in controls if isinstance(controls, list) else ():
         for choice in (control.get(inner) if isinstance(control, dict) else None) or ():
             args = choice.get("args") if isinstance(choice, dict) else None
-            is_change = isinstance(args, list) and args and isinstance(args[0], dict)
-            if is_change and choice.get("method", "restyle") in ("restyle", "update"):
+            if not isinstance(args, list) or not args or not isinstance(args[0], dict):
+                continue
+            if choice.get("method", "restyle") in ("restyle", "update"):
                 yield clean_text(choice.get("label")), args[0]
 
 

@@ -52,7 +52,7 @@ def axis_of(views: list[View], name: str) -> record.Record | None:
         return record.axis(label, "category", None, texts, texts)
     if writes_names(first):
         field = first.field or ""
-        values = {row.get(field) for view in owners for row in view.rows} - {None}
+        values = {v for view in owners for row in view.rows if (v := row.get(field)) is not None}
         texts = [write(first, value) for value in sorted(values)]
         return record.axis(label, "category", None, texts, texts)
     kind = str(scale.get("type") or "")

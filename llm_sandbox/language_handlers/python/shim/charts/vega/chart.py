@@ -139,7 +139,8 @@ def _enter(spec: Spec, scope: _Scope) -> _Scope:
         if isinstance(about, dict) and isinstance(about.get("name"), str):
             selected = "select" in about
             value = about.get("value")
-            names[about["name"]] = {"is_selection": True, "value": value} if selected else value
+            chosen = {"is_selection": True, "value": value, "select": about.get("select")}
+            names[about["name"]] = chosen if selected else value
     rows, failure = scope.rows, scope.failure
     names["lookup tables"] = lambda data: read_data(data, scope.datasets)
     try:
@@ -209,17 +210,28 @@ def _panels(spec: Spec, scope: _Scope, facets: Spec, title: str | None) -> list[
         if isinstance(encoding.get(name), dict):
             facets.setdefault(name, encoding[name])
     channels = [Channel(name, facets[name]) for name in _FACETS if name in facets]
-    failure = next((s.failure for _, s in units if s.failure), "")
     views: list[View] = []
+    failed: list[tuple[str, str]] = []
+    for unit, inner in units:
+        try:
+            if inner.failure:
+                raise ExpressionError(inner.failure)
+            view = _view(unit, inner, channels)
+            read_view(view, view.rows[:1])
+            views.append(view)
+        except ExpressionError as error:
+            failed.append((str(_mark(unit).get("type")), str(error)))
+    if failed and not views:
+        return [(0, 0, _unread(spec, scope, units, failed[0][1]))]
     try:
-        if failure:
-            raise ExpressionError(failure)
-        for unit, inner in units:
-            views.append(_view(unit, inner, channels))
-            read_view(views[-1], views[-1].rows[:1])
-        return _split(spec, scope, views, channels, facets, title)
+        cells = _split(spec, scope, views, channels, facets, title)
     except ExpressionError as error:
         return [(0, 0, _unread(spec, scope, units, str(error)))]
+    for _, _, chart in cells:
+        for mark, reason in failed:
+            chart["series"].append(record.series(_KINDS.get(mark, "other"), {}, total=0))
+            chart["unread"].append(f"the values of a layer of {mark} marks: {reason}")
+    return cells
 
 
 def _flatten(spec: Spec, scope: _Scope, found: list[tuple[Spec, _Scope]], inside: bool) -> None:
