@@ -1,7 +1,7 @@
 """A chart: what a figure shows, as data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from llm_sandbox.charts.axis import Axis
@@ -64,6 +64,11 @@ class Chart:
     """Which row of a grid of charts it is in, from 0; None when it is alone."""
     column: int | None = None
     """Which column, from 0; None when it is alone."""
+    more_axes: Mapping[str, Axis] = field(default_factory=dict)
+    """Further axes: `x2`, a second horizontal one, and `y3` onwards; empty by default."""
+    unread: tuple[str, ...] = ()
+    """What the figure shows and this data does not hold, a phrase for each, such as `12 shapes`;
+    empty by default. A series of which only a part is kept says so itself; see `sampling`."""
 
     @property
     def panels(self) -> tuple["Chart", ...]:
@@ -81,6 +86,20 @@ class Chart:
         return any(item.sampling is not None for panel in self.panels for item in panel.series)
 
     @property
+    def all_axes(self) -> Mapping[str, Axis]:
+        """Its axes by name, without those that it does not have."""
+        axes = {"x": self.x, "y": self.y, "y2": self.y2, "z": self.z}
+        return {name: axis for name, axis in axes.items() if axis is not None} | dict(
+            self.more_axes
+        )
+
+    @property
+    def all_unread(self) -> tuple[str, ...]:
+        """What is not known of it and of its panels."""
+        inner = self.charts if self.kind is ChartKind.MULTI else ()
+        return (*self.unread, *(text for panel in inner for text in panel.unread))
+
+    @property
     def name(self) -> str:
         """The title on one line, safe to print; empty when there is none."""
         return " ".join(strip_controls(self.title or "").split())
@@ -91,11 +110,11 @@ class Chart:
         if self.kind is ChartKind.MULTI:
             names = [f"{_noun(c)} {_quote(c.name)}" if c.name else _noun(c) for c in self.charts]
             parts += names[:6] + [f"and {len(names) - 6} more"] * (len(names) > 6)
-            return ", ".join(parts)
-        parts.append(_sizes(self))
-        axes = (("x", self.x), ("y", self.y), ("y2", self.y2), ("z", self.z))
-        parts += [f"{name}: {axis.name[:60]}" for name, axis in axes if axis and axis.name]
-        return ", ".join(part for part in parts if part)
+        else:
+            parts.append(_sizes(self))
+            axes = self.all_axes.items()
+            parts += [f"{name}: {axis.name[:60]}" for name, axis in axes if axis.name]
+        return ", ".join(part for part in [*parts, _unknown(self)] if part)
 
     def __repr__(self) -> str:
         title = f" {_quote(self.name)}" if self.name else ""
@@ -112,7 +131,8 @@ class Chart:
         """Return a Vega-Lite 6 specification of it, with its values inside.
 
         A kind that Vega-Lite does not have takes the nearest form: polar charts and those in three
-        dimensions are drawn in the plane, contours as a heat map in steps.
+        dimensions are drawn in the plane, contours as a heat map in steps. What is not known of it
+        is listed in `usermeta`.
 
         Raises:
             UnsupportedError: there is no such form, as for a map or a flow chart.
@@ -123,6 +143,8 @@ class Chart:
 
     def to_csv(self, *, safe: bool = True) -> str:
         """Return its points as CSV text: a row for each, `series` being the first column.
+
+        CSV has no place for what is not known; see `unread`.
 
         Text is quoted where needed, lines end in a newline, a missing value is an empty cell, and
         a list in a cell, such as the outliers of a box, is JSON.
@@ -154,6 +176,7 @@ class Chart:
 
         That vocabulary has lines, scatters, bars, pies and boxes, and puts the categories of
         horizontal bars and boxes on x. Kinds it does not have become `unknown`, without elements.
+        What is not known of it is an additional list `unread`, there only when it is not empty.
         """
         from llm_sandbox.charts.e2b import to_e2b
 
@@ -242,6 +265,15 @@ def _sizes(chart: Chart) -> str:
         text = f"{len(items)} series, {sum(counts):,} {unit}"
     kept = sum(item.points for item in items)
     return f"{text} ({kept:,} kept)" if chart.is_sampled else text
+
+
+def _unknown(chart: Chart) -> str:
+    found = chart.all_unread
+    if not found:
+        return ""
+    first = " ".join(strip_controls(found[0]).split())
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    return f"not in its data: {first if len(first) <= 100 else first[:99] + '…'}{more}"
 
 
 def _singular(unit: str) -> str:

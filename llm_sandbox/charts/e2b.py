@@ -19,7 +19,11 @@ _TYPES = {
     ChartKind.BOX: "box_and_whisker",
     ChartKind.MULTI: "superchart",
 }
-_SCALES = {AxisScale.CATEGORY: "categorical", AxisScale.OTHER: "unknown"}
+_SCALES = {
+    AxisScale.CATEGORY: "categorical",
+    AxisScale.DURATION: "linear",
+    AxisScale.OTHER: "unknown",
+}
 _POINTS = frozenset(
     {SeriesKind.LINE, SeriesKind.STEP, SeriesKind.AREA, SeriesKind.ERRORBAR, SeriesKind.SCATTER}
 )
@@ -38,6 +42,8 @@ def to_e2b(chart: Chart) -> dict[str, object]:
     if kind in ("line", "scatter") and chart.series and not _points(chart, kind):
         kind = "unknown"
     result: dict[str, object] = {"type": kind, "title": chart.title}
+    if chart.unread:
+        result["unread"] = list(chart.unread)
     if kind == "superchart":
         return result | {"elements": [to_e2b(panel) for panel in chart.charts]}
     if kind == "pie":

@@ -74,4 +74,6 @@ class AxisScale(StrEnum):
     CATEGORY = "category"
     """Names side by side."""
     DATETIME = "datetime"
+    DURATION = "duration"
+    """Lengths of time, in seconds."""
     OTHER = "other"

@@ -51,14 +51,17 @@ def _heading(chart: Chart, number: str = "") -> list[str]:
     facts += [word for word in (chart.orientation, chart.stacking) if word]
     title = f"**{number}{escape(chart.title)}** " if chart.name and chart.title else number
     lines = [f"{title}({', '.join(facts)})"]
-    for name, axis in (("x", chart.x), ("y", chart.y), ("y2", chart.y2), ("z", chart.z)):
-        text = _axis(axis) if axis else ""
+    for name, axis in chart.all_axes.items():
+        text = _axis(axis)
         lines += [f"- {name}: {text}"] if text else []
     sampled = [item for item in chart.series if item.sampling is not None]
     if sampled:
         kept = sum(item.points for item in sampled)
         whole = sum(item.total for item in sampled)
         lines.append(f"- sampled: {kept:,} of {whole:,} points of {len(sampled)} series")
+    unread = [f"- not in this data: {escape(text)}" for text in chart.unread]
+    lines += unread[:_MOST_NOTES]
+    lines += [f"- {text}" for text in _left_out(len(unread) - _MOST_NOTES, "parts")]
     lines += [f"- {text}" for text in _rules(chart)]
     notes = [escape(item.text) for item in chart.annotations if item.text.strip()]
     lines += [f"- note: {text}" for text in notes[:_MOST_NOTES]]
@@ -68,7 +71,8 @@ def _heading(chart: Chart, number: str = "") -> list[str]:
 def _axis(axis: Axis) -> str:
     parts = [escape(axis.label)] if axis.name and axis.label else []
     if axis.scale is not AxisScale.LINEAR:
-        parts.append(f"{axis.scale.value} scale")
+        seconds = " in seconds" if axis.scale is AxisScale.DURATION else ""
+        parts.append(f"{axis.scale.value} scale{seconds}")
     if axis.limits is not None:
         parts.append(" to ".join(map(_cell, axis.limits)))
     return ", ".join(parts)
@@ -95,7 +99,7 @@ def _tables(chart: Chart, max_rows: int, most: int) -> list[str]:
 
 def _name(series: Series, index: int) -> str:
     name = escape(series.label) if series.label and series.name else f"series {index + 1}"
-    return f"{name} (y2)" if series.axis == "y2" else name
+    return name if series.axis == "y" else f"{name} ({series.axis})"
 
 
 def _is_shared(items: Sequence[Series], key: str, *, stacked: bool) -> bool:

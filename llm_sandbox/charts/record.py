@@ -21,7 +21,9 @@ VERSION = 1
 
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _MOST_COLUMNS = 50
+_AXIS_NAME = re.compile(r"x2|y[3-9]")
 _MOST_ANNOTATIONS = 100
+_MOST_UNREAD = 50
 _DEEPEST = 3
 _LARGEST = 2**62
 _WIDEST = 1023
@@ -80,6 +82,7 @@ class _Reader:
         if inner and kind is ChartKind.MULTI:
             kind = ChartKind.OTHER
         several = kind is ChartKind.MULTI
+        more_axes = self.more_axes(record.get("more_axes"))
         return Chart(
             kind=kind,
             library=self.text(record.get("library")) or "",
@@ -90,12 +93,24 @@ class _Reader:
             z=self.axis(record.get("z")),
             orientation=_choice(record.get("orientation"), "vertical", "horizontal"),
             stacking=_choice(record.get("stacking"), "grouped", "stacked", "overlaid"),
-            series=self.all_series(record.get("series")),
+            series=self.all_series(record.get("series"), {"y2", *more_axes}),
             annotations=self.annotations(record.get("annotations")),
             charts=self.charts(record.get("charts")) if several else (),
             row=_place(record.get("row")),
             column=_place(record.get("column")),
+            more_axes=more_axes,
+            unread=self.texts(record.get("unread")),
         )
+
+    def more_axes(self, records: object) -> dict[str, Axis]:
+        known = records if isinstance(records, Mapping) else {}
+        names = (key for key in known if isinstance(key, str) and _AXIS_NAME.fullmatch(key))
+        found = {str(name): self.axis(known[name]) for name in sorted(names)}
+        return {name: axis for name, axis in found.items() if axis is not None}
+
+    def texts(self, values: object) -> tuple[str, ...]:
+        kept = (self.text(value) for value in _list(values)[:_MOST_UNREAD])
+        return tuple(text for text in kept if text and text.strip())
 
     def charts(self, records: object) -> tuple[Chart, ...]:
         kept = [item for item in _list(records)[: self._bounds.charts] if isinstance(item, Mapping)]
@@ -130,15 +145,15 @@ class _Reader:
                 found.append(Annotation(text, x, y))
         return tuple(found)
 
-    def all_series(self, records: object) -> tuple[Series, ...]:
+    def all_series(self, records: object, axes: set[str]) -> tuple[Series, ...]:
         found = []
         for item in _list(records)[: max(0, self._series)]:
             if isinstance(item, Mapping):
                 self._series -= 1
-                found.append(self.series(item))
+                found.append(self.series(item, axes))
         return tuple(found)
 
-    def series(self, record: Mapping[str, Any]) -> Series:
+    def series(self, record: Mapping[str, Any], axes: set[str]) -> Series:
         kind = _word(SeriesKind, record.get("kind"), SeriesKind.OTHER)
         columns = self.columns(record.get("columns"))
         if find_needed(kind, columns) is None:
@@ -157,7 +172,7 @@ class _Reader:
             kind=kind,
             label=self.text(record.get("label")),
             color=color if isinstance(color, str) and _COLOR.fullmatch(color) else None,
-            axis="y2" if record.get("axis") == "y2" else "y",
+            axis=_choice(record.get("axis"), *sorted(axes)) or "y",
             columns=columns,
             total=max(whole, _place(record.get("total")) or 0),
             sampling=sampling,
@@ -239,7 +254,9 @@ def to_record(chart: Chart) -> dict[str, object]:
         {"text": item.text, "x": _plain(item.x), "y": _plain(item.y)} for item in chart.annotations
     ]
     record["charts"] = [to_record(item) for item in chart.charts]
-    return record | {"row": chart.row, "column": chart.column}
+    record |= {"row": chart.row, "column": chart.column}
+    record["more_axes"] = {name: _axis(axis) for name, axis in chart.more_axes.items()}
+    return record | {"unread": list(chart.unread)}
 
 
 def _axis(axis: Axis | None) -> dict[str, object] | None:

@@ -27,8 +27,9 @@ class Series:
     """Its name in the legend, as the program gave it; None when it has none."""
     color: str | None = None
     """Its colour as `#rrggbb`; None when it has no single one."""
-    axis: Literal["y", "y2"] = "y"
-    """Which of two value axes it is drawn against."""
+    axis: str = "y"
+    """The axis that it is drawn against instead of the first: `y2`, or a name in
+    `Chart.more_axes` such as `y3` or `x2`; `y` for the first ones, the default."""
     columns: Mapping[str, Sequence[Value]] = field(default_factory=dict)
     """Its values by column, in the units of the axes, exact and in the order drawn.
 
@@ -51,7 +52,8 @@ class Series:
       contour also `levels`. An image has `z`, or only `shape`.
     - scatter3d, line3d: `x`, `y`, `z`. On polar charts: `theta` in degrees, `r`.
     - rule: `x` or `y`, one value.
-    - other: columns as the library names them.
+    - other: columns as the library names them; `x` and `y` with a column `path` are the corners of
+      outlines, numbered from 0.
     """
     total: int = 0
     """Rows (cells of a grid) that were drawn, of which `columns` may hold a part; 0 by default."""

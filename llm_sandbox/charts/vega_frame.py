@@ -34,6 +34,8 @@ class Frame:
             "y": _type(chart.y, _values(chart, "y")),
             "y2": _type(chart.y2, _values(chart, "y2")),
         }
+        for name, known in chart.more_axes.items():
+            self.types[name] = _type(known, _values(chart, name))
         self.names = _names(chart.series)
         drawn = [item for item in chart.series if item.kind is not SeriesKind.RULE]
         self.colored = len(drawn) > 1 or any(item.name for item in drawn)
@@ -51,13 +53,11 @@ class Frame:
 
     def type_of(self, channel: str, axis: str) -> str:
         """The type of a channel for series that are drawn against `axis`."""
-        return self.types["y2" if (channel, axis) == ("y", "y2") else channel]
+        return self.types[axis if axis[0] == channel else channel]
 
     def axis_of(self, channel: str, axis: str) -> Axis | None:
         """The axis behind a channel."""
-        if channel == "x":
-            return self.chart.x
-        return self.chart.y2 if axis == "y2" else self.chart.y
+        return self.chart.all_axes.get(axis if axis[0] == channel else channel)
 
     def position(self, channel: str, field: str, axis: str = "y", **more: Any) -> Spec:
         """Return the definition of a channel that shows a field."""
@@ -72,8 +72,10 @@ class Frame:
                 scale["zero"] = bool(more.pop("zero", False))
             if scale:
                 found["scale"] = scale
-        if channel == "y" and axis == "y2":
-            found["axis"] = {"orient": "right"}
+        if channel == axis[0] and axis != channel:
+            # A third axis stands outside of the second.
+            outside = {"offset": 60 * (int(axis[1:]) - 2)} if axis[1:] > "2" else {}
+            found["axis"] = {"orient": "right" if channel == "y" else "top"} | outside
         more.pop("zero", None)
         return found | more
 
@@ -147,7 +149,7 @@ def _values(chart: Chart, channel: str) -> list[Value]:
     across = chart.orientation == "horizontal"
     found: list[Value] = []
     for item in chart.series:
-        if channel != "x" and item.axis != channel:
+        if (item.axis if item.axis[0] == channel[0] else channel[0]) != channel:
             continue
         letter = channel[0]
         along = letter == ("x" if across else "y")

@@ -30,6 +30,9 @@ _INK = "black"
 def to_vega_lite(chart: Chart) -> dict[str, object]:
     """Return a chart as a Vega-Lite specification; see `Chart.to_vega_lite`."""
     spec: Spec = {"$schema": SCHEMA_URL, "description": chart.describe()}
+    if chart.all_unread:
+        # trust: texts from inside; Vega hands this on and reads nothing of it.
+        spec["usermeta"] = {"unread": list(chart.all_unread)}
     if chart.kind is not ChartKind.MULTI:
         view = _view(chart)
         if view is None:
@@ -74,11 +77,11 @@ def _view(chart: Chart) -> Spec | None:
     if can_facet(chart.series):
         return _titled(chart) | violins(frame)
     if chart.kind is ChartKind.POLAR:
-        return _compose(chart, {"y": polar(frame), "y2": []}) | {"width": HEIGHT}
-    layers: dict[str, list[Spec]] = {"y": [], "y2": []}
+        return _compose(chart, {"y": polar(frame)}) | {"width": HEIGHT}
+    layers: dict[str, list[Spec]] = {"y": []}
     for (_, axis, _), items in groupby(chart.series, _group):
-        layers[axis] += _draw(frame, list(items))
-    if chart.series and not layers["y"] and not layers["y2"]:
+        layers.setdefault(axis, []).extend(_draw(frame, list(items)))
+    if chart.series and not any(layers.values()):
         return None
     layers["y"] += _annotations(frame) if layers["y"] else []
     return _compose(chart, layers)
@@ -129,14 +132,15 @@ def _annotations(frame: Frame) -> list[Spec]:
 
 def _compose(chart: Chart, layers: dict[str, list[Spec]]) -> Spec:
     view = _titled(chart) | {"width": WIDTH, "height": HEIGHT}
-    first, second = layers["y"], layers["y2"]
-    if not first and not second:
+    drawn = {name: group for name, group in layers.items() if group}
+    if not drawn:
         return view | {"data": {"values": []}, "mark": "point"}
-    independent = {"color": "independent"} if _colors_differ(first + second) else {}
-    if first and second:
-        resolve = {"scale": {"y": "independent"} | independent}
-        return view | {"layer": [{"layer": first}, {"layer": second}], "resolve": resolve}
-    found = first or second
+    found = [layer for group in drawn.values() for layer in group]
+    independent = {"color": "independent"} if _colors_differ(found) else {}
+    if len(drawn) > 1:
+        sides = {name[0]: "independent" for name in drawn if name != "y"}
+        groups = [{"layer": group} for group in drawn.values()]
+        return view | {"layer": groups, "resolve": {"scale": sides | independent}}
     if len(found) == 1:
         return view | found[0]
     view["layer"] = found

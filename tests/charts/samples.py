@@ -175,6 +175,16 @@ SAMPLES: dict[str, Record] = {
         orientation="vertical",
     ),
 }
+SAMPLES["triple"] = chart(
+    "line",
+    series("line", "heat", x=[1, 2, 3], y=[20.5, 21.0, 19.5]),
+    series("line", "rain", x=[1, 2, 3], y=[0, 12, 3], axis="y2"),
+    series("line", "pressure", x=[1, 2, 3], y=[1012, 1009, 1011], axis="y3"),
+    series("scatter", "days", x=[90.0, 180.0], y=[20.0, 21.0], axis="x2"),
+    y2=axis("Rain (mm)"),
+    more_axes={"x2": axis("Time", "duration"), "y3": axis("Pressure (hPa)")},
+    unread=["3 arrows", "a table of 2 x 4 cells"],
+)
 SAMPLES["multi"] = chart(
     "multi",
     x=None,

@@ -131,6 +131,13 @@ def _score_chart(
     for name in ("x", "y", "y2", "z"):
         if name in expected:
             _score_axis(score, f"{where} {name} axis", expected[name], found.get(name))
+    more_axes = found.get("more_axes") or {}
+    for name in dict.fromkeys([*expected.get("more_axes", {}), *more_axes]):
+        axis = expected.get("more_axes", {}).get(name)
+        score.check("details", f"{where} has {name} axis", axis is not None, name in more_axes)
+        if axis is not None:
+            _score_axis(score, f"{where} {name} axis", axis, more_axes.get(name))
+    _score_unread(score, f"{where} unread", expected.get("unread", []), found.get("unread") or [])
     if "annotations" in expected:
         score.check(
             "details",
@@ -145,6 +152,18 @@ def _score_chart(
     _score_each(score, f"{where} panel", panels, came_panels, tolerance)
     if "series" in expected:
         _score_all_series(score, where, expected["series"], found.get("series") or [], tolerance)
+
+
+def _score_unread(score: Score, where: str, expected: Sequence[str], found: Sequence[str]) -> None:
+    """Compare what is said not to be known: each phrase expected is a part of one that came."""
+    left = list(found)
+    for part in expected:
+        sentence = next((text for text in left if part in text), None)
+        score.check("details", f"{where} {part!r}", True, sentence is not None)
+        if sentence is not None:
+            left.remove(sentence)
+    for text in left:
+        score.check("details", f"{where} of what is known", None, text)
 
 
 _CHART_KEYS = {

@@ -72,7 +72,7 @@ SERIES = (
         optional={
             "label": SCALARS,
             "color": st.sampled_from(["#123456", "red", "#12345\n"]) | SCALARS,
-            "axis": st.sampled_from(["y", "y2"]) | SCALARS,
+            "axis": st.sampled_from(["y", "y2", "y3", "x2"]) | SCALARS,
             "total": SCALARS,
             "sampling": st.sampled_from(["stride", "min-max"]) | JSON,
         },
@@ -94,6 +94,8 @@ FIELDS: dict[str, Any] = {
     ),
     "row": SCALARS,
     "column": SCALARS,
+    "more_axes": st.dictionaries(st.sampled_from(["x2", "y3", "y", "z9"]), AXIS) | JSON,
+    "unread": st.lists(SCALARS, max_size=3) | JSON,
 }
 KINDS = st.sampled_from([*ChartKind, "nonsense"]) | SCALARS
 PANEL = st.fixed_dictionaries({"version": st.just(1), "kind": KINDS}, optional=FIELDS)

@@ -191,3 +191,38 @@ def test_brackets_around_other_things_are_no_unit(label: str) -> None:
 
 def test_an_axis_without_a_label_has_no_unit() -> None:
     assert Axis().unit is None
+
+
+def test_what_is_not_known_is_said_in_every_form_that_has_a_place_for_it() -> None:
+    """A chart, and a figure that holds it, never pass for whole in one line, Markdown or JSON."""
+    triple = SAMPLES["triple"]
+    for record in (triple, chart("multi", charts=[SAMPLES["bar"], triple])):
+        found = Chart.from_record(record)
+        assert found is not None
+        assert ("3 arrows", "a table of 2 x 4 cells") == found.all_unread
+        assert "not in its data: 3 arrows and 1 more" in found.describe()
+        assert "- not in this data: a table of 2 x 4 cells" in found.to_markdown()
+        assert {"unread": list(found.all_unread)} == found.to_vega_lite()["usermeta"]
+        assert found == Chart.from_dict(found.to_dict())
+    shape = read("triple").to_e2b()
+    assert ["3 arrows", "a table of 2 x 4 cells"] == shape["unread"]
+    assert "unread" not in read("bar").to_e2b()
+    assert "usermeta" not in read("bar").to_vega_lite()
+
+
+def test_series_keep_the_third_axis_they_are_drawn_against() -> None:
+    found = read("triple")
+    assert ["y", "y2", "y3", "x2"] == [item.axis for item in found.series]
+    assert "Pressure (hPa)" == found.more_axes["y3"].label
+    assert "- x2: Time, duration scale in seconds" in found.to_markdown()
+    assert "pressure (y3) (line):" in found.to_markdown()
+    layers = found.to_vega_lite()["layer"]
+    assert isinstance(layers, list)
+    assert 4 == len(layers)
+    sides = [layer["layer"][0]["encoding"] for layer in layers]
+    assert {"orient": "right", "offset": 60} == sides[2]["y"]["axis"]
+    assert {"orient": "top"} == sides[3]["x"]["axis"]
+    unknown = SAMPLES["line"] | {"series": [SAMPLES["line"]["series"][0] | {"axis": "y7"}]}
+    kept = Chart.from_record(unknown)
+    assert kept is not None
+    assert "y" == kept.series[0].axis

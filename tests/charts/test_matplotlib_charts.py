@@ -92,6 +92,7 @@ def test_every_chart_has_all_keys(charts: Charts) -> None:
     assert set(chart) == {
         *("version", "library", "kind", "title", "x", "y", "y2", "z", "orientation"),
         *("stacking", "series", "annotations", "charts", "row", "column"),
+        *("more_axes", "unread"),
     }
     assert set(chart["x"]) == {"label", "scale", "limits", "ticks", "tick_labels"}
     assert set(chart["series"][0]) == {

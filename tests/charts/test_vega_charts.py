@@ -229,13 +229,13 @@ def test_a_transform_that_is_not_computed_gives_no_values_and_says_so(step: Any)
         encoding={"x": {"field": "k"}, "y": {"field": "v", "type": "quantitative"}},
     )
     assert [0] == [series["total"] for series in found["series"]]
-    assert found["annotations"][0]["text"].startswith("The values of this chart are not known")
+    assert found["unread"][0].startswith("its values: ")
     assert "bar" == found["kind"]
 
 
 def test_data_at_an_address_is_not_fetched() -> None:
     found = chart_of(data={"url": "http://localhost/x.csv"}, mark="line", encoding={})
-    assert "address" in found["annotations"][0]["text"]
+    assert "address" in found["unread"][0]
 
 
 @pytest.mark.parametrize(

@@ -12,4 +12,4 @@ alt.Chart(df).mark_bar().encode(x="month(date):O", y="sum(rain):Q")
 # %% expected
 s = df.groupby(df.date.dt.month).rain.sum()
 expected = [{"kind": "bar", "x": {"label": "date (month)", "scale": "category"},
-             "series": [{"columns": {"x": [f"2012-{m:02d}-01" for m in s.index], "y": s}}]}]
+             "series": [{"columns": {"x": ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], "y": s}}]}]

@@ -9,4 +9,4 @@ fig = px.scatter(df, x="x", y="y", animation_frame="year")
 fig.show()
 
 # %% expected
-expected = [{"kind": "scatter", "series": [{"kind": "scatter", "columns": {"x": [1, 2, 3], "y": [6, 5, 4]}}]}]
+expected = [{"kind": "scatter", "unread": ["2 frames"], "series": [{"kind": "scatter", "columns": {"x": [1, 2, 3], "y": [6, 5, 4]}}]}]

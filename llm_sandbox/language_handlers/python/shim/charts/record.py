@@ -40,6 +40,7 @@ SERIES_LIMIT = 500
 PANEL_LIMIT = 100
 TICK_LIMIT = 500
 ANNOTATION_LIMIT = 100
+UNREAD_LIMIT = 50
 
 Record = dict[str, Any]
 
@@ -55,7 +56,8 @@ def axis(
 
     Args:
         label: Its title.
-        scale: ``linear``, ``log``, ``symlog``, ``logit``, ``category``, ``datetime`` or ``other``.
+        scale: ``linear``, ``log``, ``symlog``, ``logit``, ``category``, ``datetime``,
+            ``duration`` or ``other``.
         limits: Both ends of what is visible.
         ticks: Where it is marked; the names in their order for categories.
         tick_labels: What is written there.
@@ -87,7 +89,7 @@ def series(
         columns: Its values by the names the kind has.
         label: Its name in the legend.
         color_: Its colour, in any way ``color`` understands.
-        axis_: ``y``, or ``y2`` for the second vertical axis.
+        axis_: ``y``, ``y2`` for the second vertical axis, or the name of one of ``more_axes``.
         total: Points it has, where the columns hold only some of them.
 
     Returns:
@@ -132,6 +134,8 @@ def chart(
     annotations: Iterable[Record] = (),
     row: int | None = None,
     column: int | None = None,
+    more_axes: Mapping[str, Record] | None = None,
+    unread: Iterable[str] = (),
 ) -> Record:
     """Describe one chart or one panel.
 
@@ -149,6 +153,8 @@ def chart(
         annotations: Texts inside of it.
         row: Row of a panel.
         column: Column of a panel.
+        more_axes: Further axes: ``x2``, and ``y3`` onwards.
+        unread: What is drawn and not described, a phrase for each.
 
     Returns:
         The chart, still to be finished.
@@ -169,6 +175,8 @@ def chart(
         "charts": [],
         "row": row,
         "column": column,
+        "more_axes": dict(more_axes or {}),
+        "unread": list(unread),
     }
 
 
@@ -220,6 +228,8 @@ def _finish_one(found: Record, limit: int) -> Record:
     for name in ("x", "y", "y2", "z"):
         if found[name] is not None:
             found[name] = _finish_axis(found[name])
+    found["more_axes"] = {name: _finish_axis(item) for name, item in found["more_axes"].items()}
+    found["unread"] = [text(item) or "" for item in found["unread"][:UNREAD_LIMIT]]
     found["annotations"] = [
         {**item, "x": plain(item["x"]), "y": plain(item["y"])}
         for item in found["annotations"][:ANNOTATION_LIMIT]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from .. import record
@@ -9,7 +10,7 @@ from ..colors import web_color
 from ..plotly.values import from_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["Columns", "field_of", "kind_of", "on_axis", "stack_fields"]
 
@@ -47,7 +48,13 @@ class Columns:
 
     def __init__(self, renderer: Any) -> None:
         self._data = dict(getattr(renderer.data_source, "data", None) or {})
-        self._kept = _kept_rows(getattr(renderer, "view", None), self._data)
+        self.hidden: dict[str, None] = {}
+        """What only JavaScript knows, a phrase for each."""
+        try:
+            self._kept = _kept_rows(getattr(renderer, "view", None), self._data)
+        except _Unknown:
+            self._kept = []
+            self.hidden["which rows a filter of JavaScript keeps"] = None
         self._length = min((len(values) for values in self._data.values()), default=0)
 
     @property
@@ -82,6 +89,11 @@ class Columns:
             Plain values; ``None`` when they are not known.
         """
         field = field_of(value)
+        if "CustomJS" in kind_of(getattr(value, "transform", None)) + kind_of(
+            getattr(value, "expr", None)
+        ):
+            self.hidden["values that JavaScript computes"] = None
+            return None
         if field is not None:
             return self.field(field) if field in self._data else None
         if kind_of(value) == "Value":
@@ -95,6 +107,16 @@ class Columns:
         if isinstance(value, (int, float, tuple)) and not isinstance(value, bool):
             return [_name(value)] * self.length
         return None
+
+    def has_durations(self, *values: Any) -> bool:
+        """Tell whether one of some properties is a column of lengths of time."""
+        for value in values:
+            column = self._data.get(field_of(value))
+            if getattr(getattr(column, "dtype", None), "kind", "") == "m":
+                return True
+            if column is not None and len(column) and isinstance(next(iter(column)), timedelta):
+                return True
+        return False
 
     @property
     def length(self) -> int:
@@ -138,16 +160,47 @@ def on_axis(values: list[Any] | None, dates: bool) -> list[Any]:
     return values
 
 
+class _Unknown(Exception):
+    """A program of JavaScript decides."""
+
+
 def _kept_rows(view: Any, data: dict[Any, Any]) -> list[int] | None:
-    """Return the rows that a view shows, or ``None`` for all of them."""
+    """Return the rows that a view shows, or ``None`` for all of them.
+
+    Raises:
+        _Unknown: JavaScript decides which.
+    """
     chosen: Any = getattr(view, "filter", None)
-    kind = kind_of(chosen)
+    if chosen is None or kind_of(chosen) == "AllIndices":
+        return None
     length = min((len(values) for values in data.values()), default=0)
+    return sorted(_chosen_rows(chosen, data, length))
+
+
+def _chosen_rows(chosen: Any, data: dict[Any, Any], length: int) -> set[int]:
+    kind = kind_of(chosen)
     if kind == "GroupFilter":
         values = data.get(chosen.column_name, [])
-        return [row for row, value in enumerate(values) if value == chosen.group]
+        return {row for row, value in enumerate(values) if value == chosen.group}
     if kind == "BooleanFilter" and chosen.booleans is not None:
-        return [row for row, keep in enumerate(chosen.booleans) if keep and row < length]
+        return {row for row, keep in enumerate(chosen.booleans) if keep and row < length}
     if kind == "IndexFilter" and chosen.indices is not None:
-        return [int(row) for row in chosen.indices if int(row) < length]
-    return None
+        return {int(row) for row in chosen.indices if int(row) < length}
+    if kind == "CustomJSFilter":
+        raise _Unknown
+    everything = set(range(length))
+    if kind == "InversionFilter":
+        return everything - _chosen_rows(chosen.operand, data, length)
+    parts = [_chosen_rows(part, data, length) for part in getattr(chosen, "operands", ())]
+    function = _COMBINED.get(kind)
+    return function(parts) if function is not None and parts else everything
+
+
+_COMBINED: dict[str, Callable[[list[set[int]]], set[int]]] = {
+    "UnionFilter": lambda parts: set().union(*parts),
+    "IntersectionFilter": lambda parts: parts[0].intersection(*parts[1:]),
+    "DifferenceFilter": lambda parts: parts[0].difference(*parts[1:]),
+    "SymmetricDifferenceFilter": lambda parts: {
+        row for row in set().union(*parts) if sum(row in part for part in parts) % 2
+    },
+}

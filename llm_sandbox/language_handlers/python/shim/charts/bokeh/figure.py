@@ -7,13 +7,16 @@ from typing import Any
 
 from .. import record
 from ..colors import web_color
+from ..names import name_ticks, rename
 from .columns import Columns, field_of, kind_of, on_axis, stack_fields
 from .glyphs import Glyph, read_glyph
+from .ticks import names_of, ticks_of, unread_labels
 
 __all__ = ["bokeh_chart"]
 
 _DEPTH = 10
-Cell = tuple[int, int, Any]
+Cell = tuple[int, int, Any, str | None]
+"""Row, column, figure and title."""
 
 
 def bokeh_chart(models: Sequence[Any]) -> record.Record | None:
@@ -29,24 +32,34 @@ def bokeh_chart(models: Sequence[Any]) -> record.Record | None:
     if not cells:
         return None
     if len(cells) == 1:
-        return record.finish(_chart(cells[0][2]))
+        return record.finish(_titled(*cells[0][2:]))
     charts = []
-    for row, column, figure in cells:
-        chart = _chart(figure)
+    for row, column, figure, title in cells:
+        chart = _titled(figure, title)
         chart["row"], chart["column"] = row, column
         charts.append(chart)
     return record.finish(record.multi("bokeh", charts))
 
 
+def _titled(figure: Any, title: str | None) -> record.Record:
+    chart = _chart(figure)
+    chart["title"] = title
+    return chart
+
+
 def _cells(model: Any, depth: int) -> list[Cell]:
     """Return the figures in a layout by their place in a grid."""
     if hasattr(model, "renderers") and hasattr(model, "x_range"):
-        return [(0, 0, model)]
+        return [(0, 0, model, _text(getattr(model, "title", None)))]
     children = getattr(model, "children", None)
     if depth > _DEPTH:
         return []
     if kind_of(model) == "Tabs":
         tabs = [_cells(getattr(tab, "child", None), depth + 1) for tab in model.tabs]
+        for tab, cells in zip(model.tabs, tabs, strict=True):
+            # A tab is titled above the figure, which then often has no title itself.
+            named = [(r, c, figure, title or _text(tab.title)) for r, c, figure, title in cells]
+            cells[:] = named
         return _stacked(tabs, across=True)
     if not isinstance(children, (list, tuple)) and not isinstance(children, Sequence):
         return []
@@ -55,7 +68,7 @@ def _cells(model: Any, depth: int) -> list[Cell]:
         for child in children:
             if isinstance(child, (list, tuple)) and len(child) >= 3:
                 inner = _cells(child[0], depth + 1)
-                found += [(int(child[1]) + r, int(child[2]) + c, f) for r, c, f in inner]
+                found += [(int(child[1]) + r, int(child[2]) + c, *rest) for r, c, *rest in inner]
         return sorted(found, key=lambda cell: cell[:2])
     parts = [_cells(child, depth + 1) for child in children]
     return _stacked(parts, across=kind_of(model) == "Row")
@@ -68,8 +81,8 @@ def _stacked(parts: Iterable[list[Cell]], across: bool) -> list[Cell]:
         if not cells:
             continue
         place = (0, offset) if across else (offset, 0)
-        found += [(place[0] + r, place[1] + c, figure) for r, c, figure in cells]
-        offset += max(cell[1 if across else 0] for cell in cells) + 1
+        found += [(place[0] + r, place[1] + c, figure, name) for r, c, figure, name in cells]
+        offset += max(column if across else row for row, column, *_ in cells) + 1
     return found
 
 
@@ -85,28 +98,126 @@ def _chart(figure: Any) -> record.Record:
     series: list[record.Record] = []
     glyphs: list[Glyph] = []
     notes: list[record.Record] = []
+    unread: list[str] = []
+    slots = _slots(figure)
     date_x, date_y = _is_date(figure, "x"), _is_date(figure, "y")
     for renderer in figure.renderers:
-        if not hasattr(renderer, "glyph") or not getattr(renderer, "visible", True):
+        if not hasattr(renderer, "glyph"):
             continue
-        slot = "y" if getattr(renderer, "y_range_name", "default") == "default" else "y2"
+        slot = slots.get(getattr(renderer, "y_range_name", "default"), "y")
+        if slot == "y":
+            slot = slots.get(f"x {getattr(renderer, 'x_range_name', 'default')}", "y")
         columns = Columns(renderer)
         label, divided_by = _label_of(renderer, legend, columns)
+        if not getattr(renderer, "visible", True):
+            unread.append("a hidden series" + (f": {label}" if label else ""))
+            continue
         names = _factors(figure.x_range), _factors(first)
         glyph = Glyph(renderer.glyph, columns, label, slot, date_x, date_y, *names, divided_by)
         if glyph.kind == "Text":
             notes += _texts(glyph)
             continue
         glyphs.append(glyph)
-        series += read_glyph(glyph)
+        made = _known(glyph, read_glyph(glyph))
+        series += made
+        unread += columns.hidden
+        if columns.length and not any(item["columns"] for item in made) and not columns.hidden:
+            unread.append(f"glyphs of type {glyph.kind}" + (f": {label}" if label else ""))
     _add_annotations(figure, series, notes, date_x, date_y)
     chart = record.chart("bokeh", _kind(series), series, _text(getattr(figure, "title", None)))
     chart["x"], chart["y"] = _axis(figure, "x"), _axis(figure, "y")
-    if any(item["axis"] == "y2" for item in series):
-        chart["y2"] = _second_axis(figure)
+    for name, slot in slots.items():
+        if any(item["axis"] == slot for item in series):
+            _set_axis(chart, slot, _further_axis(figure, name))
     chart["annotations"] = notes
+    chart["unread"] = list(dict.fromkeys(unread))
+    chart["z"] = _color_axis(figure)
     _describe_bars(chart, glyphs)
+    _name_axes(chart, figure, slots)
+    _describe_durations(chart, figure, glyphs)
     return chart
+
+
+def _slots(figure: Any) -> dict[str, str]:
+    """Return the names of further axes in a chart by those of their ranges."""
+    upright = list(getattr(figure, "extra_y_ranges", None) or {})
+    across = list(getattr(figure, "extra_x_ranges", None) or {})
+    found = {name: f"y{number}" for number, name in enumerate(upright[:8], 2)}
+    return {**found, **{f"x {name}": "x2" for name in across[:1]}}
+
+
+def _set_axis(chart: record.Record, slot: str, axis: record.Record) -> None:
+    if slot == "y2":
+        chart["y2"] = axis
+    else:
+        chart["more_axes"][slot] = axis
+
+
+def _known(glyph: Glyph, found: list[record.Record]) -> list[record.Record]:
+    """Leave out columns that only JavaScript knows."""
+    if glyph.columns.hidden:
+        for item in found:
+            complete = not any(map(len, item["columns"].values()))
+            item["columns"] = {name: v for name, v in item["columns"].items() if len(v)}
+            item["kind"] = item["kind"] if complete else "other"
+    return found
+
+
+def _color_axis(figure: Any) -> record.Record | None:
+    for place in ("right", "left", "above", "below", "center"):
+        for part in getattr(figure, place, ()):
+            if kind_of(part) == "ColorBar" and _text(part.title):
+                return record.axis(_text(part.title))
+    return None
+
+
+def _named_axes(figure: Any, slots: dict[str, str]) -> dict[str, Any]:
+    """Return the axes of a figure by their names in a chart."""
+    found = {letter: _main_axis(figure, letter) for letter in "xy"}
+    found.update({slot: _axis_on(figure, name) for name, slot in slots.items()})
+    return {name: axis for name, axis in found.items() if axis is not None}
+
+
+def _name_axes(chart: record.Record, figure: Any, slots: dict[str, str]) -> None:
+    """Put what is written at the ticks in place of positions and categories."""
+    for name, axis in _named_axes(figure, slots).items():
+        described = chart.get(name) or chart["more_axes"].get(name)
+        if described is None:
+            continue
+        chart["unread"] += unread_labels(axis, name)
+        names = names_of(axis)
+        if described["scale"] == "category":
+            rename(chart, name, names)
+        elif described["scale"] != "datetime":
+            name_ticks(chart, name, names.items())
+
+
+def _describe_durations(chart: record.Record, figure: Any, glyphs: list[Glyph]) -> None:
+    """Give lengths of time in seconds, and say so."""
+    for letter, names in (("x", _ACROSS), ("y", _UPWARDS)):
+        given = any(g.columns.has_durations(*map(g.get, names)) for g in glyphs)
+        axis = _main_axis(figure, letter)
+        is_axis = kind_of(axis) == "TimedeltaAxis"
+        is_axis = is_axis or "Timedelta" in kind_of(getattr(axis, "formatter", None))
+        if (given or is_axis) and chart[letter]["scale"] == "linear":
+            chart[letter]["scale"] = "duration"
+            if not given:
+                _from_milliseconds(chart, letter)
+
+
+def _from_milliseconds(chart: record.Record, letter: str) -> None:
+    for item in chart["series"]:
+        for name, values in item["columns"].items():
+            if name[0] == letter:
+                item["columns"][name] = [
+                    v / 1000 if isinstance(v, (int, float)) else v for v in values
+                ]
+    limits = chart[letter]["limits"]
+    chart[letter]["limits"] = None if limits is None else [end / 1000 for end in limits]
+
+
+_ACROSS = ("x", "x0", "x1", "x2", "left", "right")
+_UPWARDS = ("y", "y0", "y1", "y2", "top", "bottom")
 
 
 def _describe_bars(chart: record.Record, glyphs: list[Glyph]) -> None:
@@ -199,8 +310,21 @@ def _main_axis(figure: Any, letter: str) -> Any:
     return next((a for a in axes if getattr(a, name, "default") == "default"), None)
 
 
+def _axis_on(figure: Any, name: str) -> Any:
+    """Return the axis of a further range; that of a horizontal one begins with ``x``."""
+    letter = "x" if name.startswith("x ") else "y"
+    wanted = name.removeprefix("x ")
+    axes = _axes(figure, letter)
+    return next((a for a in axes if getattr(a, f"{letter}_range_name", "") == wanted), None)
+
+
 def _is_date(figure: Any, letter: str) -> bool:
-    return kind_of(_main_axis(figure, letter)) == "DatetimeAxis"
+    return _shows_dates(_main_axis(figure, letter))
+
+
+def _shows_dates(axis: Any) -> bool:
+    formatter = kind_of(getattr(axis, "formatter", None))
+    return kind_of(axis) == "DatetimeAxis" or formatter == "DatetimeTickFormatter"
 
 
 def _axis(figure: Any, letter: str) -> record.Record:
@@ -210,13 +334,12 @@ def _axis(figure: Any, letter: str) -> record.Record:
     return _describe(axis, range_, scale)
 
 
-def _second_axis(figure: Any) -> record.Record:
-    axes = _axes(figure, "y")
-    axis = next((a for a in axes if getattr(a, "y_range_name", "default") != "default"), None)
-    ranges = getattr(figure, "extra_y_ranges", {})
-    name = getattr(axis, "y_range_name", next(iter(ranges), ""))
-    scales = getattr(figure, "extra_y_scales", {})
-    return _describe(axis, ranges.get(name), kind_of(scales.get(name)))
+def _further_axis(figure: Any, name: str) -> record.Record:
+    letter = "x" if name.startswith("x ") else "y"
+    wanted = name.removeprefix("x ")
+    ranges = getattr(figure, f"extra_{letter}_ranges", {})
+    scales = getattr(figure, f"extra_{letter}_scales", {})
+    return _describe(_axis_on(figure, name), ranges.get(wanted), kind_of(scales.get(wanted)))
 
 
 def _describe(axis: Any, range_: Any, scale: str) -> record.Record:
@@ -224,15 +347,12 @@ def _describe(axis: Any, range_: Any, scale: str) -> record.Record:
     names = _factors(range_)
     if names is not None:
         return record.axis(label, "category", None, names, names)
-    dated = kind_of(axis) == "DatetimeAxis"
+    dated = _shows_dates(axis)
     kind = "datetime" if dated else "log" if scale == "LogScale" else "linear"
     limits = None
     if kind_of(range_) == "Range1d":
         limits = on_axis(record.column([range_.start, range_.end]), dated)
-    ticker: Any = getattr(axis, "ticker", None)
-    ticks = list(ticker.ticks) if kind_of(ticker) == "FixedTicker" else []
-    known = getattr(axis, "major_label_overrides", None) or {}
-    texts = [_text(known.get(tick, str(tick))) for tick in ticks] if known else []
+    ticks, texts = ticks_of(axis)
     return record.axis(label, kind, limits, on_axis(record.column(ticks), dated), texts)
 
 
@@ -249,13 +369,18 @@ def _add_annotations(
     date_x: bool,
     date_y: bool,
 ) -> None:
-    for part in getattr(figure, "center", ()):
+    beside = [
+        p for place in ("above", "below", "left", "right") for p in getattr(figure, place, ())
+    ]
+    for part in [*getattr(figure, "center", ()), *(p for p in beside if kind_of(p) == "Title")]:
         kind = kind_of(part)
         if kind == "Span" and part.location is not None:
             name = "y" if part.dimension == "width" else "x"
             place = on_axis(record.column([part.location]), date_y if name == "y" else date_x)
             color = web_color(part.line_color)
             series.append(record.series("rule", {name: place}, None, color))
+        elif kind == "Title" and _text(part):
+            notes.append(record.annotation(_text(part)))
         elif kind == "Label":
             notes.append(record.annotation(part.text, part.x, part.y))
         elif kind in ("Whisker", "Band"):

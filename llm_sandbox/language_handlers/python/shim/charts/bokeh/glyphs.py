@@ -325,10 +325,60 @@ def _image(glyph: Glyph) -> list[record.Record]:
 def _segments(glyph: Glyph) -> list[record.Record]:
     x0, x1, y0, y1 = glyph.x("x0"), glyph.x("x1"), glyph.y("y0"), glyph.y("y1")
     if x0 == x1:
-        return [glyph.series("errorbar", {"x": x0, "y_low": y0, "y_high": y1})]
+        low, high = _ordered(y0, y1)
+        return [glyph.series("errorbar", {"x": x0, "y_low": low, "y_high": high})]
     if y0 == y1:
-        return [glyph.series("errorbar", {"y": y0, "x_low": x0, "x_high": x1})]
+        low, high = _ordered(x0, x1)
+        return [glyph.series("errorbar", {"y": y0, "x_low": low, "x_high": high})]
     return [glyph.series("other", {"x0": x0, "y0": y0, "x1": x1, "y1": y1})]
+
+
+def _ordered(first: list[Any], last: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Return the lower and the upper ends; a segment may begin at either."""
+    rows = [(b, a) if _is_below(b, a) else (a, b) for a, b in zip(first, last, strict=False)]
+    return [a for a, _ in rows], [b for _, b in rows]
+
+
+def _is_below(value: Any, other: Any) -> bool:
+    try:
+        return bool(value < other)
+    except TypeError:
+        return False
+
+
+def _patches(glyph: Glyph) -> list[record.Record]:
+    """Read outlines: the places of each, what its colour stands for, and its name."""
+    columns: dict[str, Any] = {}
+    for name, dates in (("xs", glyph.date_x), ("ys", glyph.date_y)):
+        field = field_of(glyph.get(name))
+        if field is not None and field in glyph.columns.names:
+            rows = glyph.columns.raw(field)
+            columns[name] = [on_axis(record.column(row), dates) for row in rows]
+    shade, names = _shade(glyph), _text_field(glyph)
+    if shade is not None:
+        columns["value"] = shade
+    if names is not None:
+        columns["label"] = glyph.columns.field(names)
+    return [glyph.series("other", columns)]
+
+
+def _hexagons(glyph: Glyph) -> list[record.Record]:
+    """Read tiles of six sides: their middles, and what their colours stand for."""
+    q, r = (glyph.columns.get(glyph.get(name)) or [] for name in "qr")
+    size, stretch = glyph.get("size") or 0, glyph.get("aspect_scale") or 1
+    x, y = [], []
+    for column, row in zip(q, r, strict=False):
+        if glyph.get("orientation") == "flattop":
+            x.append(size * 1.5 * column)
+            y.append(-size * math.sqrt(3) * (row + column / 2) * stretch)
+        else:
+            x.append(size * math.sqrt(3) * (column + row / 2) / stretch)
+            y.append(-size * 1.5 * row)
+    columns: dict[str, Any] = {"x": x, "y": y, "q": q, "r": r}
+    shade = _shade(glyph)
+    if shade is not None:
+        columns["value"] = shade
+    return [glyph.series("other", columns)]
 
 
 def _spans(glyph: Glyph) -> list[record.Record]:
@@ -364,6 +414,9 @@ _READERS: dict[str, Callable[[Glyph], list[record.Record]]] = {
     "Image": _image,
     "ImageRGBA": _image,
     "Segment": _segments,
+    "Patches": _patches,
+    "MultiPolygons": _patches,
+    "HexTile": _hexagons,
     "HSpan": _spans,
     "VSpan": _spans,
 }

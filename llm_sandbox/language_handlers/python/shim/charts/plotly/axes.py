@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import record
 from .values import are_numbers, clean_text, date_of, items, to_number
 
-__all__ = ["Axis", "Layout", "names_of"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Axis", "Layout", "names_of", "ticks_of"]
 
 _SAMPLE = 1000
 _ORDERS = {"category ascending": False, "category descending": True}
+_BY_VALUE: dict[str, Callable[[list[float]], float]] = {
+    "total": sum,
+    "sum": sum,
+    "min": min,
+    "max": max,
+    "mean": lambda values: sum(values) / len(values),
+    "median": lambda values: _median(sorted(values)),
+}
+
+
+def _median(ordered: list[float]) -> float:
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
 
 
 def names_of(values: list[Any] | None) -> list[Any] | None:
@@ -40,6 +56,8 @@ class _Shared:
 
     kind: str
     categories: dict[Any, None] = field(default_factory=dict)
+    weights: dict[Any, list[float]] = field(default_factory=dict)
+    """What is shown at each category, where their order follows from it."""
 
 
 class Axis:
@@ -82,6 +100,20 @@ class Axis:
                 if value is not None and not isinstance(value, (list, dict)):
                     self._shared.categories.setdefault(value)
 
+    def weigh(self, values: list[Any] | None, sizes: list[Any] | None) -> None:
+        """Take note of what is shown at each category, if their order follows from it."""
+        if not self.is_category or not self._order() or not values:
+            return
+        for value, size in zip(values, [1] * len(values) if sizes is None else sizes, strict=False):
+            number = to_number(size)
+            if number is not None and not isinstance(value, (list, dict)):
+                self._shared.weights.setdefault(value, []).append(number)
+
+    def _order(self) -> tuple[Callable[[list[float]], float], bool] | None:
+        word, _, way = str(self.about.get("categoryorder") or "").partition(" ")
+        function = _BY_VALUE.get(word)
+        return None if function is None else (function, way == "descending")
+
     @property
     def is_category(self) -> bool:
         """Whether it shows names."""
@@ -98,6 +130,11 @@ class Axis:
         order = self.about.get("categoryorder")
         if order in _ORDERS:
             found.sort(key=str, reverse=_ORDERS[str(order)])
+        by_value = self._order()
+        if by_value is not None:
+            function, down = by_value
+            weights = self._shared.weights
+            found.sort(key=lambda name: function(weights.get(name) or [0.0]), reverse=down)
         return found
 
     def convert(self, values: list[Any] | None) -> list[Any]:
@@ -119,13 +156,9 @@ class Axis:
         if self.is_category:
             names = self.categories()
             return record.axis(label, "category", None, map(str, names), map(str, names))
-        ticks, texts = items(self.about.get("tickvals")), items(self.about.get("ticktext"))
+        ticks, texts = ticks_of(self.about)
         return record.axis(
-            label,
-            scale.get(self.kind, "other"),
-            self._limits(),
-            self.convert(ticks),
-            map(clean_text, texts or ()),
+            label, scale.get(self.kind, "other"), self._limits(), self.convert(ticks), texts
         )
 
     def _limits(self) -> list[Any] | None:
@@ -136,6 +169,18 @@ class Axis:
             powers = [to_number(end) for end in ends]
             return [None if p is None or abs(p) > 300 else math.pow(10, p) for p in powers]
         return self.convert(ends)
+
+
+def ticks_of(about: dict[str, Any]) -> tuple[list[Any], list[str | None]]:
+    """Return the ticks that are set one by one, and what is written at them.
+
+    Args:
+        about: An axis, or a bar of colours.
+    """
+    if about.get("tickmode") not in (None, "array"):
+        return [], []
+    texts = items(about.get("ticktext")) or []
+    return items(about.get("tickvals")) or [], [clean_text(text) for text in texts]
 
 
 def _guess(values: list[Any], strict: bool) -> str:
@@ -189,9 +234,23 @@ class Layout:
             return self.axis(over, over[0])
         return axis
 
-    def place_of(self, axis: Axis) -> tuple[float, float]:
-        """Return where an axis lies, which the one below it may decide."""
-        return self.base_of(axis).domain
+    def names_on(self, axis: Axis) -> list[tuple[Any, str | None]]:
+        """Return what is written at the ticks of an axis, or of one that it shares its ticks with.
+
+        Only the lowest of subplots that share an axis has it written.
+        """
+        leader = axis.about.get("matches") or axis.name
+        others = [
+            self.axis(str(key).replace("axis", "", 1), axis.name[0])
+            for key in self.about
+            if str(key).startswith(f"{axis.name[0]}axis")
+        ]
+        sharing = [a for a in others if leader in (a.name, a.about.get("matches"))]
+        for about in (axis.about, *(other.about for other in sharing)):
+            ticks, texts = ticks_of(about)
+            if ticks and texts:
+                return list(zip(ticks, texts, strict=False))
+        return []
 
     def area(self, name: str) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return where a scene, a polar plot or a map lies."""

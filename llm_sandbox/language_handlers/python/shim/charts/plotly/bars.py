@@ -119,6 +119,9 @@ def series_of(bar: Bar) -> list[Record]:
     columns = dict(zip(names, (bar.places, bar.sizes), strict=True))
     if bar.bases is not None and any(base not in (0, None) for base in bar.bases):
         columns["base"] = bar.bases
+    texts = trace.texts(len(bar.sizes))
+    if texts is not None and any(to_number(a) != b for a, b in zip(texts, bar.sizes, strict=True)):
+        columns["text"] = texts
     found = [trace.series("bar", columns)]
     tops = bar.sizes
     if bar.bases is not None and "base" in columns:

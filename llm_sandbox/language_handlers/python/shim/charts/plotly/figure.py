@@ -9,6 +9,7 @@ from .. import record
 from ..colors import web_color
 from .axes import Layout
 from .panels import Panel, build_chart, panels_of
+from .states import unread_states
 from .values import clean_text, to_number
 
 __all__ = ["plotly_chart"]
@@ -35,12 +36,17 @@ def plotly_chart(content: dict[str, Any]) -> record.Record | None:
         return None
     notes = [note for note in layout.get("annotations") or () if isinstance(note, dict)]
     title = clean_text(layout.get("title"))
+    about_title = layout.get("title")
+    below = clean_text(about_title.get("subtitle")) if isinstance(about_title, dict) else None
+    subtitles = [record.annotation(below)] if below else []
     for panel, chart in known:
         _add_rules(panel, chart, layout)
     if len(known) == 1:
         panel, chart = known[0]
-        chart["title"] = title
-        chart["annotations"] = [_note(note, panel, layout) for note in notes if _text(note)]
+        chart["title"] = title or panel.title
+        chart["annotations"] += [_note(note, panel, layout) for note in notes if _text(note)]
+        chart["annotations"] += subtitles
+        chart["unread"] += unread_states(content, layout)
         return record.finish(chart)
     for panel, chart in known:
         chart["row"], chart["column"] = panel.row, panel.column
@@ -51,6 +57,8 @@ def plotly_chart(content: dict[str, Any]) -> record.Record | None:
         target = whole if panel_chart is None else panel_chart[1]
         owner = known[0][0] if panel_chart is None else panel_chart[0]
         target["annotations"].append(_note(note, owner, layout))
+    whole["annotations"] += subtitles
+    whole["unread"] += unread_states(content, layout)
     return record.finish(whole)
 
 
@@ -119,7 +127,7 @@ def _title_panels(
         columns = {p.column: c["title"] for p, c in known if p.row == 0 and c["title"]}
     for panel, chart in known:
         parts = [chart["title"] or columns.get(panel.column), sides.get(panel.row)]
-        chart["title"] = " | ".join(part for part in parts if part) or None
+        chart["title"] = " | ".join(part for part in parts if part) or panel.title
     return rest
 
 

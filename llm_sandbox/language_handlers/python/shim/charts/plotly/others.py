@@ -9,6 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from .. import record
+from .axes import ticks_of
 from .histograms import bin_traces, positions_of, reduce_bins
 from .values import clean_text, from_ms, items, to_number
 
@@ -243,13 +244,46 @@ def read_other(trace: Trace) -> Record | None:
         if reference is not None:
             columns["reference"] = [reference]
     elif trace.kind == "sankey":
-        columns = {name: trace.items("link", name) or [] for name in ("source", "target", "value")}
-        columns["labels"] = trace.items("node", "label") or []
+        columns = _links(trace)
+    elif trace.kind == "waterfall":
+        columns = _steps(trace, columns)
     elif trace.kind == "table":
         columns = _table(trace)
     elif trace.kind in ("splom", "parcoords", "parcats"):
         columns = _dimensions(trace)
     return trace.series("other", columns) if columns else None
+
+
+def _links(trace: Trace) -> dict[str, Any]:
+    """Return the links of a flow chart by the names of the nodes, which are all that is seen."""
+    columns = {name: trace.items("link", name) or [] for name in ("source", "target", "value")}
+    names = dict(enumerate(map(clean_text, trace.items("node", "label") or [])))
+    for name in ("source", "target"):
+        columns[name] = [names.get(node) or node for node in columns[name]]
+    labels = trace.items("link", "label")
+    return {**columns, "label": labels} if labels and any(labels) else columns
+
+
+def _steps(trace: Trace, columns: dict[str, Any]) -> dict[str, Any]:
+    """Return the steps of a waterfall with totals as high as they are drawn."""
+    letter = "x" if trace.horizontal else "y"
+    measures = columns.get("measure") or []
+    running = to_number(trace.get("base")) or 0
+    start = running
+    drawn = []
+    for number, given in enumerate(columns.get(letter) or ()):
+        value = to_number(given) or 0
+        measure = str(measures[number]) if number < len(measures) else "relative"
+        if measure in ("total", "t"):
+            value = running - start
+        elif measure in ("absolute", "a"):
+            running = start + value
+        else:
+            running += value
+        drawn.append(value)
+    found = {**columns, letter: drawn}
+    texts = trace.texts(len(drawn))
+    return found if texts is None else {**found, "text": texts}
 
 
 def _table(trace: Trace) -> dict[str, Any]:
@@ -268,5 +302,8 @@ def _dimensions(trace: Trace) -> dict[str, Any]:
     for number, about in enumerate(trace.items("dimensions") or ()):
         if isinstance(about, dict) and about.get("visible") is not False:
             name = clean_text(about.get("label")) or f"dimension {number}"
-            found[name] = items(about.get("values")) or []
+            values = items(about.get("values")) or []
+            names = dict(zip(*ticks_of(about), strict=False))
+            known = bool(values) and all(names.get(value) for value in values)
+            found[name] = [names[value] for value in values] if known else values
     return found

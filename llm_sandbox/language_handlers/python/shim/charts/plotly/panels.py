@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from .. import record
 from ..colors import PLOTLY
-from .axes import Axis, Layout, area_of
+from ..names import name_ticks, rename
+from .axes import Axis, Layout, area_of, ticks_of
 from .bars import Bar, read_bar, series_of, stack_bars, stacking_of
 from .boxes import read_box, read_violin
+from .hierarchy import read_hierarchy
 from .histograms import bin_traces, count_categories, count_values
 from .others import read_grid, read_other, read_pie, read_polar, read_solid
-from .points import read_points, stack_areas
+from .points import read_points, read_texts, stack_areas
 from .trace import Record, Trace
-from .values import clean_text
+from .values import clean_text, to_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,8 +52,10 @@ _READERS: dict[str, Callable[[Trace], Record | None]] = {
     **dict.fromkeys(_GRIDS, read_grid),
     **dict.fromkeys(_SCENES, read_solid),
     **dict.fromkeys(_POLAR, read_polar),
+    **dict.fromkeys(("treemap", "sunburst", "icicle"), read_hierarchy),
 }
 _ROUND = 6
+_MOST_AXES = 9
 
 
 @dataclass
@@ -63,6 +67,12 @@ class Panel:
     traces: list[Trace] = field(default_factory=list)
     row: int = 0
     column: int = 0
+
+    @property
+    def title(self) -> str | None:
+        """What its traces themselves are titled with, as pies and gauges are."""
+        titles = (clean_text(trace.get("title")) for trace in self.traces)
+        return next((title for title in titles if title), None)
 
 
 def panels_of(content: dict[str, Any], layout: Layout) -> list[Panel]:
@@ -83,6 +93,7 @@ def panels_of(content: dict[str, Any], layout: Layout) -> list[Panel]:
         panels.setdefault(panel.key, panel).traces.append(trace)
     found = list(panels.values())
     for panel in found:
+        _give_slots(panel)
         for trace in panel.traces:
             _see(trace)
     lefts = sorted({round(panel.area[0][0], _ROUND) for panel in found})
@@ -93,6 +104,25 @@ def panels_of(content: dict[str, Any], layout: Layout) -> list[Panel]:
     return sorted(found, key=lambda panel: (panel.row, panel.column))
 
 
+def _give_slots(panel: Panel) -> None:
+    """Name the axes that lie over those of a panel in the order that plotly counts them."""
+    if panel.key[0] != "flat":
+        return
+    for letter, base in zip("xy", panel.key[1:], strict=True):
+        names = {t.x_axis.name if letter == "x" else t.y_axis.name for t in panel.traces}
+        over = sorted(names - {base}, key=lambda name: int(name[1:] or 1))
+        slots = {name: f"{letter}{number}" for number, name in enumerate(over, 2)}
+        for trace in panel.traces:
+            slot = slots.get(trace.x_axis.name if letter == "x" else trace.y_axis.name)
+            if slot is not None and _is_known(slot):
+                trace.slot = slot
+
+
+def _is_known(slot: str) -> bool:
+    """Tell whether a chart has a place for an axis: one ``x2``, and ``y2`` onwards."""
+    return slot == "x2" or (slot[0] == "y" and int(slot[1:]) <= _MOST_AXES)
+
+
 def _panel_of(trace: Trace, layout: Layout) -> Panel:
     kind = trace.kind
     if kind in _FLAT:
@@ -100,8 +130,6 @@ def _panel_of(trace: Trace, layout: Layout) -> Panel:
         y = layout.axis(trace.get("yaxis"), "y")
         trace.x_axis, trace.y_axis = x, y
         base_x, base_y = layout.base_of(x), layout.base_of(y)
-        if base_y is not y or base_x is not x:
-            trace.slot = "y2"
         return Panel(("flat", base_x.name, base_y.name), (base_x.domain, base_y.domain))
     if kind in _SCENES:
         name = str(trace.get("scene") or "scene")
@@ -134,6 +162,7 @@ def _see(trace: Trace) -> None:
                 axis.see(trace.items("base"))
                 continue
         axis.see(values, trace.nested(letter))
+        axis.weigh(values, trace.raw("y" if letter == "x" else "x"))
 
 
 def build_chart(panel: Panel, layout: Layout) -> Record | None:
@@ -150,6 +179,7 @@ def build_chart(panel: Panel, layout: Layout) -> Record | None:
     bars, orders = _read_bars(traces, layout)
     stacks = stack_areas(traces)
     found: list[Record] = []
+    unread: list[str] = []
     previous: Trace | None = None
     for number, trace in enumerate(traces):
         if number in bars:
@@ -157,9 +187,17 @@ def build_chart(panel: Panel, layout: Layout) -> Record | None:
         elif trace.kind == "scatter":
             found.extend(read_points(trace, previous, stacks.get(number)))
             previous = trace
-        elif (series := _read_one(trace)) is not None:
-            found.append(series)
+        elif trace.kind != "histogram":
+            series = _read_one(trace)
+            if series is not None:
+                found.append(series)
+            elif trace.has_data:
+                unread.append(
+                    f"a trace of type {trace.kind}" + f": {trace.label}" * bool(trace.label)
+                )
     chart = record.chart("plotly", _kind_of(found, traces), found)
+    chart["unread"] += unread
+    chart["annotations"] = [text for trace in traces for text in read_texts(trace)]
     _describe_axes(chart, panel, layout)
     sided = [t for t in traces if t.kind in ("bar", "histogram", "box", "violin")]
     if sided:
@@ -168,15 +206,63 @@ def build_chart(panel: Panel, layout: Layout) -> Record | None:
         chart["stacking"] = stacking_of(list(bars.values()), orders)
     elif len(stacks) > 1:
         chart["stacking"] = "stacked"
+    _name_axes(chart, panel, layout)
     return chart
+
+
+def _name_axes(chart: Record, panel: Panel, layout: Layout) -> None:
+    """Put what is written at the ticks in place of positions and categories."""
+    if panel.key[0] == "flat":
+        axes = {"x": layout.axis(panel.key[1], "x"), "y": layout.axis(panel.key[2], "y")}
+        for trace in panel.traces:
+            if trace.slot != "y":
+                axes[trace.slot] = trace.x_axis if trace.slot == "x2" else trace.y_axis
+    else:
+        scene: Any = layout.about.get(panel.key[1])
+        known = scene if isinstance(scene, dict) else {}
+        if panel.traces[0].kind in _POLAR:
+            _name_angles(chart, known)
+        known = known if panel.traces[0].kind in _SCENES else {}
+        about = {letter: known.get(f"{letter}axis") for letter in "xyz"}
+        axes = {name: Axis(name, own) for name, own in about.items() if isinstance(own, dict)}
+    for name, axis in axes.items():
+        written = layout.names_on(axis) if panel.key[0] == "flat" else _own_names(axis)
+        if axis.is_category:
+            order = [str(value) for value in axis.categories()]
+            aliases = axis.about.get("labelalias")
+            names = dict(aliases) if isinstance(aliases, dict) else {}
+            for place, text in written:
+                is_place = isinstance(place, int) and not isinstance(place, bool)
+                is_place = is_place and str(place) not in order and 0 <= place < len(order)
+                if text:
+                    names[order[place] if is_place else str(place)] = text
+            if names:
+                rename(chart, name, {key: clean_text(text) or "" for key, text in names.items()})
+        elif not axis.is_date:
+            name_ticks(chart, name, [(to_number(place), text) for place, text in written])
+
+
+def _name_angles(chart: Record, polar: dict[str, Any]) -> None:
+    """Put what is written around a polar chart in place of the angles."""
+    for key, column in (("angularaxis", "theta"), ("radialaxis", "r")):
+        about = polar.get(key)
+        ticks, texts = ticks_of(about) if isinstance(about, dict) else ([], [])
+        names = dict(zip(ticks, texts, strict=False))
+        for item in chart["series"]:
+            values = item["columns"].get(column) or []
+            if values and all(names.get(value) for value in values):
+                item["columns"][column] = [names[value] for value in values]
+
+
+def _own_names(axis: Axis) -> list[tuple[Any, str | None]]:
+    return list(zip(*ticks_of(axis.about), strict=False))
 
 
 def _read_one(trace: Trace) -> Record | None:
     if trace.kind == "pie":
         return read_pie(trace)
-    if trace.kind == "sunburst":
-        parents = trace.items("parents") or []
-        return read_other(trace) if any(parents) else read_pie(trace)
+    if trace.kind == "sunburst" and not any(trace.items("parents") or []):
+        return read_pie(trace)
     return _READERS.get(trace.kind, read_other)(trace)
 
 
@@ -250,10 +336,13 @@ def _describe_axes(chart: Record, panel: Panel, layout: Layout) -> None:
     if panel.key[0] == "flat":
         chart["x"] = layout.axis(panel.key[1], "x").describe()
         chart["y"] = layout.axis(panel.key[2], "y").describe()
-        second = [t for t in panel.traces if t.slot == "y2"]
-        if second:
-            lies_over = second[0].y_axis.name == panel.key[2]
-            chart["y2"] = (second[0].x_axis if lies_over else second[0].y_axis).describe()
+        for trace in panel.traces:
+            if trace.slot == "y2":
+                chart["y2"] = trace.y_axis.describe()
+            elif trace.slot != "y":
+                over = trace.x_axis if trace.slot == "x2" else trace.y_axis
+                chart["more_axes"][trace.slot] = over.describe()
+        chart["unread"] += _unread_axes(panel)
     elif trace.kind in _SCENES:
         scene = layout.about.get(panel.key[1])
         scene = scene if isinstance(scene, dict) else {}
@@ -269,6 +358,18 @@ def _describe_axes(chart: Record, panel: Panel, layout: Layout) -> None:
         chart["z"] = color
 
 
+def _unread_axes(panel: Panel) -> list[str]:
+    """Name the axes over those of a panel that the chart has no place for."""
+    found: dict[str, None] = {}
+    for trace in panel.traces:
+        for axis, base in ((trace.x_axis, panel.key[1]), (trace.y_axis, panel.key[2])):
+            stands_for = trace.slot[0] == axis.name[0] and trace.slot != "y"
+            if axis.name != base and not stands_for:
+                title = clean_text(axis.about.get("title"))
+                found[f"a further axis {axis.name}" + (f" ({title})" if title else "")] = None
+    return list(found)
+
+
 def _color_axis(traces: list[Trace], layout: Layout) -> Record | None:
     """Describe the scale of the colours, where there is one with a title."""
     for trace in traces:
@@ -277,7 +378,9 @@ def _color_axis(traces: list[Trace], layout: Layout) -> Record | None:
         if not name and trace.kind == "scatter":
             about = trace.get("marker")
         bar = about.get("colorbar") if isinstance(about, dict) else None
-        label = clean_text(bar.get("title")) if isinstance(bar, dict) else None
-        if label is not None or trace.kind in _GRIDS:
-            return record.axis(label)
+        bar = bar if isinstance(bar, dict) else {}
+        label = clean_text(bar.get("title"))
+        ticks, texts = ticks_of(bar)
+        if label is not None or texts or trace.kind in _GRIDS:
+            return record.axis(label, ticks=ticks, tick_labels=texts)
     return None

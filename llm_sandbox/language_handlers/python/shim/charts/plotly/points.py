@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from .. import record
 from .values import to_number
 
 if TYPE_CHECKING:
     from .trace import Record, Trace
 
-__all__ = ["error_ends", "read_points", "stack_areas"]
+__all__ = ["error_ends", "read_points", "read_texts", "stack_areas"]
 
 _STEPS = frozenset({"hv", "vh", "hvh", "vhv"})
 _FEW = 20
@@ -40,10 +41,26 @@ def read_points(trace: Trace, previous: Trace | None, stack: Record | None) -> l
         return [filled]
     if "lines" in mode:
         step = trace.get("line", "shape") in _STEPS
-        return [trace.series("step" if step else "line", {"x": x, "y": y}, *_LINE)]
+        columns = {"x": x, "y": y, **_written(trace, len(x))}
+        return [trace.series("step" if step else "line", columns, *_LINE)]
     if "markers" in mode or mode == "none":
-        return [trace.series("scatter", {"x": x, "y": y, **_encoded(trace, len(x))})]
+        columns = {"x": x, "y": y, **_encoded(trace, len(x)), **_written(trace, len(x))}
+        return [trace.series("scatter", columns)]
     return []
+
+
+def read_texts(trace: Trace) -> list[Record]:
+    """Return the texts of a scatter trace that draws nothing else."""
+    if trace.kind != "scatter" or trace.get("mode") != "text":
+        return []
+    x, y = trace.points()
+    rows = zip(trace.texts(len(x)) or [], x, y, strict=False)
+    return [record.annotation(text, *place) for text, *place in rows if text]
+
+
+def _written(trace: Trace, length: int) -> dict[str, Any]:
+    texts = trace.texts(length)
+    return {} if texts is None else {"text": texts}
 
 
 def _encoded(trace: Trace, length: int) -> dict[str, Any]:

@@ -47,6 +47,12 @@ class Trace:
         lone = ("x", "y") if self.kind == "histogram" else ("y", "x")
         return self.get(lone[0]) is None and self.get(lone[1]) is not None
 
+    @property
+    def has_data(self) -> bool:
+        """Whether it holds any values that might be drawn."""
+        names = ("x", "y", "z", "values", "r", "theta", "lat", "lon", "locations", "source")
+        return any(self.items(name) or isinstance(self.get(name), str) for name in names)
+
     def get(self, *path: str) -> Any:
         """Return a setting, or a setting of a setting."""
         value: Any = self.about
@@ -98,6 +104,22 @@ class Trace:
             if value is not None:
                 return web_color(value)
         return self.default_color
+
+    def texts(self, length: int) -> list[str | None] | None:
+        """Return the texts that are written beside the points or on the bars, one a row.
+
+        Texts that a template makes of the values say nothing new and are left out.
+        """
+        mode = self.get("mode")
+        drawn = "text" in str(mode) if self.kind.startswith("scatter") else True
+        template = self.get("texttemplate")
+        texts = self.items("text")
+        if not drawn or texts is None or self.get("textposition") == "none":
+            return None
+        if template not in (None, "", "%{text}") or len(texts) < length:
+            return None
+        found = [clean_text(text) for text in texts[:length]]
+        return found if any(found) else None
 
     def series(self, kind: str, columns: dict[str, Any], *paths: tuple[str, ...]) -> Record:
         """Return a series with the label, the colour and the axis of the trace."""

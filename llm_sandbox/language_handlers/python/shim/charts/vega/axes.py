@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .. import record
 from .encoding import Channel, describe_field, domain_of
 from .functions import to_text
+from .labels import write, writes_names
 from .time import moment, parse_date
 
 if TYPE_CHECKING:
@@ -46,8 +47,13 @@ def axis_of(views: list[View], name: str) -> record.Record | None:
             if channel.is_discrete:
                 known = domain_of(channel, view.rows, view.source, view.channels)
                 names.update(dict.fromkeys(_bin_names(view, channel, known)))
-        ticks = [moment(value) if first.dates else to_text(value) for value in names]
+        ticks = [_tick(first, value) for value in names]
         texts = record.column(ticks)
+        return record.axis(label, "category", None, texts, texts)
+    if writes_names(first):
+        field = first.field or ""
+        values = {v for view in owners for row in view.rows if (v := row.get(field)) is not None}
+        texts = [write(first, value) for value in sorted(values)]
         return record.axis(label, "category", None, texts, texts)
     kind = str(scale.get("type") or "")
     dated = first.kind == "temporal" or kind in ("time", "utc") or first.dates
@@ -57,6 +63,12 @@ def axis_of(views: list[View], name: str) -> record.Record | None:
     elif dated:
         limits = [moment(parse_date(value)) for value in limits]
     return record.axis(label, "datetime" if dated else _SCALES.get(kind, "linear"), limits)
+
+
+def _tick(channel: Channel, value: object) -> object:
+    if writes_names(channel):
+        return write(channel, value)
+    return moment(value) if channel.dates else to_text(value)  # type: ignore[arg-type]
 
 
 def _bin_names(view: View, channel: Channel, names: list[Any]) -> list[Any]:

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from .. import record
+from ..names import name_ticks
 from .axes import axis_of, shade_axis
 from .data import read_data
-from .encoding import Channel, domain_of
+from .encoding import Channel, describe_field, domain_of
 from .expression import ExpressionError
 from .functions import to_text
+from .labels import ticks_of, unread_labels
 from .marks import annotations_of, read_view, values_of
 from .transforms import transform_rows
 from .unit import View, prepare
@@ -59,6 +61,8 @@ def vega_lite_chart(spec: Spec, library: str = "altair") -> record.Record | None
         return None
     if len(cells) == 1:
         chart = cells[0][2]
+        chart["annotations"] += _subtitle(spec)
+        chart["unread"] += _controls(spec)
         return record.finish(chart)
     single = "layer" in spec or "mark" in spec
     title = _title(spec)
@@ -68,7 +72,10 @@ def vega_lite_chart(spec: Spec, library: str = "altair") -> record.Record | None
             chart["title"] = None
         chart["row"], chart["column"] = row, column
         charts.append(chart)
-    return record.finish(record.multi(library, charts, title))
+    whole = record.multi(library, charts, title)
+    whole["annotations"] += _subtitle(spec)
+    whole["unread"] += _controls(spec)
+    return record.finish(whole)
 
 
 def _title(spec: Spec) -> str | None:
@@ -78,6 +85,30 @@ def _title(spec: Spec) -> str | None:
     if isinstance(title, list):
         title = "\n".join(map(str, title))
     return title if isinstance(title, str) and title else None
+
+
+def _subtitle(spec: Spec) -> list[record.Record]:
+    title = spec.get("title")
+    text = title.get("subtitle") if isinstance(title, dict) else None
+    text = "\n".join(map(str, text)) if isinstance(text, list) else text
+    return [record.annotation(text)] if isinstance(text, str) and text else []
+
+
+def _controls(spec: Any) -> list[str]:
+    """Name the controls beside a chart, whose other states it holds nothing of."""
+    found: list[str] = []
+    if isinstance(spec, dict):
+        for about in spec.get("params") or ():
+            bind = about.get("bind") if isinstance(about, dict) else None
+            inputs = [bind] if isinstance(bind, dict) and "input" in bind else []
+            inputs += (
+                [b for b in bind.values() if isinstance(b, dict)] if isinstance(bind, dict) else []
+            )
+            for part in inputs:
+                if "input" in part:
+                    name = str(part.get("name") or about.get("name")).strip(" :")
+                    found.append(f"what the control {name!r} changes")
+    return list(dict.fromkeys(found))
 
 
 def _read(spec: Spec, scope: _Scope) -> list[Cell]:
@@ -108,7 +139,8 @@ def _enter(spec: Spec, scope: _Scope) -> _Scope:
         if isinstance(about, dict) and isinstance(about.get("name"), str):
             selected = "select" in about
             value = about.get("value")
-            names[about["name"]] = {"is_selection": True, "value": value} if selected else value
+            chosen = {"is_selection": True, "value": value, "select": about.get("select")}
+            names[about["name"]] = chosen if selected else value
     rows, failure = scope.rows, scope.failure
     names["lookup tables"] = lambda data: read_data(data, scope.datasets)
     try:
@@ -178,17 +210,28 @@ def _panels(spec: Spec, scope: _Scope, facets: Spec, title: str | None) -> list[
         if isinstance(encoding.get(name), dict):
             facets.setdefault(name, encoding[name])
     channels = [Channel(name, facets[name]) for name in _FACETS if name in facets]
-    failure = next((s.failure for _, s in units if s.failure), "")
     views: list[View] = []
+    failed: list[tuple[str, str]] = []
+    for unit, inner in units:
+        try:
+            if inner.failure:
+                raise ExpressionError(inner.failure)
+            view = _view(unit, inner, channels)
+            read_view(view, view.rows[:1])
+            views.append(view)
+        except ExpressionError as error:
+            failed.append((str(_mark(unit).get("type")), str(error)))
+    if failed and not views:
+        return [(0, 0, _unread(spec, scope, units, failed[0][1]))]
     try:
-        if failure:
-            raise ExpressionError(failure)
-        for unit, inner in units:
-            views.append(_view(unit, inner, channels))
-            read_view(views[-1], views[-1].rows[:1])
-        return _split(spec, scope, views, channels, facets, title)
+        cells = _split(spec, scope, views, channels, facets, title)
     except ExpressionError as error:
         return [(0, 0, _unread(spec, scope, units, str(error)))]
+    for _, _, chart in cells:
+        for mark, reason in failed:
+            chart["series"].append(record.series(_KINDS.get(mark, "other"), {}, total=0))
+            chart["unread"].append(f"the values of a layer of {mark} marks: {reason}")
+    return cells
 
 
 def _flatten(spec: Spec, scope: _Scope, found: list[tuple[Spec, _Scope]], inside: bool) -> None:
@@ -283,23 +326,49 @@ def _chart(
     series: list[record.Record] = []
     notes: list[record.Record] = []
     second: list[View] = []
+    further: dict[str, list[View]] = {}
     first_own = next((v for v in views if "y" in v.channels and v.mark != "text"), None)
     for view, rows in zip(views, parts, strict=True):
         made = read_view(view, rows)
         notes += annotations_of(view, rows)
-        if independent and view is not first_own and "y" in view.channels and (made or notes):
-            second.append(view)
+        if independent and view is not first_own and "y" in view.channels and made:
+            slot = _slot(view, further)
+            if slot == "y2":
+                second.append(view)
             for item in made:
-                item["axis"] = "y2"
+                item["axis"] = slot
         series += made
-    first = [view for view in views if view not in second]
+    others = [view for group in further.values() for view in group]
+    first = [view for view in views if view not in others and (view.mark != "text" or not others)]
     chart = record.chart(scope.library, _kind(series), series)
     chart["x"], chart["y"] = axis_of(views, "x"), axis_of(first, "y")
     chart["y2"] = axis_of(second, "y") if second else None
+    for slot, group in further.items():
+        axis = axis_of(group, "y")
+        if slot != "y2" and axis is not None:
+            chart["more_axes"][slot] = axis
     chart["z"] = shade_axis(views)
     chart["annotations"] = notes
     _describe_bars(chart, views)
+    for name in "xy":
+        channel = next((view.channels[name] for view in views if name in view.channels), None)
+        if channel is not None and channel.is_field:
+            chart["unread"] += unread_labels(channel, name, [])
+            if not channel.is_discrete and not channel.dates:
+                name_ticks(chart, name, ticks_of(channel))
     return chart
+
+
+def _slot(view: View, further: dict[str, list[View]]) -> str:
+    """Return the axis that a layer with a vertical axis of its own is drawn against."""
+    title = describe_field(view.channels["y"].about)
+    for slot, group in further.items():
+        if describe_field(group[0].channels["y"].about) == title:
+            group.append(view)
+            return slot
+    slot = f"y{min(9, len(further) + 2)}"
+    further.setdefault(slot, []).append(view)
+    return slot
 
 
 def _describe_bars(chart: record.Record, views: list[View]) -> None:
@@ -349,5 +418,5 @@ def _unread(
             continue
     chart = record.chart(scope.library, _kind(series), series, _title(spec))
     chart["x"], chart["y"] = axis_of(views, "x"), axis_of(views, "y")
-    chart["annotations"] = [record.annotation(f"The values of this chart are not known: {reason}.")]
+    chart["unread"] = [f"its values: {reason}"]
     return chart

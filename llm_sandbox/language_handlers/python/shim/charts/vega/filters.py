@@ -58,13 +58,26 @@ def _selected(about: dict[str, Any], names: Mapping[str, Any]) -> Callable[[Row]
     known = names.get(str(name))
     if isinstance(known, dict) and known.get("is_selection"):
         if known.get("value") is not None:
-            raise ExpressionError(_UNKNOWN)
+            return _chosen(known["value"], known.get("select"))
         # Nothing is selected at first, and that means everything unless the filter says otherwise.
         empty = about.get("empty") is not False
         return lambda row: empty
     if name is None or known is None:
         raise ExpressionError(_UNKNOWN)
     return lambda row: truth(known)
+
+
+def _chosen(value: Any, select: Any) -> Callable[[Row], bool]:
+    """Keep the rows that are selected at first, by the values of fields."""
+    fields = select.get("fields") if isinstance(select, dict) else None
+    parts = value if isinstance(value, list) else [value]
+    if isinstance(fields, list) and len(fields) == 1:
+        parts = [part if isinstance(part, dict) else {fields[0]: part} for part in parts]
+    known = [part for part in parts if isinstance(part, dict)]
+    plain = all(isinstance(v, (str, int, float)) for part in known for v in part.values())
+    if not known or len(known) < len(parts) or not plain or "interval" in str(select):
+        raise ExpressionError(_UNKNOWN)
+    return lambda row: any(all(row.get(k) == v for k, v in part.items()) for part in known)
 
 
 def _field_filter(about: dict[str, Any]) -> Callable[[Row], bool]:

@@ -10,6 +10,7 @@ from .boxes import read_band, read_boxes, read_error_bars
 from .encoding import Channel, domain_of
 from .filters import Row
 from .functions import to_number, to_text
+from .labels import write, writes_names
 from .stack import order_key
 from .time import moment
 from .unit import END, START, View
@@ -31,6 +32,8 @@ def values_of(channel: Channel | None, rows: list[Row], name: str | None = None)
     if channel is None or field is None:
         return [""] * len(rows)
     values = [row.get(field) for row in rows]
+    if name is None and writes_names(channel):
+        return [None if value is None else write(channel, value) for value in values]
     if channel.dates:
         return [moment(value) for value in values]
     return values
@@ -86,6 +89,8 @@ def _domain(view: View, channel: Channel) -> list[Any]:
 
 
 def _name(channel: Channel, value: Any) -> str:
+    if writes_names(channel):
+        return write(channel, value)
     if channel.dates and value is not None:
         return str(record.plain(moment(value)))
     return to_text(value)

@@ -74,6 +74,8 @@ class View:
             channel.field
             for name, channel in self.channels.items()
             if name in ("x", "y", "row", "column", "facet")
+            # Lines are broken by a field even where an axis shows it; bars stand apart anyway.
+            and (self.mark not in ("line", "trail") or name not in ("x", "y"))
         }
         found: dict[str, Channel] = {}
         for channel in self.channels.values():
