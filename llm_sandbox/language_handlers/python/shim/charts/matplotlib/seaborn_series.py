@@ -236,6 +236,8 @@ def _heatmap(owner: Owner, mesh: Any, x: AxisReader, y: AxisReader) -> list[Item
         names = owner.data[name]
         if len(names) != length:
             continue
+        written = {"x": x, "y": y}[name].written()
+        names = [written.get(place + 0.5) or known for place, known in enumerate(names)]
         item.places.pop(name)
         item.names = item.names.replace(name, "")
         if names == [str(place) for place in range(length)]:

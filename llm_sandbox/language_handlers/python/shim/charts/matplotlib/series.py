@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..record import SERIES_LIMIT
-from . import areas, bars, grids, lines, seaborn_series
+from . import areas, bars, grids, lines, seaborn_series, shapes
 from .calls import Call, calls_of
 from .items import Item, color_of, label_of, numbers
 
@@ -31,6 +31,7 @@ class SeriesReader:
 
     Attributes:
         left: How many artists were not read because there are too many.
+        unread: What is drawn and cannot be told as data.
         members: Identities of artists that belong to a group, such as the texts of a pie.
     """
 
@@ -40,6 +41,9 @@ class SeriesReader:
         self._calls: dict[int, Call] = {}
         self._containers: dict[int, Any] = {}
         self.left = 0
+        self.unread: list[str] = []
+        self._arrows: list[Any] = []
+        self._shapes = {"shape": 0, "solid shape": 0}
 
     @property
     def members(self) -> set[int]:
@@ -78,6 +82,11 @@ class SeriesReader:
                     found += _tried(unit.read)
         if rectangles:
             found += _tried(lambda: [_free_rectangles(rectangles)])
+        if self._arrows:
+            found += _tried(lambda: [shapes.read_patch_arrows(self._arrows)])
+        for name, count in self._shapes.items():
+            if count:
+                self.unread.append(f"{count} {name}{'s' if count > 1 else ''}")
         return found
 
     def _add(self, artists: Any, read: Callable[[], list[Item]]) -> None:
@@ -169,20 +178,31 @@ class SeriesReader:
             columns = {"levels": numbers(artist.levels)}
             return [Item("contour", columns, label_of(artist), None, artist)]
         if hasattr(artist, "do_3d_projection"):
+            self._shapes["solid shape"] += 1
             return []
+        if isinstance(artist, kinds.EventCollection):
+            return shapes.read_events(artist)
         if isinstance(artist, kinds.LineCollection):
-            return lines.read_segments(self._axes, artist)
+            return lines.read_segments(self._axes, artist) or shapes.read_paths(artist)
         if type(artist).__name__ == "Quiver":
             return grids.read_arrows(artist)
         if name == "hexbin":
             return areas.read_cells(artist)
         if name == "broken_barh":
             return areas.read_spans(artist)
+        found: list[Item] = []
+        if type(artist).__name__ == "Barbs":
+            return shapes.read_barbs(artist)
         if type(artist) is kinds.PatchCollection:
-            return bars.read_patches(artist)
-        if isinstance(artist, kinds.PolyCollection):
-            return areas.read_outlines(artist)
-        return []
+            found = bars.read_patches(artist) or shapes.read_paths(artist)
+            if not found:
+                found = shapes.read_extents(artist)
+                self.unread.append(f"outlines of {len(artist.get_paths())} shapes")
+        elif isinstance(artist, kinds.PolyCollection):
+            found = areas.read_outlines(artist) or shapes.read_paths(artist)
+        if not found:
+            self._shapes["shape"] += len(artist.get_paths())
+        return found
 
     def _read_patch(self, patch: Any, rectangles: list[Any]) -> list[Item]:
         kinds = sys.modules["matplotlib.patches"]
@@ -201,8 +221,23 @@ class SeriesReader:
                 columns = {"x" if in_x else "y": numbers([start, start + size])}
                 return [Item("other", columns, label_of(patch), color_of(patch), patch, main=False)]
             return []
+        if isinstance(patch, kinds.FancyArrowPatch):
+            if patch._posA_posB and not patch.get_transform().contains_branch(self._axes.transAxes):
+                self._arrows.append(patch)
+            return []
+        if not patch.get_transform().contains_branch(data):
+            return []
+        if isinstance(patch, kinds.FancyArrow) and hasattr(patch, "_dx"):
+            self._arrows.append(patch)
+            return []
+        if isinstance(patch, kinds.Circle):
+            return shapes.read_circle(patch)
+        if isinstance(patch, kinds.FancyBboxPatch):
+            rectangles.append(patch)
+            return []
         if isinstance(patch, kinds.Polygon) and patch.get_transform().contains_branch(data):
             return _polygon(patch)
+        self._shapes["shape"] += 1
         return []
 
 
