@@ -14,10 +14,11 @@ fig.suptitle("Partial dependence")
 plt.tight_layout()
 plt.show()
 # %% expected
-grid = np.linspace(*np.quantile(X[:, 0], [0.05, 0.95]), 5)
+from scipy.stats.mstats import mquantiles
+grid = np.linspace(*mquantiles(X[:, 0], [0.05, 0.95]), 5)
 tenths = np.arange(0.1, 1, 0.1)
 def marks(column):
-    return [{"kind": "rule", "columns": {"x": [d]}} for d in np.quantile(X[:, column], tenths)]
+    return [{"kind": "rule", "columns": {"x": [d]}} for d in mquantiles(X[:, column], tenths).tolist()]
 expected = [{"kind": "multi", "title": "Partial dependence", "charts": [
     {"kind": "line", "x": {"label": "dose"}, "y": {"label": "Partial dependence"}, "series": [{"kind": "line", "columns": {"x": grid, "y": 3 * grid - X[:, 1].mean()}}, *marks(0)]},
     {"kind": "line", "x": {"label": "stage"}, "series": [{"kind": "line", "columns": {"x": [0, 1, 2], "y": 3 * X[:, 0].mean() - np.array([0, 1, 2])}}, *marks(1)]}]}]

@@ -18,4 +18,4 @@ plt.show()
 from sklearn.metrics import roc_curve
 fpr, tpr, _ = roc_curve(y_true, score, drop_intermediate=True)
 expected = [{"title": "Receiver operating characteristic", "x": {"label": "False positive rate"}, "series": [
-    {"columns": {"x": fpr, "y": tpr}}, {"kind": "line", "columns": {"x": [0, 1], "y": [0, 1]}}]}]
+    {"kind": "line", "columns": {"x": fpr, "y": tpr}}, {"kind": "line", "columns": {"x": [0, 1], "y": [0, 1]}}]}]

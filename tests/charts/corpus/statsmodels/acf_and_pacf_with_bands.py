@@ -14,9 +14,12 @@ ax2.set_title("PACF")
 fig.tight_layout()
 plt.show()
 # %% expected
+import warnings
 from statsmodels.tsa.stattools import acf, pacf
-a, aband = acf(series, nlags=4, alpha=0.05)
-p, pband = pacf(series, nlags=4, method="ywm", alpha=0.05)
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    a, aband = acf(series, nlags=4, alpha=0.05)
+    p, pband = pacf(series, nlags=4, method="ywm", alpha=0.05)
 def panel(title, values, band):
     lags = np.arange(5)
     at = lags[1:].astype(float)

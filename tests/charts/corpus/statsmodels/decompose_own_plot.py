@@ -18,4 +18,4 @@ expected = [{"kind": "multi", "title": "Seasonal decomposition", "charts": [
     {"kind": "line", "title": "visits", "series": [{"kind": "line", "columns": {"x": when, "y": series.tolist()}}]},
     {"kind": "line", "y": {"label": "Trend"}, "series": [{"kind": "line", "columns": {"y": [None, *range(1, 11), None]}}]},
     {"kind": "line", "y": {"label": "Seasonal"}, "series": [{"kind": "line", "columns": {"x": when, "y": np.tile([1.0, -1.0], 6)}}]},
-    {"y": {"label": "Resid"}, "series": [{"kind": "scatter", "columns": {"x": when}}, {"kind": "rule", "columns": {"y": [0]}}]}]}]
+    {"y": {"label": "Resid"}, "series": [{"kind": "scatter", "columns": {"x": when}}, {"kind": "line", "columns": {"y": [0, 0]}}]}]}]

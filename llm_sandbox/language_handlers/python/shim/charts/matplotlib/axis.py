@@ -15,6 +15,8 @@ _LOCAL_LIMIT = 20_000
 _PERIOD_LIMIT = 100_000
 _NEAR = 1e-9
 _AMOUNT = re.compile("([-\N{MINUS SIGN}]?)[$€£¥]\\s?(\\d[\\d,]*\\.?\\d*)\\s?(|k|m|b)\\Z", re.I)
+_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+"""Seconds of the units in which pandas draws lengths of time."""
 _SIZES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9}
 
 
@@ -22,7 +24,7 @@ class AxisReader:
     """Reads an axis of matplotlib after it was drawn.
 
     Attributes:
-        kind: ``category``, ``datetime``, ``period`` or ``number``.
+        kind: ``category``, ``datetime``, ``period``, ``duration`` or ``number``.
         named: Whether positions are given as the names at the ticks.
         computed: Whether names come from a function rather than one by one for given ticks.
     """
@@ -31,6 +33,7 @@ class AxisReader:
         self._axis = axis
         self._units: Any = axis.units
         self._ticks: list[tuple[float, str]] | None = None
+        self._seconds = 1.0
         self.kind = self._find_kind()
         self.named = self.kind == "category"
         self.computed = False
@@ -42,7 +45,7 @@ class AxisReader:
                 # What is written on the axis is what a reader of the picture knows.
                 known = self.written()
                 self._names = [(place, known.get(place) or name) for place, name in self._names]
-        elif self.kind == "number":
+        elif self.kind != "duration":
             self._names = self._fixed_names()
 
     def _find_kind(self) -> str:
@@ -55,6 +58,9 @@ class AxisReader:
             self._units = axis.units
             return "category"
         formatter = type(axis.major.formatter)
+        if formatter.__name__ == "TimeSeries_TimedeltaFormatter":
+            self._seconds = _UNITS.get(getattr(axis.major.formatter, "unit", "ns"), 1e-9)
+            return "duration"
         if "PeriodConverter" in name or formatter.__name__ == "TimeSeries_DateFormatter":
             return "period" if self._frequency() is not None else "number"
         if name in ("DateConverter", "ConciseDateConverter", "_SwitchableDateConverter"):
@@ -186,9 +192,11 @@ class AxisReader:
         Returns:
             Names, dates, or the positions themselves.
         """
-        if self.kind == "datetime":
+        if self.kind == "duration":
+            return sys.modules["numpy"].asarray(positions, float) * self._seconds
+        if self.kind == "datetime" and not self.named:
             return self._dates(positions)
-        if self.kind == "period":
+        if self.kind == "period" and not self.named:
             return self._periods(positions)
         if self.named:
             named = self.name_all(positions, exact=False)
@@ -282,6 +290,9 @@ class AxisReader:
         scale = self._scale()
         if self.kind in ("datetime", "period"):
             scale = "datetime"
+            limits, places = self.values(limits), self.values(places)
+        elif self.kind == "duration":
+            scale = "duration"
             limits, places = self.values(limits), self.values(places)
         return record.axis(self.label(), scale, limits, places, [label for _, label in ticks])
 

@@ -95,7 +95,7 @@ class _Part:
             names = next((i.fixed[letter] for i in self.items if letter in i.fixed), None)
             if names is not None:
                 reader.fix(names)
-            if reader.kind != "number" or reader.named or self.axes.name == "polar":
+            if reader.kind in ("category", "duration") or reader.named or self.axes.name == "polar":
                 continue
             placed = [
                 (item, item.columns[column])
@@ -107,7 +107,7 @@ class _Part:
                 and (item.main or letter in item.names)
             ]
             discrete = [values for item, values in placed if letter in item.names]
-            checked = discrete or [values for _, values in placed]
+            checked = discrete or [values for _, values in placed if reader.kind == "number"]
             reader.named = bool(checked) and all(
                 reader.name_all(values, exact=not discrete) is not None for values in checked
             )
@@ -130,7 +130,7 @@ class _Part:
             if name not in columns or (polar and letter == "x"):
                 continue
             reader = readers[letter]
-            dated = reader.kind in ("datetime", "period")
+            dated = reader.kind in ("datetime", "period", "duration")
             if name != "base" or dated:
                 columns[name] = reader.values(numbers(columns[name]))
             if name == "label":

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .items import Item, color_of, label_of, numbers
+from .lines import read_segments
 
-_STRAIGHT = (1, 2, 79)
+if TYPE_CHECKING:
+    from .calls import Call
+
+_CLOSE = 79
+_STRAIGHT = (1, 2, _CLOSE)
 _VERTEX_LIMIT = 20_000
 
 
@@ -15,14 +20,20 @@ def read_patch_arrows(arrows: list[Any]) -> Item:
     """Read arrows that were drawn one by one.
 
     Args:
-        arrows: Patches ``FancyArrow`` and ``FancyArrowPatch``.
+        arrows: Patches ``FancyArrow`` and ``FancyArrowPatch``, and annotations without a text.
 
     Returns:
         Where they begin and end.
     """
-    ends = []
+    ends: list[tuple[Any, ...]] = []
     for arrow in arrows:
-        if hasattr(arrow, "_dx"):
+        if hasattr(arrow, "xyann"):
+            axes = arrow.axes
+            pairs = (arrow.xyann, arrow.xy)
+            for x, y in pairs:
+                ends.append((axes.xaxis.convert_units(x), axes.yaxis.convert_units(y)))
+            ends[-2:] = [(*ends[-2], *ends[-1])]
+        elif hasattr(arrow, "_dx"):
             ends.append((arrow._x, arrow._y, arrow._x + arrow._dx, arrow._y + arrow._dy))
         else:
             ends.append((*arrow._posA_posB[0], *arrow._posA_posB[1]))
@@ -80,7 +91,7 @@ def read_paths(collection: Any) -> list[Item]:
         codes = path.codes
         if codes is not None and not numpy.isin(codes, _STRAIGHT).all():
             return []
-        points = path.vertices if codes is None else path.vertices[codes != 79]  # noqa: PLR2004
+        points = path.vertices if codes is None else path.vertices[codes != _CLOSE]
         corners.append(points)
         number.append(numpy.full(len(points), index))
         if index > _VERTEX_LIMIT:
@@ -109,6 +120,100 @@ def read_extents(collection: Any) -> list[Item]:
     if value is not None and len(value) == len(ends):
         columns["value"] = numbers(value)
     return [Item("other", columns, label_of(collection), None, collection)]
+
+
+def read_lines(axes: Any, collection: Any) -> list[Item]:
+    """Read a ``LineCollection``: events, rules, bars as thin as lines, or paths.
+
+    Args:
+        axes: Its axes.
+        collection: The collection.
+
+    Returns:
+        Its series.
+    """
+    if isinstance(collection, sys.modules["matplotlib.collections"].EventCollection):
+        return read_events(collection)
+    return read_segments(axes, collection) or read_paths(collection)
+
+
+def read_table(table: Any) -> list[Item]:
+    """Read a ``Table``.
+
+    Args:
+        table: The table.
+
+    Returns:
+        Its columns by their heads; the names of rows are the column ``row``.
+    """
+    cells = {place: cell.get_text().get_text() for place, cell in table.get_celld().items()}
+    rows = sorted({row for row, column in cells if column >= 0})
+    places = sorted({column for _, column in cells if column >= 0})
+    headed = (0, -1) not in cells and any((row, -1) in cells for row in rows)
+    headed = headed or getattr(table, "_llm_sandbox_headed", False)
+    columns: dict[str, Any] = {}
+    body = rows[1:] if headed else rows
+    if any((row, -1) in cells for row in rows):
+        columns["row"] = [cells.get((row, -1), "") for row in body]
+    for place in places:
+        head = cells.get((rows[0], place), "") if headed else f"column {place + 1}"
+        while head in columns:
+            head += " "
+        columns[head] = [cells.get((row, place), "") for row in body]
+    return [Item("other", columns, places={"": ""}, main=False)] if cells else []
+
+
+def read_stream(call: Call) -> list[Item]:
+    """Read a call of ``streamplot``.
+
+    Args:
+        call: The call.
+
+    Returns:
+        The field: a row for each point of its grid.
+    """
+    numpy = sys.modules["numpy"]
+    x, y, u, v = (numbers(call.data[name]) for name in ("x", "y", "u", "v"))
+    if x.ndim == 1:
+        x, y = numpy.meshgrid(x, y)
+    columns = {name: part.ravel() for name, part in zip("xyuv", (x, y, u, v), strict=True)}
+    artist = next(call.alive())
+    return [Item("other", columns, label_of(artist), None, artist)]
+
+
+def stream_arrows(axes: Any, lines: Any, call: Call) -> list[Any]:
+    """Find the arrow heads of ``streamplot``, which are patches of their own.
+
+    Args:
+        axes: The axes.
+        lines: The stream lines.
+        call: The call.
+
+    Returns:
+        The patches.
+    """
+    children = list(axes.get_children())
+    kind = sys.modules["matplotlib.patches"].FancyArrowPatch
+    count = call.data["arrows"]
+    heads = [child for child in children if isinstance(child, kind)]
+    before = sum(1 for child in children[: children.index(lines)] if isinstance(child, kind))
+    return heads[before : before + count] or heads[before - count : before]
+
+
+def read_triangles(call: Call) -> list[Item]:
+    """Read a call of ``tricontour``, ``tricontourf`` or ``tripcolor``.
+
+    Args:
+        call: The call.
+
+    Returns:
+        The points between which it is interpolated, and the levels.
+    """
+    artist = next(call.alive())
+    columns = {name: numbers(call.data[name]).ravel() for name in "xyz"}
+    if hasattr(artist, "levels"):
+        columns["levels"] = numbers(artist.levels)
+    return [Item("other", columns, label_of(artist), None, artist)]
 
 
 def read_barbs(barbs: Any) -> list[Item]:
