@@ -40,6 +40,9 @@ _PRELOADED = {
     "pandas": ("matplotlib.pyplot", "pandas"),
     "plotly": ("pandas", "plotly.express"),
     "altair": ("pandas", "altair"),
+    "sklearn": ("matplotlib.pyplot", "sklearn.metrics"),
+    "statsmodels": ("matplotlib.pyplot", "statsmodels.api"),
+    "networkx": ("matplotlib.pyplot", "networkx"),
     "bokeh": ("pandas", "bokeh.plotting", "bokeh.transform", "bokeh.palettes"),
 }
 _START = """

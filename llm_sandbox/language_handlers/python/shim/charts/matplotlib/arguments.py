@@ -121,6 +121,25 @@ def _cuboids(args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> dict
     return {name: _copy(_argument(args, kwargs, place, name)) for place, name in enumerate(names)}
 
 
+def _points(args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> dict[str, Any]:
+    """Read ``(x, y, z)``; of a triangulation nothing is kept."""
+    if len(args) < 3 or not hasattr(args[0], "__len__"):
+        return {}
+    found = {name: _copy(value) for name, value in zip("xyz", args, strict=False)}
+    return found if len({part.shape for part in found.values()}) == 1 else {}
+
+
+def _stream(args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> dict[str, Any]:
+    found = {name: _copy(_argument(args, kwargs, i, name)) for i, name in enumerate("xyuv")}
+    return found | {"arrows": len(result.arrows.get_paths())}
+
+
+def _table(args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> dict[str, Any]:
+    if _argument(args, kwargs, 5, "colLabels") is not None:
+        result.__dict__["_llm_sandbox_headed"] = True
+    return {}
+
+
 def _nothing(args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> dict[str, Any]:
     return {}
 
@@ -136,9 +155,11 @@ READERS: dict[str, Callable[[tuple[Any, ...], dict[str, Any], Any], dict[str, An
     "stackplot": _stack,
     "contour": _grid,
     "contourf": _grid,
-    "tricontour": _nothing,
-    "tricontourf": _nothing,
-    "tripcolor": _nothing,
+    "tricontour": _points,
+    "tricontourf": _points,
+    "tripcolor": _points,
+    "streamplot": _stream,
+    "table": _table,
     "pcolormesh": _mesh,
     "pcolor": _mesh,
     "hexbin": _nothing,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import sys
 from typing import Any
 
@@ -13,27 +14,38 @@ _SCALES = ("linear", "log", "symlog", "logit")
 _LOCAL_LIMIT = 20_000
 _PERIOD_LIMIT = 100_000
 _NEAR = 1e-9
+_AMOUNT = re.compile("([-\N{MINUS SIGN}]?)[$€£¥]\\s?(\\d[\\d,]*\\.?\\d*)\\s?(|k|m|b)\\Z", re.I)
+_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+"""Seconds of the units in which pandas draws lengths of time."""
+_SIZES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9}
 
 
 class AxisReader:
     """Reads an axis of matplotlib after it was drawn.
 
     Attributes:
-        kind: ``category``, ``datetime``, ``period`` or ``number``.
+        kind: ``category``, ``datetime``, ``period``, ``duration`` or ``number``.
         named: Whether positions are given as the names at the ticks.
+        computed: Whether names come from a function rather than one by one for given ticks.
     """
 
     def __init__(self, axis: Any) -> None:
         self._axis = axis
         self._units: Any = axis.units
         self._ticks: list[tuple[float, str]] | None = None
+        self._seconds = 1.0
         self.kind = self._find_kind()
         self.named = self.kind == "category"
+        self.computed = False
         self._names: list[tuple[float, str]] = []
         if self.kind == "category":
             mapping = getattr(self._units, "_mapping", {})
             self._names = sorted((float(place), str(name)) for name, place in mapping.items())
-        elif self.kind == "number":
+            if type(axis.major.formatter).__name__ != "StrCategoryFormatter":
+                # What is written on the axis is what a reader of the picture knows.
+                known = self.written()
+                self._names = [(place, known.get(place) or name) for place, name in self._names]
+        elif self.kind != "duration":
             self._names = self._fixed_names()
 
     def _find_kind(self) -> str:
@@ -46,6 +58,9 @@ class AxisReader:
             self._units = axis.units
             return "category"
         formatter = type(axis.major.formatter)
+        if formatter.__name__ == "TimeSeries_TimedeltaFormatter":
+            self._seconds = _UNITS.get(getattr(axis.major.formatter, "unit", "ns"), 1e-9)
+            return "duration"
         if "PeriodConverter" in name or formatter.__name__ == "TimeSeries_DateFormatter":
             return "period" if self._frequency() is not None else "number"
         if name in ("DateConverter", "ConciseDateConverter", "_SwitchableDateConverter"):
@@ -104,21 +119,29 @@ class AxisReader:
         """Give ticks whose labels were set one by one and are not just their numbers."""
         major = self._axis.major
         formatter = type(major.formatter).__name__
-        fixed = formatter == "FixedFormatter"
-        if not fixed:
-            fixed = formatter == "FuncFormatter" and type(major.locator).__name__ == "FixedLocator"
-        if not fixed:
+        if formatter not in ("FixedFormatter", "FuncFormatter"):
             return []
-        places = getattr(major.locator, "locs", None)
-        if places is None or formatter != "FixedFormatter":
-            found = self.ticks()
-            if not found and places is not None:
-                labels = major.formatter.format_ticks(places)
-                found = list(zip(map(float, places), labels, strict=False))
-        else:
-            found = list(zip(map(float, places), map(str, major.formatter.seq), strict=False))
-        found = sorted((place, label) for place, label in found[: record.POINT_LIMIT] if label)
-        return [] if all(_is_number(label, place) for place, label in found) else found
+        self.computed = type(major.locator).__name__ != "FixedLocator"
+        found = sorted((place, label) for place, label in self.written().items() if label)
+        if self.computed:
+            low, high = sorted(self._axis.get_view_interval())
+            found = [item for item in found if low <= item[0] <= high]
+        amounts = all(_is_number(label, place) for place, label in found)
+        return [] if amounts or all(_is_amount(*item) for item in found) else found
+
+    def written(self) -> dict[float, str]:
+        """Give what is written at the ticks; of a twin whose own axis is hidden as well.
+
+        Returns:
+            The labels by position, as the formatter of the axis writes them now.
+        """
+        major = self._axis.major
+        try:
+            places = [float(place) for place in list(major.locator())[: record.POINT_LIMIT]]
+            labels = [str(label) for label in major.formatter.format_ticks(places)]
+        except Exception:  # noqa: BLE001 - formatters of the user raise anything
+            return {}
+        return dict(zip(places, labels, strict=False))
 
     def name_all(self, positions: Any, exact: bool) -> list[str] | None:
         """Name positions after the ticks.
@@ -169,9 +192,11 @@ class AxisReader:
         Returns:
             Names, dates, or the positions themselves.
         """
-        if self.kind == "datetime":
+        if self.kind == "duration":
+            return sys.modules["numpy"].asarray(positions, float) * self._seconds
+        if self.kind == "datetime" and not self.named:
             return self._dates(positions)
-        if self.kind == "period":
+        if self.kind == "period" and not self.named:
             return self._periods(positions)
         if self.named:
             named = self.name_all(positions, exact=False)
@@ -266,6 +291,9 @@ class AxisReader:
         if self.kind in ("datetime", "period"):
             scale = "datetime"
             limits, places = self.values(limits), self.values(places)
+        elif self.kind == "duration":
+            scale = "duration"
+            limits, places = self.values(limits), self.values(places)
         return record.axis(self.label(), scale, limits, places, [label for _, label in ticks])
 
 
@@ -289,6 +317,16 @@ def nearest_of(places: Any, positions: Any) -> Any:
 def _converter(axis: Any) -> Any:
     get = getattr(axis, "get_converter", None)
     return get() if get is not None else axis.converter
+
+
+def _is_amount(place: float, label: str) -> bool:
+    """Tell whether a label only writes its own position, as money, percent or thousands."""
+    found = _AMOUNT.match(label)
+    if found is None:
+        return False
+    size = float(found[2].replace(",", "")) * _SIZES[found[3].lower()]
+    size = -size if found[1] else size
+    return abs(size - place) <= abs(place) * 0.01
 
 
 def _is_number(label: str, place: float) -> bool:

@@ -32,6 +32,9 @@ def read_bars(container: Any) -> list[Item]:
     columns = {"x": value, "y": at} if lying else {"x": at, "y": value}
     if base.any():
         columns["base"] = base
+    sizes = _sizes(patches, lying)
+    if abs(sizes - sizes[0]).max() > 1e-6 * abs(sizes[0]):
+        columns["width"] = sizes
     return [
         Item(
             "bar",
@@ -79,6 +82,12 @@ def _rectangles(patches: Any, lying: bool) -> tuple[Any, Any, Any]:
     whole = numpy.rint(at)
     at = numpy.where(abs(at - whole) <= abs(width) * _NEAR, whole, at)
     return at, sizes[:, 1 - along], corners[:, 1 - along]
+
+
+def _sizes(patches: Any, lying: bool) -> Any:
+    numpy = sys.modules["numpy"]
+    found = [patch.get_height() if lying else patch.get_width() for patch in patches]
+    return numpy.array(found, float)
 
 
 def _patch_color(patches: Any) -> str | None:

@@ -189,6 +189,8 @@ def _artists(result: Any, depth: int = 3) -> Iterable[Any]:
         found.append(result)
     elif type(result).__name__ in _CONTAINERS:
         found.extend(result.get_children()[:1])  # the readers know the rest
+    elif type(result).__name__ == "StreamplotSet":
+        found.append(result.lines)
     elif hasattr(result, "wedges"):
         found.extend(result.wedges)
         found.extend(text for texts in result.texts for text in texts)
@@ -240,6 +242,17 @@ def _attach_legend(module: ModuleType) -> None:
     kind.__init__ = __init__
 
 
+def _keep_sizes(owner: Owner, first: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Keep the values of a treemap, which its rectangles show as areas."""
+    owner.data["value"] = list(kwargs.get("sizes", first))
+    labels = kwargs.get("label", args[3] if len(args) > 3 else None)
+    owner.data["label"] = None if labels is None else [str(label) for label in labels]
+
+
+def _attach_treemap(module: ModuleType) -> None:
+    wrap_owner(module, "plot", "squarify", "treemap", _keep_sizes)
+
+
 def install(on_import: OnImport) -> None:
     """Record calls from the import of matplotlib on.
 
@@ -250,3 +263,4 @@ def install(on_import: OnImport) -> None:
     on_import("matplotlib.axes._axes", _attach_axes)
     on_import("matplotlib.legend", _attach_legend)
     on_import("mpl_toolkits.mplot3d.axes3d", _attach_solid)
+    on_import("squarify", _attach_treemap)

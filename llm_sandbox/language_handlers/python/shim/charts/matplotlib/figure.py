@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from .. import record
@@ -40,10 +41,13 @@ def _read(figure: Any) -> record.Record | None:
         for axes, panel in panels
         if panel["series"] or panel["annotations"] or axes.axison or hasattr(axes, "zaxis")
     ]
+    hidden = [panel for axes, panel in panels if all(axes is not other for other, _ in filled)]
+    unread = [text for panel in hidden for text in panel["unread"]] + _frames(figure)
     title = _figure_title(figure)
     if len(filled) == 1:
         found = filled[0][1]
         found["title"] = found["title"] or record.text(title)
+        found["unread"] += unread
         return record.finish(found)
     if not filled:
         return None
@@ -51,7 +55,21 @@ def _read(figure: Any) -> record.Record | None:
         panel["row"], panel["column"] = _cell(axes)
     libraries = [panel["library"] for _, panel in filled]
     library = next((name for name in libraries if name != "matplotlib"), "matplotlib")
-    return record.finish(record.multi(library, [panel for _, panel in filled], title))
+    several = record.multi(library, [panel for _, panel in filled], title)
+    several["unread"] += unread
+    return record.finish(several)
+
+
+def _frames(figure: Any) -> list[str]:
+    """Say that a figure is animated: what it shows now is one of its frames."""
+    module = sys.modules.get("matplotlib.animation")
+    if module is None:
+        return []
+    listeners = figure.canvas.callbacks.callbacks.get("close_event", {}).values()
+    owners = (getattr(reference(), "__self__", None) for reference in list(listeners))
+    if any(isinstance(owner, module.Animation) for owner in owners):
+        return ["the other frames of an animation"]
+    return []
 
 
 def _figure_title(figure: Any) -> str | None:

@@ -167,4 +167,7 @@ def read_arrows(quiver: Any) -> list[Item]:
         "u": numbers(quiver.U).ravel(),
         "v": numbers(quiver.V).ravel(),
     }
+    value = quiver.get_array()
+    if value is not None and len(value) == len(columns["x"]):
+        columns["value"] = numbers(value).ravel()
     return [Item("other", columns, label_of(quiver), None, quiver)]

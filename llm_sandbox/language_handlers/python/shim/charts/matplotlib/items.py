@@ -25,7 +25,7 @@ class Item:
         stacking: What the call said about several series.
         main: Whether it may decide about the kind of the chart.
         total: Points it has, where that is not what the columns hold.
-        second: Whether it belongs to the second vertical axis.
+        axis: The axis it is drawn against instead of the first ones, such as ``y2``.
         fixed: Names along an axis that the ticks do not show, by ``x`` or ``y``.
     """
 
@@ -40,7 +40,7 @@ class Item:
     stacking: str | None = None
     main: bool = True
     total: int | None = None
-    second: bool = False
+    axis: str = "y"
     fixed: dict[str, list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

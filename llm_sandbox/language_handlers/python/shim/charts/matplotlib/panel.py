@@ -14,6 +14,7 @@ from .series import SeriesReader
 from .shape import main_kind, orientation, stacking
 
 _GRIDS = ("heatmap", "image", "contour")
+_MOST_VERTICAL = 9
 
 
 def read_panel(group: list[Any], legends: list[Any]) -> record.Record:
@@ -31,10 +32,9 @@ def read_panel(group: list[Any], legends: list[Any]) -> record.Record:
     parts = [_Part(axes, legend) for axes in group]
     drawn = [part for part in parts if part.items] or parts[:1]
     main = drawn[0]
-    second = next((part for part in drawn[1:] if part.axes.yaxis is not main.axes.yaxis), None)
-    for part in drawn[1:]:
-        for item in part.items:
-            item.second = part is second
+    others, unread = _other_axes(drawn)
+    for part in drawn:
+        unread += part.unread
     items = [item for part in drawn for item in part.items]
     legend.name(items)
     for part in drawn:
@@ -54,6 +54,7 @@ def read_panel(group: list[Any], legends: list[Any]) -> record.Record:
     )
     owners = {id(item): part for part in drawn for item in part.items}
     found["series"] = [owners[id(item)].series(item, polar) for item in items]
+    found["unread"] = unread
     left = sum(part.left for part in drawn)
     if left:
         rest = record.series("other", {}, total=left)
@@ -65,8 +66,13 @@ def read_panel(group: list[Any], legends: list[Any]) -> record.Record:
         found["x"]["label"] = found["x"]["label"] or record.text(part.x.label())
     if polar:
         found["x"] = _degrees(found["x"])
-    if second is not None:
-        found["y2"] = second.y.record()
+    for name, reader in others.items():
+        if name == "y2":
+            found["y2"] = reader.record()
+        else:
+            found["more_axes"][name] = reader.record()
+    for part in drawn:
+        _add_scales(part.axes, found)
     found["z"] = _third(axes, items)
     return found
 
@@ -80,6 +86,7 @@ class _Part:
         reader = SeriesReader(axes, self.x, self.y, legend)
         self.items = reader.read()
         self.left = reader.left
+        self.unread = reader.unread
         self._members = reader.members
 
     def decide(self) -> None:
@@ -88,7 +95,7 @@ class _Part:
             names = next((i.fixed[letter] for i in self.items if letter in i.fixed), None)
             if names is not None:
                 reader.fix(names)
-            if reader.kind != "number" or reader.named or self.axes.name == "polar":
+            if reader.kind in ("category", "duration") or reader.named or self.axes.name == "polar":
                 continue
             placed = [
                 (item, item.columns[column])
@@ -100,10 +107,11 @@ class _Part:
                 and (item.main or letter in item.names)
             ]
             discrete = [values for item, values in placed if letter in item.names]
-            checked = discrete or [values for _, values in placed]
+            checked = discrete or [values for _, values in placed if reader.kind == "number"]
             reader.named = bool(checked) and all(
                 reader.name_all(values, exact=not discrete) is not None for values in checked
             )
+            reader.named = reader.named and (bool(discrete) or not reader.computed)
 
     def series(self, item: Item, polar: bool) -> record.Record:
         """Describe a series with what its positions mean.
@@ -122,7 +130,7 @@ class _Part:
             if name not in columns or (polar and letter == "x"):
                 continue
             reader = readers[letter]
-            dated = reader.kind in ("datetime", "period")
+            dated = reader.kind in ("datetime", "period", "duration")
             if name != "base" or dated:
                 columns[name] = reader.values(numbers(columns[name]))
             if name == "label":
@@ -132,8 +140,7 @@ class _Part:
                 values = columns.pop(name)
                 new = name.replace("x", "theta", 1) if name[0] == "x" else name.replace("y", "r", 1)
                 columns[new] = numpy.rad2deg(values) if name[0] == "x" else values
-        axis = "y2" if item.second else "y"
-        return record.series(item.kind, columns, item.label, item.color, axis, item.total)
+        return record.series(item.kind, columns, item.label, item.color, item.axis, item.total)
 
     def annotations(self) -> list[record.Record]:
         """Read the free texts.
@@ -156,6 +163,38 @@ class _Part:
         return found
 
 
+def _other_axes(drawn: list[_Part]) -> tuple[dict[str, AxisReader], list[str]]:
+    """Name the axes beyond the first two, and say which of them the record has no name for."""
+    main, found, unread = drawn[0], dict[str, AxisReader](), list[str]()
+    count = 1
+    for part in drawn[1:]:
+        if main.axes.get_shared_x_axes().joined(main.axes, part.axes):
+            count += 1
+            name, reader = f"y{count}", part.y
+        else:
+            name, reader = "x2", part.x
+        if name in found or count > _MOST_VERTICAL:
+            unread.append(f"a further axis, against which {len(part.items)} series are drawn")
+            continue
+        found[name] = reader
+        for item in part.items:
+            item.axis = name
+    return found, unread
+
+
+def _add_scales(axes: Any, found: record.Record) -> None:
+    """Add secondary axes, which show the first ones in another unit."""
+    for child in axes.child_axes:
+        if "Secondary" not in type(child).__name__:
+            continue
+        name = "x2" if getattr(child, "_orientation", "x") == "x" else "y2"
+        reader = AxisReader(child.xaxis if name == "x2" else child.yaxis)
+        if name == "x2":
+            found["more_axes"].setdefault(name, reader.record())
+        elif found["y2"] is None:
+            found["y2"] = reader.record()
+
+
 def _place(axes: Any, text: Any) -> tuple[Any, Any]:
     target, kind = getattr(text, "xy", None), getattr(text, "xycoords", None)
     if target is not None and hasattr(text, "arrow_patch"):
@@ -173,9 +212,8 @@ def _place(axes: Any, text: Any) -> tuple[Any, Any]:
 
 
 def _as_label(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
+    # Positions on a logarithmic axis come back with a rounding error.
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def _title(parts: list[_Part]) -> str | None:

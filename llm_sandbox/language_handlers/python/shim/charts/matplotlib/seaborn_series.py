@@ -76,6 +76,9 @@ def _group(
     if owner.name == "boxen" and "groups" in owner.data:
         return [(artists, lambda: _boxens(owner))]
     if owner.name == "errorbars" and "columns" in owner.data:
+        ends = [values for name, values in owner.data["columns"].items() if "_" in name]
+        if not any(sys.modules["numpy"].isfinite(values).any() for values in ends):
+            return [(artists, list)]  # of a single observation there are none
         color = color_of(artists[0])
         return [
             (
@@ -92,6 +95,11 @@ def _group(
     if owner.name == "heatmap" and "x" in owner.data:
         meshes = [artist for artist in artists if hasattr(artist, "get_coordinates")]
         return [(meshes, lambda: _heatmap(owner, meshes[0], x, y))]
+    if owner.name == "treemap" and "value" in owner.data:
+        patches = [patch for one in artists for patch in containers[id(one)].patches]
+        labels = owner.data["label"] or [None] * len(owner.data["value"])
+        tiles = {"label": labels, "value": owner.data["value"]}
+        return [(patches, lambda: [Item("other", tiles, places={"": ""})])]
     if owner.name == "dendrogram":
         return [(artists, list)]
     if owner.library == "pandas" and owner.name == "area":
@@ -236,6 +244,8 @@ def _heatmap(owner: Owner, mesh: Any, x: AxisReader, y: AxisReader) -> list[Item
         names = owner.data[name]
         if len(names) != length:
             continue
+        written = {"x": x, "y": y}[name].written()
+        names = [written.get(place + 0.5) or known for place, known in enumerate(names)]
         item.places.pop(name)
         item.names = item.names.replace(name, "")
         if names == [str(place) for place in range(length)]:

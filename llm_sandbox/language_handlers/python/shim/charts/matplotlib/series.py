@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..record import SERIES_LIMIT
-from . import areas, bars, grids, lines, seaborn_series
+from . import areas, bars, grids, lines, seaborn_series, shapes
 from .calls import Call, calls_of
 from .items import Item, color_of, label_of, numbers
 
@@ -31,6 +31,7 @@ class SeriesReader:
 
     Attributes:
         left: How many artists were not read because there are too many.
+        unread: What is drawn and cannot be told as data.
         members: Identities of artists that belong to a group, such as the texts of a pie.
     """
 
@@ -40,6 +41,9 @@ class SeriesReader:
         self._calls: dict[int, Call] = {}
         self._containers: dict[int, Any] = {}
         self.left = 0
+        self.unread: list[str] = []
+        self._arrows: list[Any] = []
+        self._shapes = {"shape": 0, "solid shape": 0, "arrow between texts": 0}
 
     @property
     def members(self) -> set[int]:
@@ -57,6 +61,9 @@ class SeriesReader:
         calls = [call for call in calls_of(self._axes) if any(True for _ in call.alive())]
         for call in calls:
             _tried(lambda: self._add_call(call))  # noqa: B023 - called at once
+        owners = {id(call.owner): call.owner for call in calls if call.owner is not None}
+        names = [owner.name for owner in owners.values()]
+        self.unread += ["a dendrogram"] * names.count("dendrogram")
         for artists, read in seaborn_series.units(
             self._axes, calls, self._containers, self._x, self._y, self._legend
         ):
@@ -76,8 +83,23 @@ class SeriesReader:
                 unit.done = True
                 if child.get_visible():
                     found += _tried(unit.read)
+        return found + self._rest(rectangles)
+
+    def _rest(self, rectangles: list[Any]) -> list[Item]:
+        """Read what many artists make together, and say what was not read."""
+        found: list[Item] = []
         if rectangles:
             found += _tried(lambda: [_free_rectangles(rectangles)])
+        if self._arrows:
+            found += _tried(lambda: [shapes.read_patch_arrows(self._arrows)])
+        for table in self._axes.tables:
+            if table.get_visible():
+                found += _tried(lambda: shapes.read_table(table))  # noqa: B023 - called at once
+        for name, count in self._shapes.items():
+            if count:
+                first, *more = name.split(" ", 1) if name.startswith("arrow") else (name,)
+                words = " ".join([first + "s" * (count > 1), *more])
+                self.unread.append(f"{count} {words}")
         return found
 
     def _add(self, artists: Any, read: Callable[[], list[Item]]) -> None:
@@ -131,13 +153,24 @@ class SeriesReader:
             self._add(artists, lambda: areas.read_fill(call, x, y))
         elif name == "stackplot":
             self._add(artists, lambda: areas.read_stack(call, x))
+        else:
+            self._add_field(call, artists)
+        return []
+
+    def _add_field(self, call: Call, artists: list[Any]) -> None:
+        """Add what is drawn of values at the points of a plane or a room."""
+        x, y, name = self._x, self._y, call.name
+        if name == "streamplot":
+            heads = shapes.stream_arrows(self._axes, artists[0], call)
+            self._add([*artists, *heads], lambda: shapes.read_stream(call))
+        elif name.startswith("tri") and "z" in call.data:
+            self._add(artists, lambda: shapes.read_triangles(call))
         elif name in ("contour", "contourf") and "z" in call.data:
             self._add(artists, lambda: grids.read_contour(call, x, y))
         elif name.startswith("plot_"):
             self._add(artists, lambda: grids.read_surface(call))
         elif name == "bar3d":
             self._add(artists, lambda: grids.read_cuboids(call))
-        return []
 
     def _read_histogram(self, call: Call) -> list[Item]:
         axis = self._y if call.data["horizontal"] else self._x
@@ -147,6 +180,9 @@ class SeriesReader:
         if not artist.get_visible():
             return []
         modules = sys.modules
+        if isinstance(artist, modules["matplotlib.text"].Annotation):
+            self._add_arrow(artist)
+            return []
         if isinstance(artist, modules["matplotlib.lines"].Line2D):
             return lines.read_line(self._axes, artist)
         if isinstance(artist, modules["matplotlib.patches"].Patch):
@@ -156,6 +192,16 @@ class SeriesReader:
         if isinstance(artist, modules["matplotlib.image"].AxesImage):
             return grids.read_image(artist)
         return []
+
+    def _add_arrow(self, text: Any) -> None:
+        """Keep the arrow of an annotation, which belongs to a text only where it has one."""
+        if text.arrow_patch is None or tuple(text.xy) == tuple(text.xyann):
+            return
+        placed = text.xycoords == "data" and text.anncoords == "data"
+        if not placed and text.xycoords != "data":
+            self._shapes["arrow between texts"] += 1
+        elif placed and not text.get_text().strip():
+            self._arrows.append(text)
 
     def _read_collection(self, artist: Any) -> list[Item]:
         kinds = sys.modules["matplotlib.collections"]
@@ -169,20 +215,33 @@ class SeriesReader:
             columns = {"levels": numbers(artist.levels)}
             return [Item("contour", columns, label_of(artist), None, artist)]
         if hasattr(artist, "do_3d_projection"):
+            self._shapes["solid shape"] += 1
             return []
         if isinstance(artist, kinds.LineCollection):
-            return lines.read_segments(self._axes, artist)
-        if type(artist).__name__ == "Quiver":
-            return grids.read_arrows(artist)
+            return shapes.read_lines(self._axes, artist)
         if name == "hexbin":
             return areas.read_cells(artist)
         if name == "broken_barh":
             return areas.read_spans(artist)
+        return self._read_outlines(artist)
+
+    def _read_outlines(self, artist: Any) -> list[Item]:
+        kinds = sys.modules["matplotlib.collections"]
+        found: list[Item] = []
+        if type(artist).__name__ == "Barbs":
+            return shapes.read_barbs(artist)
+        if type(artist).__name__ == "Quiver":
+            return grids.read_arrows(artist)
         if type(artist) is kinds.PatchCollection:
-            return bars.read_patches(artist)
-        if isinstance(artist, kinds.PolyCollection):
-            return areas.read_outlines(artist)
-        return []
+            found = bars.read_patches(artist) or shapes.read_paths(artist)
+            if not found:
+                found = shapes.read_extents(artist)
+                self.unread.append(f"outlines of {len(artist.get_paths())} shapes")
+        elif isinstance(artist, kinds.PolyCollection):
+            found = areas.read_outlines(artist) or shapes.read_paths(artist)
+        if not found:
+            self._shapes["shape"] += len(artist.get_paths())
+        return found
 
     def _read_patch(self, patch: Any, rectangles: list[Any]) -> list[Item]:
         kinds = sys.modules["matplotlib.patches"]
@@ -201,8 +260,27 @@ class SeriesReader:
                 columns = {"x" if in_x else "y": numbers([start, start + size])}
                 return [Item("other", columns, label_of(patch), color_of(patch), patch, main=False)]
             return []
-        if isinstance(patch, kinds.Polygon) and patch.get_transform().contains_branch(data):
+        if isinstance(patch, kinds.FancyArrowPatch):
+            if patch._posA_posB:
+                self._arrows.append(patch)
+            return []
+        if not patch.get_transform().contains_branch(data) or isinstance(patch, kinds.Shadow):
+            return []
+        return self._read_shape(patch, rectangles)
+
+    def _read_shape(self, patch: Any, rectangles: list[Any]) -> list[Item]:
+        kinds = sys.modules["matplotlib.patches"]
+        if isinstance(patch, kinds.FancyArrow) and hasattr(patch, "_dx"):
+            self._arrows.append(patch)
+            return []
+        if isinstance(patch, kinds.Circle):
+            return shapes.read_circle(patch)
+        if isinstance(patch, kinds.FancyBboxPatch):
+            rectangles.append(patch)
+            return []
+        if isinstance(patch, kinds.Polygon):
             return _polygon(patch)
+        self._shapes["shape"] += 1
         return []
 
 
