@@ -20,11 +20,10 @@ import signal
 import socket
 import time
 
-from . import errands, family, launch, linux, programs
+from . import errands, family, launch, linux, memory, programs
 from .bookkeeping import Housed, Running, Starting
 from .control import ControlChannel, Message
 from .machine import ContainedMachine, MachineSpec, NamespaceMachine, PlainMachine
-from .memory import over_limit
 from .restore import restore
 
 TYPE_CHECKING = False
@@ -227,6 +226,12 @@ class Supervisor:
         keep = request["children_only"]
         return {"killed": running is not None and self._kill(running, keep_root=keep)}
 
+    def _op_limit_events(self, request: Message, fds: list[int]) -> Message:
+        """How often the kernel has enforced limits of the container so far."""
+        # What has been told of is not the reason of a later death.
+        self._house(request["machine"]).machine.killed_for_memory()
+        return {"oom_kills": memory.oom_kills(), "refused_forks": memory.refused_forks()}
+
     def _op_sweep(self, request: Message, fds: list[int]) -> Message:
         """Kill what processes that have ended left behind in a machine."""
         house = self._house(request["machine"])
@@ -381,7 +386,7 @@ class Supervisor:
             self._next_memory_watch = now + _MEMORY_WATCH_S
             for name, house in list(self._machines.items()):
                 limit = house.memory_limit
-                if limit is not None and over_limit(
+                if limit is not None and memory.over_limit(
                     house.machine.pid_namespace, limit, self._apart()
                 ):
                     for running in self._running.values():
