@@ -79,8 +79,8 @@ class Usage:
 
     def to_dict(self) -> dict[str, object]:
         """Return the usage as JSON-able data."""
-        names = ("wall_s", "cpu_s", "peak_memory_bytes", "phases")
-        names += ("oom_kills", "refused_forks", "measured")
+        names = ["wall_s", "cpu_s", "peak_memory_bytes", "phases"]
+        names += ["oom_kills", "refused_forks", "measured"]
         return {name: to_plain(getattr(self, name)) for name in names}
 
     @classmethod

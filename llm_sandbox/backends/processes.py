@@ -111,7 +111,8 @@ def ended_by(ended: Exit, limits: Limits) -> RunCause | None:
     if limits.cpu_seconds is not None and ended.cpu_s is not None:
         # The limit counts the clock's ticks, of which a busy machine gives a process parts only;
         # SIGKILL comes a second after SIGXCPU, to those who ignore that.
-        share = {signal.SIGXCPU: 0.5, signal.SIGKILL: 1.0}.get(number or 0, math.inf)
+        shares: dict[int, float] = {signal.SIGXCPU: 0.5, signal.SIGKILL: 1.0}
+        share = shares.get(number or 0, math.inf)
         if ended.cpu_s >= share * whole_seconds(limits.cpu_seconds):
             return RunCause.CPU
     if number == signal.SIGXFSZ:

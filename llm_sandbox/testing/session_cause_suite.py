@@ -1,7 +1,7 @@
 """Ways for a run to end, and what is said of each: one table for every backend."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -83,16 +83,21 @@ class Way:
     """Other options of the session."""
 
 
-_RESET = {"state": StateOutcome.RESET, "measured": True}
-_KILLED = {"status": RunStatus.KILLED, **_RESET}
-_TIMEOUT = {
+_RESET: dict[str, Any] = {"state": StateOutcome.RESET, "measured": True}
+_KILLED: dict[str, Any] = {"status": RunStatus.KILLED, **_RESET}
+_TIMEOUT: dict[str, Any] = {
     "status": RunStatus.TIMEOUT,
     "exit_code": 124,
     "cause": RunCause.TIMEOUT,
     "timeout": 0.7,
     "measured": True,
 }
-_CPU = {"cause": RunCause.CPU, "limits": Limits(cpu_seconds=1), "timeout": 20, "cpu_s": 0.4}
+_CPU: dict[str, Any] = {
+    "cause": RunCause.CPU,
+    "limits": Limits(cpu_seconds=1),
+    "timeout": 20,
+    "cpu_s": 0.4,
+}
 
 
 def _disk(path: str, option: str, note: str = "holds 8 MiB") -> Way:
@@ -344,9 +349,9 @@ class SessionCauseSuite:
 
     @pytest.fixture(scope="class")
     @classmethod
-    def cause_backend(cls) -> Iterator[Backend]:
+    def cause_backend(cls) -> Backend:
         """The backend under test."""
-        yield usable_backend(cls.backend_name)
+        return usable_backend(cls.backend_name)
 
     def _need(self, backend: Backend, *needs: str) -> None:
         # Never tried where nothing would hold it: some of these ways use up a machine.
@@ -421,10 +426,10 @@ def _run(session: Any, way: Way) -> ExecutionResult:
     if way.interrupted:
         timer.start()
     try:
-        result: ExecutionResult = session.run(way.code, timeout=way.timeout or 60)
+        result = session.run(way.code, timeout=way.timeout or 60)
     except SandboxTimeoutError as error:
-        assert isinstance(error.result, ExecutionResult)
         result = error.result
     if way.interrupted:
         timer.join()
+    assert isinstance(result, ExecutionResult)
     return result

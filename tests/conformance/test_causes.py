@@ -79,9 +79,7 @@ class TestPodman(SessionCauseSuite):
         "processes": COUNTED,
         "threads": COUNTED,
     }
-    lacks: ClassVar[dict[str, str]] = {
-        "inodes": "it mounts file systems in memory without a limit on files"
-    }
+    lacks: ClassVar[dict[str, str]] = {"inodes": "its file systems have no limit on files"}
 
 
 class TestGvisor(SessionCauseSuite):
