@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from llm_sandbox.backends.base import Isolation
     from llm_sandbox.backends.snapshot import Snapshot
     from llm_sandbox.charts import Chart
-    from llm_sandbox.const import RunStatus, SandboxBackend, StateOutcome, SupportedLanguage
+    from llm_sandbox.const import (
+        RunCause,
+        RunStatus,
+        SandboxBackend,
+        StateOutcome,
+        SupportedLanguage,
+    )
     from llm_sandbox.create import SandboxSession, create_session
     from llm_sandbox.data import (
         ConsoleOutput,
@@ -71,7 +77,7 @@ _HOME = {
     "backends.base": ("Isolation",),
     "backends.snapshot": ("Snapshot",),
     "charts": ("Chart",),
-    "const": ("RunStatus", "SandboxBackend", "StateOutcome", "SupportedLanguage"),
+    "const": ("RunCause", "RunStatus", "SandboxBackend", "StateOutcome", "SupportedLanguage"),
     "create": ("SandboxSession", "create_session"),
     "data": (
         "ConsoleOutput",
@@ -147,6 +153,7 @@ __all__ = [
     "ProcessResult",
     "ResourceError",
     "RestrictedModule",
+    "RunCause",
     "RunObserver",
     "RunRecord",
     "RunStatus",

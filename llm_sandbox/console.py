@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from llm_sandbox.const import RunCause
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.plain import to_plain
 from llm_sandbox.terminal import strip_controls
@@ -82,6 +83,12 @@ class ProcessResult(ConsoleOutput):
     """Bytes of both streams that were not kept."""
     duration_s: float = 0.0
     """Time from start to end, in seconds, on the host's clock."""
+    cause: RunCause | None = None
+    """What ended the process; None when it ended by itself with exit status 0, or has not ended."""
+    cpu_s: float | None = None
+    """CPU time of the process and the children it waited for, in seconds; None when not known."""
+    peak_memory_bytes: int | None = None
+    """Largest resident size of one of them, in bytes; None when not known."""
 
     def to_dict(self) -> dict[str, object]:
         """Return the result as JSON-able data; `from_dict` brings it back."""
@@ -96,6 +103,10 @@ class ProcessResult(ConsoleOutput):
         """
         given = load_fields(cls, data)
         given["command"] = tuple(given.get("command", ()))
+        try:
+            given["cause"] = None if given.get("cause") is None else RunCause(given["cause"])
+        except ValueError as error:
+            raise ValidationError("the data does not describe a result") from error
         return cls(**given)
 
 

@@ -8,6 +8,7 @@ from typing import Self
 
 __all__ = [
     "VERSION",
+    "RunCause",
     "RunStatus",
     "SandboxBackend",
     "StateOutcome",
@@ -113,6 +114,43 @@ class RunStatus(_CaseInsensitive):
     """The inside broke the protocol between sandbox and host; nothing it said after is kept."""
     BLOCKED = "blocked"
     """The security policy refused the code; nothing ran."""
+
+
+class RunCause(_CaseInsensitive):
+    """What ended a run, or which limit it ran into: the reason behind its `RunStatus`."""
+
+    TIMEOUT = "timeout"
+    """The deadline of the run, or of the session, passed."""
+    INTERRUPT = "interrupt"
+    """`interrupt()`, or closing the session, stopped it."""
+    CPU = "cpu"
+    """A process used up `Limits.cpu_seconds`."""
+    MEMORY = "memory"
+    """An allocation failed, or processes were killed, at `Limits.memory_bytes`."""
+    PROCESSES = "processes"
+    """No more processes or threads could be started: `Limits.processes`."""
+    OUTPUT = "output"
+    """It put out more than is kept: `Limits.output_bytes`, `display_bytes` or `displays`."""
+    DISK = "disk"
+    """A file system was full, of bytes or of files."""
+    FILE_SIZE = "file_size"
+    """A file met `Limits.file_size_bytes`."""
+    OPEN_FILES = "open_files"
+    """A process met `Limits.open_files`."""
+    PERMISSION = "permission"
+    """Something was not permitted: a file's permissions, or a system call that is refused."""
+    NETWORK = "network"
+    """It tried to reach what the sandbox's network does not lead to."""
+    SIGNAL = "signal"
+    """A signal ended it that none of the above explains: a crash, or one that a program sent."""
+    EXIT = "exit"
+    """The program exited, or ended with an exit status of its own."""
+    EXCEPTION = "exception"
+    """An uncaught exception, or code that does not compile, that none of the above explains."""
+    POLICY = "policy"
+    """The security policy refused the code."""
+    PROTOCOL = "protocol"
+    """The inside broke the protocol between sandbox and host."""
 
 
 class StateOutcome(_CaseInsensitive):

@@ -12,7 +12,7 @@ from llm_sandbox import outputs as outputs_json
 from llm_sandbox.artifacts.artifact import Artifact
 from llm_sandbox.bundles import Bundle
 from llm_sandbox.console import SCHEMA, ConsoleOutput, ProcessResult, dump_fields, load_fields
-from llm_sandbox.const import RunStatus, StateOutcome
+from llm_sandbox.const import RunCause, RunStatus, StateOutcome
 from llm_sandbox.exceptions import ArtifactNotFoundError, ValidationError
 from llm_sandbox.findings import Finding, Observation
 from llm_sandbox.network import NetworkEvent
@@ -42,6 +42,18 @@ StreamCallback = Callable[[str], None]
 _OUTSIDE = frozenset(
     {RunStatus.TIMEOUT, RunStatus.OOM, RunStatus.KILLED, RunStatus.CRASHED, RunStatus.BLOCKED}
 )
+_MEASURED_CAUSES = frozenset(
+    {
+        RunCause.TIMEOUT,
+        RunCause.INTERRUPT,
+        RunCause.CPU,
+        RunCause.MEMORY,
+        RunCause.SIGNAL,
+        RunCause.POLICY,
+        RunCause.PROTOCOL,
+    }
+)
+"""Causes that are told by what was seen from outside, when the ending was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +68,19 @@ class Usage:
     """Largest memory in bytes; None when not known."""
     phases: Mapping[str, float] = field(default_factory=dict)
     """Seconds of each phase by name, on the host's clock; empty by default."""
+    oom_kills: int | None = None
+    """Processes that the kernel killed at the memory limit since the run before; None when not
+    known, as without a control group and after runs of less than ten milliseconds."""
+    refused_forks: int | None = None
+    """Processes and threads that the kernel did not start because of their limit since the run
+    before; None when not known, as where the limit is that of a user and not of a control group."""
+    measured: bool = False
+    """Whether CPU time and memory were measured outside; else the interpreter says so."""
 
     def to_dict(self) -> dict[str, object]:
         """Return the usage as JSON-able data."""
-        names = ("wall_s", "cpu_s", "peak_memory_bytes", "phases")
+        names = ["wall_s", "cpu_s", "peak_memory_bytes", "phases"]
+        names += ["oom_kills", "refused_forks", "measured"]
         return {name: to_plain(getattr(self, name)) for name in names}
 
     @classmethod
@@ -71,6 +92,9 @@ class Usage:
             given.get("cpu_s"),
             given.get("peak_memory_bytes"),
             as_mapping(given.get("phases")),  # type: ignore[arg-type]
+            given.get("oom_kills"),
+            given.get("refused_forks"),
+            bool(given.get("measured", False)),
         )
 
 
@@ -127,6 +151,9 @@ class ExecutionResult(ConsoleOutput):
     network: tuple[NetworkEvent, ...] = ()
     """What its programs tried to reach over the network in vain while it ran, as the gate outside
     saw it; empty without network rules, as nobody looks then."""
+    cause: RunCause | None = None
+    """What ended it, or which limit it ran into; None when it ran to its end within its limits.
+    See `trust` for whether that was measured."""
 
     @property
     def trust(self) -> dict[str, tuple[str, ...]]:
@@ -136,7 +163,17 @@ class ExecutionResult(ConsoleOutput):
         claimed += ["error", "value", "execution_count", "observations"]
         # Counted where the output is produced, which user code can reach.
         claimed += ["stdout_truncated", "stderr_truncated", "dropped_bytes", "dropped_outputs"]
-        claimed += ["usage.cpu_s", "usage.peak_memory_bytes"]
+        used = measured if self.usage.measured else claimed
+        used += ["usage.cpu_s", "usage.peak_memory_bytes"]
+        measured += ["usage.oom_kills", "usage.refused_forks", "usage.measured"]
+        counts = {
+            RunCause.MEMORY: self.usage.oom_kills,
+            RunCause.PROCESSES: self.usage.refused_forks,
+        }
+        seen = bool(self.cause and counts.get(self.cause)) or (
+            self.status in _OUTSIDE and self.cause in _MEASURED_CAUSES
+        )
+        (measured if seen else claimed).append("cause")
         # An interpreter reports its own good or bad end; only the host sees these other endings.
         (measured if self.status in _OUTSIDE else claimed).extend(("status", "exit_code"))
         measured += ["notes", "findings", "network"]
@@ -302,6 +339,7 @@ class ExecutionResult(ConsoleOutput):
             "network": lambda items: tuple(NetworkEvent.from_dict(item) for item in items),
             "status": RunStatus,
             "state": StateOutcome,
+            "cause": lambda item: None if item is None else RunCause(item),
             "notes": tuple,
             "deleted": tuple,
         }

@@ -29,7 +29,8 @@ class Limits:
     cpus: float | None = None
     """CPUs that may be busy at once, fractions allowed; None (default) for no limit."""
     cpu_seconds: float | None = None
-    """CPU time of one process, in seconds; None (default) for no limit."""
+    """CPU time of one process, in whole seconds, at least one; it gets SIGXCPU then, and SIGKILL a
+    second later. None (default) for no limit."""
     workdir_bytes: int = 256 * _MIB
     """Size of the working directory, in bytes; 256 MiB."""
     tmp_bytes: int = 64 * _MIB

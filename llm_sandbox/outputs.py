@@ -145,6 +145,10 @@ class ExecutionError:
     """Column in that line, from 1, where a compiler names one; None when unknown."""
     file: str | None = None
     """The file that a compiler names, ``main.cpp`` for the code itself; None without one."""
+    errno: int | None = None
+    """Number of the operating system's error that it is or was raised from; None without one."""
+    filename: str | None = None
+    """The path that the operating system's error names; None without one."""
 
     def to_dict(self) -> dict[str, object]:
         """Return the error as JSON-able data."""
@@ -156,6 +160,8 @@ class ExecutionError:
             "kind": self.kind,
             "column": self.column,
             "file": self.file,
+            "errno": self.errno,
+            "filename": self.filename,
         }
 
     @classmethod

@@ -18,6 +18,7 @@ from llm_sandbox.backends.processes import (
     Ending,
     Exit,
     KernelSpec,
+    LimitEvents,
     ProcessSpec,
     RawKernel,
     RawProcess,
@@ -38,6 +39,7 @@ __all__ = [
     "Exit",
     "Isolation",
     "KernelSpec",
+    "LimitEvents",
     "Machine",
     "MachineSpec",
     "Network",
@@ -243,6 +245,10 @@ class Machine(abc.ABC):
     @abc.abstractmethod
     def sweep(self) -> None:
         """Kill what processes that have ended left behind."""
+
+    def limit_events(self) -> LimitEvents:
+        """How often the kernel has enforced its limits so far, as far as that is known."""
+        return LimitEvents()
 
     @abc.abstractmethod
     def set_deadline(self, seconds: float | None) -> None:

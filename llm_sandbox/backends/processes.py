@@ -1,5 +1,7 @@
 """A program and an interpreter: what is asked for, what a machine gives, and how they end."""
 
+import math
+import signal
 import socket
 import threading
 import time
@@ -8,15 +10,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 from llm_sandbox.backends.terminals import Terminal
+from llm_sandbox.const import RunCause
+from llm_sandbox.limits import Limits
 
 __all__ = [
     "Ending",
     "Exit",
     "KernelSpec",
+    "LimitEvents",
     "ProcessSpec",
     "RawKernel",
     "RawProcess",
     "RunningProgram",
+    "ended_by",
+    "whole_seconds",
 ]
 
 
@@ -73,6 +80,53 @@ class Exit:
     """CPU time of it and its awaited children, in seconds."""
     peak_memory_bytes: int | None = None
     """Its largest resident size, in bytes."""
+
+
+@dataclass(frozen=True)
+class LimitEvents:
+    """How often the kernel has enforced limits of a machine since it was made."""
+
+    oom_kills: int | None = None
+    """Processes that it killed at the memory limit; None when not known."""
+    refused_forks: int | None = None
+    """Processes and threads that it did not start because of their limit; None when not known."""
+
+
+def ended_by(ended: Exit, limits: Limits) -> RunCause | None:
+    """Say what ended a process, by what its parent outside saw.
+
+    Args:
+        ended: How it ended.
+        limits: What it was allowed.
+
+    Returns:
+        None for an end of its own with exit status 0.
+    """
+    if ended.timed_out:
+        return RunCause.TIMEOUT
+    if ended.oom_killed:
+        return RunCause.MEMORY
+    # A shell says so of its last command.
+    number = ended.signal or (ended.exit_code - 128 if ended.exit_code > 128 else None)
+    if limits.cpu_seconds is not None and ended.cpu_s is not None:
+        # The limit counts the clock's ticks, of which a busy machine gives a process parts only;
+        # SIGKILL comes a second after SIGXCPU, to those who ignore that.
+        shares: dict[int, float] = {signal.SIGXCPU: 0.5, signal.SIGKILL: 1.0}
+        share = shares.get(number or 0, math.inf)
+        if ended.cpu_s >= share * whole_seconds(limits.cpu_seconds):
+            return RunCause.CPU
+    if number == signal.SIGXFSZ:
+        return RunCause.FILE_SIZE
+    if number == signal.SIGSYS:
+        return RunCause.PERMISSION
+    if ended.signal is not None:
+        return RunCause.SIGNAL
+    return RunCause.EXIT if ended.exit_code else None
+
+
+def whole_seconds(cpu_seconds: float) -> int:
+    """Return the CPU limit as the kernel takes it: whole seconds, at least one."""
+    return max(1, round(cpu_seconds))
 
 
 class Ending:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from llm_sandbox.backends.base import (
     Isolation,
     KernelSpec,
+    LimitEvents,
     Machine,
     MachineSpec,
     ProcessSpec,
@@ -21,6 +22,7 @@ from llm_sandbox.backends.connection import SupervisorConnection
 from llm_sandbox.backends.hardening.cgroups import Cgroup
 from llm_sandbox.backends.launch_errors import launch_error
 from llm_sandbox.backends.ports import connect_port
+from llm_sandbox.backends.processes import whole_seconds
 from llm_sandbox.exceptions import (
     BackendError,
     ContainerGoneError,
@@ -88,7 +90,7 @@ def resource_limits(limits: Limits, *, processes: bool) -> dict[str, int]:
     if processes:
         wanted["NPROC"] = limits.processes
     if limits.cpu_seconds is not None:
-        wanted["CPU"] = max(1, round(limits.cpu_seconds))
+        wanted["CPU"] = whole_seconds(limits.cpu_seconds)
     return wanted
 
 
@@ -337,6 +339,13 @@ class SupervisedMachine(Machine):
                 hint="make a new one: nothing in this one is left",
             )
         return self._connection.request(op, fds, **fields)
+
+    def limit_events(self) -> LimitEvents:
+        if self._cgroup is None:
+            return LimitEvents()
+        # What has been told of is not the reason of a later death.
+        self._oom_seen = self._cgroup.oom_kills()
+        return LimitEvents(self._oom_seen, self._cgroup.refused_forks())
 
     def _killed_for_memory(self) -> bool:
         if self._cgroup is None:

@@ -11,7 +11,6 @@ from typing import NoReturn
 import typer
 
 from llm_sandbox.cli.render import say
-from llm_sandbox.const import StateOutcome
 from llm_sandbox.data import SCHEMA, ExecutionResult
 from llm_sandbox.exceptions import (
     ConfigurationError,
@@ -107,9 +106,9 @@ def explain_end(
     if result.dropped_outputs:
         count = result.dropped_outputs
         sentences.append(f"{count} displays were over the limits, and have been left out")
-    # A session puts what became of its interpreter first.
-    skipped = 1 if is_last and result.state is not StateOutcome.KEPT else 0
-    sentences.extend(result.notes[skipped:])
+    sentences.extend(
+        note for note in result.notes if not (is_last and note.startswith("The interpreter was"))
+    )
     return sentences
 
 

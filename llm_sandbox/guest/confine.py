@@ -51,7 +51,9 @@ class Confinement:
                 processes cannot signal it, where the supervisor is another user.
         """
         for name, value in self.rlimits.items():
-            set_limit(getattr(resource, f"RLIMIT_{name}"), value)
+            # SIGXCPU comes first and says what it was; who ignores it is killed a second later.
+            hard = value + 1 if name == "CPU" else value
+            set_limit(getattr(resource, f"RLIMIT_{name}"), value, hard)
         if self.oom_score is not None:
             with open("/proc/self/oom_score_adj", "w") as file:
                 file.write(str(self.oom_score))
@@ -71,14 +73,14 @@ class Confinement:
             linux.install_seccomp(self.seccomp)
 
 
-def set_limit(which: int, value: int) -> None:
-    """Lower the soft and hard limit to `value`, or to the hard limit where that is lower
+def set_limit(which: int, soft: int, hard: int) -> None:
+    """Lower the soft and the hard limit, each to the hard limit there is where that is lower
     already.
     """
-    _, hard = resource.getrlimit(which)
-    if hard != resource.RLIM_INFINITY:
-        value = min(value, hard)
-    resource.setrlimit(which, (value, value))
+    _, most = resource.getrlimit(which)
+    if most != resource.RLIM_INFINITY:
+        soft, hard = min(soft, most), min(hard, most)
+    resource.setrlimit(which, (soft, hard))
 
 
 def data_bytes() -> int:

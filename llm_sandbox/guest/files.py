@@ -168,6 +168,17 @@ def _kind(mode: int) -> str:
     return "link" if stat.S_ISLNK(mode) else "other"
 
 
+def _space(connection: Connection, path: str) -> Record:
+    """How full the file system of a path is."""
+    about = os.statvfs(path)
+    return {
+        "size_bytes": about.f_blocks * about.f_frsize,
+        "free_bytes": about.f_bavail * about.f_frsize,
+        "inodes": about.f_files,
+        "free_inodes": about.f_favail,
+    }
+
+
 def _list(connection: Connection, path: str) -> Record:
     names = os.listdir(path)
     if len(names) > _MAX_ENTRIES:
@@ -352,6 +363,7 @@ OPERATIONS: dict[str, Callable[..., Record]] = {
     "read": _read,
     "write": _write,
     "stat": _stat,
+    "space": _space,
     "list": _list,
     "mkdir": _mkdir,
     "remove": _remove,

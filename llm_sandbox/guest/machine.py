@@ -125,7 +125,7 @@ class ContainedMachine(PlainMachine):
         super().__init__(spec, cgroups)
         for path, mode in spec.modes.items():
             os.chmod(path, mode)
-        self._oom_kills = memory.oom_kills()
+        self._oom_kills = memory.oom_kills() or 0
 
     def kill_all(self) -> bool:
         if self.spec.user is None or self.spec.user[0] == os.geteuid():
@@ -141,7 +141,7 @@ class ContainedMachine(PlainMachine):
         return True
 
     def killed_for_memory(self) -> bool:
-        before, self._oom_kills = self._oom_kills, memory.oom_kills()
+        before, self._oom_kills = self._oom_kills, memory.oom_kills() or 0
         return self._oom_kills > before
 
     def destroy(self) -> None:

@@ -1,6 +1,8 @@
 """How much memory a machine uses, where no cgroup of ours holds its limit; and what the kernel did
-about a container's own.
+about a container's own limits.
 """
+
+from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
@@ -10,22 +12,34 @@ from .family import process_numbers
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _OOM_COUNTS = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
 """Of the control group that a container sees as the root: version 2, version 1."""
+_FORK_COUNTS = ("/sys/fs/cgroup/pids.events", "/sys/fs/cgroup/pids/pids.events")
 
 
-def oom_kills() -> int:
-    """How often the kernel has killed in this container for want of memory; 0 if it does not
+def oom_kills() -> int | None:
+    """How often the kernel has killed in this container for want of memory; None if it does not
     say.
     """
-    for path in _OOM_COUNTS:
+    return _count(_OOM_COUNTS, b"oom_kill")
+
+
+def refused_forks() -> int | None:
+    """How often the kernel has refused a process or thread in this container because of its limit
+    on them; None if it does not say.
+    """
+    return _count(_FORK_COUNTS, b"max")
+
+
+def _count(paths: tuple[str, ...], wanted: bytes) -> int | None:
+    for path in paths:
         try:
             with open(path, "rb") as file:
                 for line in file:
                     name, _, count = line.partition(b" ")
-                    if name == b"oom_kill":
+                    if name == wanted:
                         return int(count)
         except OSError:
             continue
-    return 0
+    return None
 
 
 def over_limit(

@@ -21,11 +21,10 @@ import signal
 import socket
 import time
 
-from . import errands, family, launch, linux, programs
+from . import errands, family, launch, linux, memory, programs
 from .bookkeeping import Housed, Running, Starting
 from .control import ControlChannel, Message
 from .machine import ContainedMachine, MachineSpec, NamespaceMachine, PlainMachine
-from .memory import over_limit
 from .restore import restore
 
 TYPE_CHECKING = False
@@ -230,6 +229,12 @@ class Supervisor:
         keep = request["children_only"]
         return {"killed": running is not None and self._kill(running, keep_root=keep)}
 
+    def _op_limit_events(self, request: Message, fds: list[int]) -> Message:
+        """How often the kernel has enforced limits of the container so far."""
+        # What has been told of is not the reason of a later death.
+        self._house(request["machine"]).machine.killed_for_memory()
+        return {"oom_kills": memory.oom_kills(), "refused_forks": memory.refused_forks()}
+
     def _op_sweep(self, request: Message, fds: list[int]) -> Message:
         """Kill what processes that have ended left behind in a machine."""
         house = self._house(request["machine"])
@@ -396,7 +401,7 @@ class Supervisor:
             for name, house in self._machines.items()
             if house.memory_limit is not None
         }
-        for name in over_limit(limits, self._apart()) if limits else ():
+        for name in memory.over_limit(limits, self._apart()) if limits else ():
             for running in self._running.values():
                 running.over_memory |= running.machine == name
             self._machines[name].machine.kill_all()

@@ -82,7 +82,21 @@ class Report:
             isinstance(value, EOFError) and value.args == (NO_INPUT,)
         ):
             kind = "input"
-        return {"frames": frames, "line": line, "kind": kind}
+        return {"frames": frames, "line": line, "kind": kind, **_system_error(value)}
+
+
+def _system_error(value: BaseException | None) -> dict[str, Any]:
+    """Number and path of the operating system's error that an exception is, or is raised from."""
+    for _ in range(_CHAIN):
+        if isinstance(value, OSError) and isinstance(value.errno, int):
+            path = value.filename
+            if isinstance(path, (bytes, os.PathLike)):
+                path = os.fsdecode(path)
+            return {"errno": value.errno, "filename": path if isinstance(path, str) else None}
+        if value is None:
+            break
+        value = value.__cause__
+    return {}
 
 
 def safe_text(value: object) -> str:

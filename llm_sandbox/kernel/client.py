@@ -56,6 +56,8 @@ class KernelRun:
     """The reply's own buffers."""
     exit: Exit | None = None
     """How the kernel's process ended, if it did."""
+    killed: Exit | None = None
+    """How it ended when it was killed after the run, which it had not answered."""
     problem: str = ""
     """What was wrong with the bytes, when the end is ``broken``."""
     late: bool = False
@@ -95,6 +97,10 @@ class KernelClient:
     def exit(self) -> Exit | None:
         """How the kernel's process ended; None while it lives."""
         return self._raw.ending.get()
+
+    def await_exit(self, timeout_s: float) -> Exit | None:
+        """Wait for the end of the kernel's process; None if it did not come in time."""
+        return self._raw.ending.wait(timeout_s)
 
     def configure(self, **settings: Any) -> None:
         """Set environment, library paths or output limits; takes effect before the next cell."""

@@ -245,6 +245,7 @@ def _read_error(name: str, value: str, content: dict[str, Any]) -> ExecutionErro
         for frame in detail.get("frames", ())
     )
     line, column, file = (detail.get(key) for key in ("line", "column", "file"))
+    errno, filename = detail.get("errno"), detail.get("filename")
     kind = detail.get("kind")
     return ExecutionError(
         name,
@@ -254,4 +255,6 @@ def _read_error(name: str, value: str, content: dict[str, Any]) -> ExecutionErro
         kind if kind in _ERROR_KINDS else "exception",
         column if isinstance(column, int) else None,
         file if isinstance(file, str) else None,
+        errno if isinstance(errno, int) else None,
+        filename[:_LONGEST] if isinstance(filename, str) else None,
     )

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, replace
 
 from llm_sandbox.backends.base import Exit, Machine, RawProcess
+from llm_sandbox.backends.processes import ended_by
 from llm_sandbox.backends.terminals import check_size
 from llm_sandbox.data import ProcessResult
 from llm_sandbox.exceptions import ContainerGoneError, SandboxTimeoutError, ValidationError
@@ -202,6 +203,9 @@ class Process:
             stderr_truncated=stderr.truncated,
             dropped_bytes=stdout.dropped_bytes + stderr.dropped_bytes,
             duration_s=self._ended_at() - self._started,
+            cause=ended_by(ended, self._machine.spec.limits) if self._ending.get() else None,
+            cpu_s=ended.cpu_s,
+            peak_memory_bytes=ended.peak_memory_bytes,
         )
 
     def _ended_at(self) -> float:

@@ -1,10 +1,10 @@
 """Make a result of what a run brought: the last step, where nothing is lost."""
 
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from llm_sandbox.artifacts.artifact import Artifact
-from llm_sandbox.backends.base import Isolation, MachineSpec
+from llm_sandbox.backends.base import Isolation, LimitEvents, MachineSpec
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.data import ConsoleOutput, ExecutionResult, Usage
 from llm_sandbox.kernel.client import KernelRun
@@ -20,8 +20,10 @@ from llm_sandbox.outputs import (
     last_displays,
 )
 from llm_sandbox.plots import PlotOutput
+from llm_sandbox.sandbox.space import Space
 from llm_sandbox.session.attempts import Attempts
-from llm_sandbox.session.doors import explain
+from llm_sandbox.session.causes import Circumstances, find_cause, limit_sentences
+from llm_sandbox.session.doors import explain, is_offline
 
 __all__ = ["assemble"]
 
@@ -40,6 +42,10 @@ def assemble(
     spec: MachineSpec,
     isolation: Isolation,
     attempts: Attempts,
+    events: LimitEvents,
+    measure: Callable[[str], Space],
+    expired: bool,
+    earlier_cpu_s: float | None,
     phases: Mapping[str, float],
     wall_s: float,
     plotting: bool,
@@ -56,6 +62,10 @@ def assemble(
         spec: The machine's specification.
         isolation: What holds the machine.
         attempts: What it tried to reach in vain.
+        events: How often the kernel enforced limits while it ran.
+        measure: Tells how full the file system of a path is.
+        expired: Whether the sandbox itself had no more time.
+        earlier_cpu_s: CPU seconds that the interpreter said it had used before; None for none.
         phases: Seconds by phase.
         wall_s: Seconds from request to end.
         plotting: Whether displays that are plots are listed as such.
@@ -70,12 +80,27 @@ def assemble(
     if run.problem:
         notes = (*notes, f"The interpreter broke the protocol and was ended: {run.problem}.")
     notes = (*notes, *_left_out(collector))
-    claimed = run.reply.get("llm_sandbox") or {}
     vain = attempts.take()
     streams = ConsoleOutput(exit_code, stderr, stdout)
+    closed = isolation.state("network") == "enforced" or bool(vain)
+    dropped = collector.dropped("stdout") + collector.dropped("stderr")
+    circumstances = Circumstances(
+        status=status,
+        error=error,
+        streams=streams,
+        exit=run.exit,
+        events=events,
+        stopped=_was_stopped(run),
+        expired=expired,
+        dropped=dropped + collector.dropped_outputs > 0,
+        offline=closed and is_offline(error, streams),
+    )
+    cause = find_cause(circumstances, spec)
+    own_disk = isolation.level != "none"
     result_notes = [
         *notes,
-        *explain(error, streams, spec, isolation, attempts.network, vain),
+        *explain(error, streams, spec.workdir, isolation, attempts.network, vain),
+        *limit_sentences(cause, circumstances, spec, has_disk_limits=own_disk, measure=measure),
     ]
     return ExecutionResult(
         exit_code=exit_code,
@@ -88,17 +113,12 @@ def assemble(
         deleted=deleted,
         error=error,
         value=collector.value,
-        usage=Usage(
-            wall_s=wall_s,
-            cpu_s=_number(claimed.get("cpu_s")),
-            peak_memory_bytes=_whole(claimed.get("peak_rss")),
-            phases=dict(phases),
-        ),
+        usage=_usage(run, events, phases, wall_s, earlier_cpu_s),
         state=state,
         execution_count=_whole(run.reply.get("execution_count")),
         stdout_truncated=collector.dropped("stdout") > 0,
         stderr_truncated=collector.dropped("stderr") > 0,
-        dropped_bytes=collector.dropped("stdout") + collector.dropped("stderr"),
+        dropped_bytes=dropped,
         dropped_outputs=collector.dropped_outputs,
         timed_out=status is RunStatus.TIMEOUT,
         oom_killed=status is RunStatus.OOM,
@@ -106,6 +126,32 @@ def assemble(
         notes=tuple(result_notes),
         observations=collector.observed.finish(),
         network=vain,
+        cause=cause,
+    )
+
+
+def _usage(
+    run: KernelRun,
+    events: LimitEvents,
+    phases: Mapping[str, float],
+    wall_s: float,
+    earlier_cpu_s: float | None,
+) -> Usage:
+    ended = run.exit or run.killed
+    if ended is None or ended.cpu_s is None:
+        claimed = run.reply.get("llm_sandbox") or {}
+        cpu_s, peak = _number(claimed.get("cpu_s")), _whole(claimed.get("peak_rss"))
+    else:
+        # Its whole life was measured; how much of it was before this run, only itself has said.
+        cpu_s, peak = max(0.0, ended.cpu_s - (earlier_cpu_s or 0.0)), ended.peak_memory_bytes
+    return Usage(
+        wall_s=wall_s,
+        cpu_s=cpu_s,
+        peak_memory_bytes=peak,
+        phases=dict(phases),
+        oom_kills=events.oom_kills,
+        refused_forks=events.refused_forks,
+        measured=ended is not None and ended.cpu_s is not None and earlier_cpu_s is None,
     )
 
 

@@ -1,13 +1,16 @@
-"""Which closed door a failure ran into, so that a result can say what opens it."""
+"""Which closed door a failure ran into, so that a result can say what opens it.
+
+Limits are `session.causes`.
+"""
 
 from collections.abc import Sequence
 
-from llm_sandbox.backends.base import Isolation, MachineSpec
+from llm_sandbox.backends.base import Isolation
 from llm_sandbox.data import ConsoleOutput
 from llm_sandbox.network import Network, NetworkEvent
 from llm_sandbox.outputs import ExecutionError
 
-__all__ = ["explain"]
+__all__ = ["explain", "is_offline"]
 
 _NETWORK_ERRORS = frozenset(
     {
@@ -31,31 +34,29 @@ _NETWORK_WORDS = (
 _GATED = ("bubblewrap", "docker", "podman", "micromamba")
 """Backends whose sandboxes may have rules."""
 _MOST_TARGETS = 3
-_MEMORY_WORDS = (
-    "JavaScript heap out of memory",
-    "Array buffer allocation failed",
-    "java.lang.OutOfMemoryError",
-    "std::bad_alloc",
-    "fatal error: runtime: out of memory",
-    "cannot allocate vector of size",
-    "failed to allocate memory",
-)
+
+
+def is_offline(error: ExecutionError | None, output: ConsoleOutput) -> bool:
+    """Whether a failure is that of a network which is not there."""
+    name = error.name if error is not None else ""
+    text = f"{error.value if error is not None else ''}\n{output.stderr[-4000:]}"
+    return name in _NETWORK_ERRORS or any(words in text for words in _NETWORK_WORDS)
 
 
 def explain(
     error: ExecutionError | None,
     output: ConsoleOutput,
-    spec: MachineSpec,
+    workdir: str,
     isolation: Isolation,
     network: Network = "blocked",
     attempts: Sequence[NetworkEvent] = (),
 ) -> list[str]:
-    """Say which limit or closed door explains a failed run.
+    """Say which closed door explains a failed run.
 
     Args:
         error: What the interpreter reported.
         output: Its streams.
-        spec: What the machine was made with.
+        workdir: The sandbox's working directory.
         isolation: What holds it.
         network: What it may reach.
         attempts: What it tried to reach in vain.
@@ -65,31 +66,14 @@ def explain(
     """
     name = error.name if error is not None else ""
     text = f"{error.value if error is not None else ''}\n{output.stderr[-4000:]}"
-    limits = spec.limits
     sentences = []
-    offline = name in _NETWORK_ERRORS or any(words in text for words in _NETWORK_WORDS)
+    offline = is_offline(error, output)
     if attempts and (offline or output.exit_code != 0):
         sentences += _closed(attempts)
     elif offline and isolation.state("network") == "enforced":
         sentences.append(_nothing_open(network, isolation))
-    if "No space left on device" in text or "Errno 28" in text:
-        size = limits.workdir_bytes >> 20
-        sentences.append(
-            f"The working directory holds {size} MiB; Limits(workdir_bytes=...) changes that."
-        )
-    full = name == "MemoryError" or name.endswith("ArrayMemoryError")
-    if full or any(words in text for words in _MEMORY_WORDS):
-        size = limits.memory_bytes >> 20
-        sentences.append(
-            f"The sandbox has {size} MiB of memory; Limits(memory_bytes=...) changes that."
-        )
-    if name == "BlockingIOError" or "can't start new thread" in text or "Cannot fork" in text:
-        sentences.append(
-            f"The sandbox may run {limits.processes} processes and threads; "
-            "Limits(processes=...) changes that."
-        )
     if "Read-only file system" in text:
-        sentences.append(f"Only {spec.workdir} and /tmp are writable.")
+        sentences.append(f"Only {workdir} and /tmp are writable.")
     if name == "StdinNotImplementedError" or (error is not None and error.kind == "input"):
         sentences.append("The code asked for input; run(code, stdin='...') answers it.")
     if name == "ModuleNotFoundError":

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from llm_sandbox.const import RunStatus
+from llm_sandbox.const import RunCause, RunStatus
 from llm_sandbox.data import ExecutionResult, Usage
 from llm_sandbox.exceptions import SecurityViolationError
 from llm_sandbox.outputs import ExecutionError
@@ -111,6 +111,7 @@ def refused_result(report: "ScanReport") -> ExecutionResult:
         error=error,
         usage=Usage(),
         findings=report.findings,
+        cause=RunCause.POLICY,
     )
 
 

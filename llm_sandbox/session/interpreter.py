@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.backends.base import Backend, Machine, MachineSpec
+from llm_sandbox.backends.base import Backend, LimitEvents, Machine, MachineSpec
 from llm_sandbox.const import StateOutcome
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import (
@@ -21,6 +21,7 @@ from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import Deadline
 from llm_sandbox.sandbox.sandbox import Sandbox
+from llm_sandbox.sandbox.space import Space, measure_space
 from llm_sandbox.session.assembly import assemble
 from llm_sandbox.session.attempts import Attempts
 from llm_sandbox.session.collection import Collected, Collection
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 __all__ = ["Interpreter"]
 
 _CLEAN_ENDS = ("replied", "interrupted", "ended")
+_SHORT_S = 0.01
+_REPORT_S = 0.5
+"""How long the report of a kernel's death by our hand may take."""
 _OTHERWISE = "persistent=False runs each piece of code as a program of its own, without a kernel"
 
 
@@ -73,6 +77,9 @@ class Interpreter:
         self._sandbox: Sandbox | None = None
         self._fresh = True
         self._is_starting = False
+        self._events = LimitEvents(0, 0)
+        self._claimed_cpu_s: float | None = None
+        """CPU seconds of the kernel's runs so far, by its own word; None before the first."""
 
     def settle(self, sandbox: Sandbox) -> None:
         """Called once, before anything has run: from here on, what runs do to the working directory
@@ -157,6 +164,7 @@ class Interpreter:
         environment = {} if self._setup.is_python else self._environment()
         spec = self._setup.spec(self.machine, environment, cold=self._cold)
         self._is_starting = self._setup.is_late
+        self._claimed_cpu_s = None
         return start_kernel(self.machine, spec)
 
     def _configure(self) -> None:
@@ -204,9 +212,11 @@ class Interpreter:
         prepared = time.perf_counter()
         collector = Collector(self._config.limits, on_output)
         self._fresh = False
+        earlier_cpu_s = self._claimed_cpu_s
         programs = self._programs if is_program else None
         run = self._execute(code, collector, deadline, stdin, stop, programs)
         executed = time.perf_counter()
+        events = self._limit_events() if executed - prepared > _SHORT_S else LimitEvents()
         state, notes = self._recover(run)
         recovered = time.perf_counter()
         collection = self._collection
@@ -221,6 +231,10 @@ class Interpreter:
             spec=self.machine.spec,
             isolation=self.machine.isolation,
             attempts=attempts,
+            events=events,
+            measure=self._measure,
+            expired=self.expired,
+            earlier_cpu_s=None if is_program else earlier_cpu_s,
             phases={
                 "prepare": prepared - started,
                 "execute": executed - prepared,
@@ -238,6 +252,25 @@ class Interpreter:
             error.add_note(f"raised by a callback of run(); the code itself ended as {result!r}")
             raise error
         return result
+
+    def _limit_events(self) -> LimitEvents:
+        """What the kernel has enforced since this was last asked.
+
+        No limit is met in a few milliseconds of use, so that short runs need not ask.
+        """
+        before = self._events
+        try:
+            self._events = now = self.machine.limit_events()
+        except SandboxError:
+            return LimitEvents()
+        return LimitEvents(
+            _since(before.oom_kills, now.oom_kills), _since(before.refused_forks, now.refused_forks)
+        )
+
+    def _measure(self, path: str) -> Space:
+        if self._sandbox is None:
+            raise ContainerGoneError("the sandbox has ended")
+        return measure_space(self._sandbox, path)
 
     def _execute(
         self,
@@ -319,12 +352,16 @@ class Interpreter:
             with contextlib.suppress(SandboxError):
                 self.machine.kill(self._client.id, children_only=True)
         if run.end in ("replied", "interrupted"):
+            self._note_cpu(run)
             kept = StateOutcome.KEPT if self._config.persistent else StateOutcome.RESET
             return kept, ()
         if run.end == "ended" and self.machine.end_reason is None:
             # A whole program beside the interpreter, which it has not touched, or without one.
             return (StateOutcome.KEPT if self._has_kernel else StateOutcome.RESET), ()
+        client = self._client
         trouble = self._end_client(kill=run.end != "died")
+        if client is not None and run.exit is None and self.machine.end_reason is None:
+            run.killed = client.await_exit(_REPORT_S)
         try:
             if self.machine.end_reason is not None:
                 raise ContainerGoneError("the sandbox has ended")
@@ -334,9 +371,17 @@ class Interpreter:
         except SandboxError:
             why = "its time was up" if self.expired else trouble or "it could not be kept"
             return StateOutcome.LOST, (f"The sandbox has ended: {why}.",)
+        if not self._config.persistent:
+            return StateOutcome.RESET, ()
         return StateOutcome.RESET, (
             "The interpreter was restarted: variables are gone, files are still there.",
         )
+
+    def _note_cpu(self, run: KernelRun) -> None:
+        """Keep count of what the interpreter says it has used."""
+        claimed = (run.reply.get("llm_sandbox") or {}).get("cpu_s")
+        used = claimed if isinstance(claimed, int | float) and claimed >= 0 else 0.0
+        self._claimed_cpu_s = (self._claimed_cpu_s or 0.0) + used
 
     def _check_alive(self) -> None:
         reason = self.machine.end_reason
@@ -404,3 +449,7 @@ class Interpreter:
         self._setup.take_away()
         if self._machine is not None:
             self._machine.destroy()
+
+
+def _since(before: int | None, now: int | None) -> int | None:
+    return None if now is None else max(0, now - (before or 0))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from llm_sandbox.const import RunStatus, StateOutcome
+from llm_sandbox.const import RunCause, RunStatus, StateOutcome
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.outputs import ErrorOutput, ExecutionError, TracebackFrame
 from llm_sandbox.views.fence import clean, cut_middle, fenced, one_line
@@ -24,6 +24,15 @@ _ENDS = {
     RunStatus.CRASHED: "the inside broke the protocol",
     RunStatus.BLOCKED: "refused by the policy; nothing ran",
 }
+_LIMITS: dict[RunCause | None, str] = {
+    RunCause.CPU: "limit on CPU time",
+    RunCause.MEMORY: "limit on memory",
+    RunCause.PROCESSES: "limit on processes",
+    RunCause.DISK: "a file system was full",
+    RunCause.FILE_SIZE: "limit on the size of a file",
+    RunCause.OPEN_FILES: "limit on open files",
+}
+"""Causes that the status does not name; the interpreter's word where nothing else was measured."""
 
 
 def status_lines(result: ExecutionResult) -> list[str]:
@@ -37,6 +46,8 @@ def status_lines(result: ExecutionResult) -> list[str]:
         status += f", exit code {result.exit_code}"
     if result.signal is not None:
         status += f", signal {result.signal}"
+    if result.cause in _LIMITS:
+        status += f" ({_LIMITS[result.cause]})"
     lines = [status]
     if result.state is not StateOutcome.KEPT:
         lines.append(f"variables: {result.state.value}")

@@ -32,7 +32,7 @@ FIGURE = "import matplotlib.pyplot as plt; plt.plot([1, 2]); plt.show()"
         (["-c", "import sys; sys.exit('bye')"], 1, "", "bye\n"),
         (["-c", "1 / 0"], 1, "", "ZeroDivisionError: division by zero\n"),
         (["-c", "def ("], 1, "", "SyntaxError: invalid syntax\n"),
-        (["-c", "import os; os.kill(os.getpid(), 11)"], 139, "", "SIGSEGV\n"),
+        (["-c", "import os; os.kill(os.getpid(), 11)"], 139, "", "SIGSEGV"),
         (["--timeout", "0.5", "-c", "print(1); import time; time.sleep(60)"], 124, "1\n", "0.5 s"),
         (["--policy", "strict", "-c", "import os; os.fork()"], 126, "", "refuses this code"),
         (["--policy", "strict", "-c", "print(1)"], 0, "1\n", ""),

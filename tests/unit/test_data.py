@@ -11,7 +11,7 @@ import time
 import pytest
 
 from llm_sandbox.artifacts import Artifact, ArtifactType
-from llm_sandbox.const import RunStatus, StateOutcome
+from llm_sandbox.const import RunCause, RunStatus, StateOutcome
 from llm_sandbox.contents import Content
 from llm_sandbox.data import (
     ConsoleOutput,
@@ -82,6 +82,7 @@ FULL = ExecutionResult(
     ),
     observations=(Observation("os.system", "process.run", "id \0", 2),),
     network=(NetworkEvent(1, 2.5, "tcp", "denied", "denied", None, "192.0.2.7", 80, "x", 3),),
+    cause=RunCause.CPU,
 )
 
 

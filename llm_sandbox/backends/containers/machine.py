@@ -15,6 +15,7 @@ from llm_sandbox.backends.base import (
     Exit,
     Isolation,
     KernelSpec,
+    LimitEvents,
     MachineSpec,
     ProcessSpec,
     RawKernel,
@@ -208,6 +209,10 @@ class ContainerMachine(SupervisedMachine):
                 backend=self.isolation.backend,
                 hint="open a new session",
             ) from None
+
+    def limit_events(self) -> LimitEvents:
+        counts = self._request("limit_events", machine=self.id)
+        return LimitEvents(counts["oom_kills"], counts["refused_forks"])
 
     @contextlib.contextmanager
     def process_in_network(self) -> Iterator[int]:

@@ -167,14 +167,15 @@ class Cgroup:
 
     def oom_kills(self) -> int:
         """How many processes the kernel has killed here for want of memory."""
-        memory = self._paths["memory"]
         name = "memory.oom_control" if self._tree.version == 1 else "memory.events"
-        with contextlib.suppress(OSError):
-            for line in (memory / name).read_text().splitlines():
-                key, _, value = line.partition(" ")
-                if key == "oom_kill":
-                    return int(value)
-        return 0
+        return _event_count(self._paths["memory"] / name, "oom_kill") or 0
+
+    def refused_forks(self) -> int | None:
+        """How many processes and threads the kernel did not start because of their limit; None
+        where this group does not hold it.
+        """
+        pids = self._paths.get("pids")
+        return None if pids is None else _event_count(pids / "pids.events", "max")
 
     def peak_memory(self) -> int | None:
         """The most memory used here at once, in bytes, where the kernel keeps it."""
@@ -189,6 +190,15 @@ class Cgroup:
         """Remove the group once its processes are gone."""
         for path in set(self._paths.values()):
             remove_group(str(path), wait_s)
+
+
+def _event_count(path: Path, wanted: str) -> int | None:
+    with contextlib.suppress(OSError):
+        for line in path.read_text().splitlines():
+            name, _, count = line.partition(" ")
+            if name == wanted:
+                return int(count)
+    return None
 
 
 def _enable_in_parent(parent: Path, tree: CgroupTree) -> None:
