@@ -15,6 +15,7 @@ from llm_sandbox.backends.base import Backend, Isolation
 from llm_sandbox.const import SandboxBackend
 from llm_sandbox.data import ExecutionResult, ProcessResult
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
+from llm_sandbox.outputs import BackgroundOutput
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.history import HistoryEntry
 from llm_sandbox.session.lending import LentKernel
@@ -165,6 +166,10 @@ class AsyncSession:
         stop = self._session._stop
         if stop is not None and stop.thread == call.thread:
             stop.ask()
+
+    async def background_output(self) -> list[BackgroundOutput]:
+        """Return what runs put out after they had ended; see `BaseSession.background_output`."""
+        return await in_thread_quickly(self._session.background_output)
 
     async def interrupt(self) -> None:
         """Stop the code that runs now, from another task; see `BaseSession.interrupt`."""

@@ -86,7 +86,7 @@ def _warm(kernel: Any, *cells: str) -> None:
     """
     shell = kernel.shell
     streams = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = kernel.text_streams
+    sys.stdout, sys.stderr = kernel.streams.own.values()
     try:
         for cell in cells:
             shell.run_cell(cell, store_history=False, silent=False)

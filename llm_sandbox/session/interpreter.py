@@ -15,6 +15,7 @@ from llm_sandbox.exceptions import (
     SandboxError,
     SandboxTimeoutError,
 )
+from llm_sandbox.kernel.background import Background
 from llm_sandbox.kernel.client import KernelClient, KernelRun
 from llm_sandbox.kernel.collector import Collector, OutputCallback
 from llm_sandbox.kernel.stop import Stop
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Interpreter"]
 
+_BACKGROUND = "background"
+_ANSWER_S = 5.0
 _OTHERWISE = "persistent=False runs each piece of code as a program of its own, without a kernel"
 
 
@@ -47,6 +50,7 @@ class Interpreter:
         spec: What kind of machine.
         config: The session's settings.
         handler: The language.
+        background: Gets what runs put out after they have ended.
     """
 
     def __init__(
@@ -55,11 +59,13 @@ class Interpreter:
         spec: MachineSpec,
         config: SessionConfig,
         handler: AbstractLanguageHandler,
+        background: Background,
     ) -> None:
         self._backend = backend
         self._spec = spec
         self._config = config
         self._handler = handler
+        self._background = background
         self._setup = KernelSetup(handler, config)
         self._has_kernel = self._setup.has_kernel
         self._programs: Programs | None = None
@@ -159,6 +165,8 @@ class Interpreter:
 
     def _configure(self) -> None:
         assert self._client is not None
+        self._client.background = self._background
+        self._background.forget_processes()
         limits = self._config.limits
         self._client.configure(
             environment=self._environment(),
@@ -200,6 +208,7 @@ class Interpreter:
         attempts = Attempts(self._sandbox)
         prepared = time.perf_counter()
         collector = Collector(self._config.limits, on_output)
+        self._background.begin_run()
         self._fresh = False
         programs = self._programs if is_program else None
         run = self._execute(code, collector, deadline, stdin, stop, programs)
@@ -225,13 +234,36 @@ class Interpreter:
             plotting=self._config.enable_plotting,
             files=left.files,
             deleted=left.deleted,
-            notes=(*notes, *left.notes),
+            notes=(*notes, *left.notes, *self._background_notes(run)),
         )
         if collector.callback_error is not None:
             error = collector.callback_error
             error.add_note(f"raised by a callback of run(); the code itself ended as {result!r}")
             raise error
         return result
+
+    def _background_notes(self, run: KernelRun) -> Iterator[str]:
+        if run.shared_pipes:
+            yield (
+                "A process that an earlier run started was still there: what child processes wrote "
+                "in this run may be its output."
+            )
+        news = self._background.news()
+        if news is not None:
+            yield news
+
+    def hear_background(self) -> None:
+        """Take in all that runs have put out since they ended.
+
+        Raises:
+            ContainerGoneError: The machine has ended.
+        """
+        self._check_alive()
+        if self._client is None:
+            return
+        # An interpreter that answers has sent what it held.
+        run = self._client.call(_BACKGROUND, {}, deadline=Deadline.after(_ANSWER_S))
+        self._recover(run)
 
     def _execute(
         self,
