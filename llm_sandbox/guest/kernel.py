@@ -49,6 +49,8 @@ class WireKernel(IPythonKernel):
     """What the host may call by name; set by whoever builds the kernel."""
     is_copy = False
     """Whether this process was forked from the kernel by the user's code."""
+    _users_streams: Any = None
+    """What the code has put in the place of the streams, while a cell is answered."""
     _children_cpu = 0.0
     """CPU seconds of awaited children up to the end of the last cell."""
 
@@ -67,6 +69,7 @@ class WireKernel(IPythonKernel):
         self.session.pid = os.getpid()
         self.streams.install()
         sys.stdin = InputStream(self)
+        self._modules = dict(sys.modules)
         self.observer = Observer(self.session)
         os.register_at_fork(before=self._flush_own, after_in_child=self._forked_by_user)
         self.flusher = PeriodicFlush(wire, self.streams)
@@ -133,7 +136,10 @@ class WireKernel(IPythonKernel):
             self.loop.add_reader(self.wire.fileno(), _settle, readable)
             self.observer.watching = True
             try:
-                self.loop.run_until_complete(readable)
+                while not readable.done():
+                    # What a task raises to end the process ends the task.
+                    with contextlib.suppress(SystemExit, KeyboardInterrupt):
+                        self.loop.run_until_complete(readable)
             finally:
                 self.observer.watching = False
                 self.loop.remove_reader(self.wire.fileno())
@@ -206,6 +212,8 @@ class WireKernel(IPythonKernel):
             pass  # it came between the user's code and the reply, or a reply was sent already
         finally:
             self.executing = False
+            if self._users_streams is not None:
+                (sys.stdout, sys.stderr), self._users_streams = self._users_streams, None
             signal.signal(signal.SIGINT, self._interrupted)
 
     async def do_execute(
@@ -220,6 +228,7 @@ class WireKernel(IPythonKernel):
         cell_id: Any = None,
     ) -> dict[str, Any]:
         """Run a cell; adds to ipykernel's reply what the host wants to know."""
+        self.streams.mend()
         self._forward_input(allow_stdin)
         shell = self.shell
         cpu_before = time.process_time()
@@ -246,6 +255,9 @@ class WireKernel(IPythonKernel):
             reply["evalue"] = "" if isinstance(error, SystemExit) else safe_text(error)
             reply["traceback"] = shell._last_traceback or []
         self._flush_streams()
+        self.streams.mend()
+        if "sys" not in sys.modules:
+            sys.modules.update(self._modules)  # all that Jupyter's code imports anew by name
         own, children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         children_cpu = children.ru_utime + children.ru_stime
         reply["llm_sandbox"] = {
@@ -256,6 +268,9 @@ class WireKernel(IPythonKernel):
             "observed": self.observer.drain(),
         }
         self._children_cpu = children_cpu
+        # Jupyter's own code writes to them after this, whatever they are.
+        self._users_streams = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = self.streams.own.values()
         return reply
 
     async def _run_cell(self, code: str, silent: bool, store_history: bool) -> Any:
@@ -350,8 +365,8 @@ def _multiprocessing_pids() -> tuple[set[int], set[int]]:
             "joblib.externals.loky.backend.resource_tracker",
         )
     ]
-    workers = {child.ident for child in list(getattr(process, "_children", ()))}
-    helpers = {
+    workers: set[Any] = {child.ident for child in list(getattr(process, "_children", ()))}
+    helpers: set[Any] = {
         getattr(getattr(server, "_forkserver", None), "_forkserver_pid", None),
         *(getattr(tracker, "_pid", None) for tracker in trackers),
     }

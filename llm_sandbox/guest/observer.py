@@ -41,7 +41,9 @@ _OWN_CODE: tuple[CodeType, ...] = tuple(
 _IMPORT = getattr(getattr(_bootstrap, "_call_with_frames_removed", None), "__code__", None)
 _CACHES = ("/__pycache__/", "/.cache/", "/.matplotlib/", "/.config/matplotlib/", "/matplotlib-")
 _STARTS = frozenset(
-    event for event, (capability, _) in EVENTS.items() if capability in ("process.run", "process.fork")
+    event
+    for event, (capability, _) in EVENTS.items()
+    if capability in ("process.run", "process.fork")
 )
 _FONTS = "/matplotlib/font_manager.py"
 

@@ -80,7 +80,7 @@ def follow_threads(started: "Callable[[], None]") -> None:
 
 def _inheriting(start: "Callable[..., Any]", started: "Callable[[], None]") -> "Callable[..., Any]":
     @functools.wraps(start)
-    def inheriting(function: "Callable[..., Any]", *args: Any, **options: Any) -> Any:
+    def inheriting(function: Any, *args: Any, **options: Any) -> Any:
         if not callable(function):
             return start(function, *args, **options)  # which says so
         started()

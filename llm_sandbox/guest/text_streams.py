@@ -1,4 +1,4 @@
-"""The text streams of a kernel: what a cell, its threads and its tasks print, as stream messages."""
+"""The text streams of a kernel: what cells, their threads and their tasks print, as messages."""
 
 import io
 import json
@@ -18,6 +18,7 @@ from .wire import Wire
 _FRAME_BYTES = 1 << 20
 _LATE_FRAME_BYTES = 32 << 10
 _GATHERED_BYTES = 1 << 16
+_encoder = json.JSONEncoder(default=str)
 
 
 class CapturedStream(io.BufferedIOBase):
@@ -190,7 +191,7 @@ class CapturedStream(io.BufferedIOBase):
             "content": {"name": self._name, "text": ""},
             "bulk": [["text"]],
         }
-        return json.dumps(message, default=str).encode()
+        return _encoder.encode(message).encode()
 
     # --- in a copy of the process
 

@@ -237,7 +237,13 @@ def serve(kernel: Any, stream: int, *, warm: bool) -> None:
         kernel.rehearse("print(1)", "1")
         _forget_results(kernel.shell)
     kernel.observer.install()
-    kernel.serve()
+    try:
+        kernel.serve()
+    except BaseException as error:  # noqa: BLE001 - told, and ended so that it is no exit
+        with contextlib.suppress(OSError):
+            os.write(2, f"the interpreter failed: {type(error).__name__}: {error}\n".encode())
+        signal.signal(signal.SIGABRT, signal.SIG_DFL)
+        os.abort()
 
 
 def _reseed() -> None:

@@ -150,8 +150,8 @@ class BaseSession(MachineSession):
     def background_output(self) -> list[BackgroundOutput]:
         """Return what runs put out after they had ended, since this was last called.
 
-        A thread, a task or a process that a run leaves running goes on printing and showing. That is
-        in no later result, except what a process writes in the time of a later run that starts
+        A thread, a task or a process that a run leaves running goes on printing and showing. That
+        is in no later result, except what a process writes in the time of a later run that starts
         processes itself; the result's `notes` say so. It can be taken while another thread runs
         code, and after `close`.
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import sys
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .imports import on_import
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 _LOKY = "joblib.externals.loky.backend.fork_exec"
 _PREFIX = "import sys; sys.stdout.reconfigure(line_buffering=True); "
