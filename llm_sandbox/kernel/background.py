@@ -2,6 +2,7 @@
 
 import codecs
 import collections
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +16,8 @@ from llm_sandbox.outputs import BackgroundOutput, Output, StreamOutput
 __all__ = ["Background", "BackgroundCallback"]
 
 BackgroundCallback = Callable[[BackgroundOutput], None]
+
+logger = logging.getLogger("llm_sandbox")
 
 _MOST_RUNS = 10_000
 _MOST_RECORDS = 10_000
@@ -120,6 +123,9 @@ class Background:
         if frame.channel != frames.IOPUB or kind.startswith("llm_sandbox"):
             return
         run = self._runs.get(str(message["parent_header"].get("msg_id")))
+        detail = message["metadata"].get("llm_sandbox")
+        if isinstance(detail, dict) and detail.get("run", run) is None:
+            run = None  # the interpreter does not know
         if kind == "stream":
             dropped = _dropped(message["metadata"])
             self._lost += dropped
@@ -184,8 +190,13 @@ class Background:
             self._entries[0].dropped += oldest.size + oldest.dropped
 
     def _tell(self, record: BackgroundOutput) -> None:
-        if self.callback is not None:
+        if self.callback is None:
+            return
+        try:
             self.callback(record)
+        except Exception:  # whoever runs code now is not whoever listens
+            self.callback = None
+            logger.exception("a callback for background output failed, and is called no more")
 
     # --- out
 

@@ -18,6 +18,7 @@ from llm_sandbox.exceptions import (
     SessionBusyError,
     ValidationError,
 )
+from llm_sandbox.kernel.background import BackgroundCallback
 from llm_sandbox.kernel.collector import OutputCallback
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
@@ -168,6 +169,21 @@ class BaseSession(MachineSession):
             with suppress(SessionBusyError, ContainerGoneError), Turn(self._busy):
                 interpreter.hear_background()
         return self._background.take()
+
+    def on_background_output(self, callback: BackgroundCallback | None) -> None:
+        """Call back with background output as it is received, beside keeping it.
+
+        It is received while code runs, and by `background_output`, in the thread that does that. A
+        callback that raises is logged, and called no more.
+
+        Args:
+            callback: Takes a `BackgroundOutput`; None to stop. It takes the place of the last one.
+
+        Raises:
+            ValidationError: It cannot be called.
+        """
+        _check_callback(callback)
+        self._background.callback = callback
 
     def interrupt(self) -> None:
         """Stop the code that runs now, from another thread; does nothing when none runs.
@@ -397,6 +413,14 @@ class BaseSession(MachineSession):
         target = Path(path)
         target.write_text(html_report(title, self.history), "utf-8")
         return target
+
+
+def _check_callback(callback: object) -> None:
+    if callback is not None and not callable(callback):
+        kind = type(callback).__name__
+        raise ValidationError(
+            f"invalid callback: expected a function, got {kind}", parameter="callback"
+        )
 
 
 def _check_code(code: object) -> None:

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from llm_sandbox import Limits, aio, create_session
-from llm_sandbox.exceptions import NotOpenSessionError
+from llm_sandbox.exceptions import NotOpenSessionError, ValidationError
 from llm_sandbox.outputs import DisplayOutput, StreamOutput
 
 EVENT = "import threading, time\ngo = threading.Event()\n"
@@ -174,6 +174,28 @@ def test_output_stays_readable_after_close(session):
 def test_a_new_session_has_none_and_says_why():
     with pytest.raises(NotOpenSessionError):
         create_session(lang="python", backend="bubblewrap").background_output()
+
+
+def test_a_callback_hears_it_in_the_time_of_a_later_run(session, caplog):
+    heard = []
+    session.on_background_output(heard.append)
+    session.run(EVENT + "thread = threading.Thread(target=lambda: (go.wait(), print('late')))")
+    session.run("thread.start()")
+
+    session.run("go.set(); thread.join()")
+    session.on_background_output(lambda record: 1 / 0)
+    session.run("threading.Timer(0.1, print, ['more']).start()")
+    result = session.run("time.sleep(0.3); print('mine')")
+
+    assert [(2, "stdout", "late\n")] == facts(heard)
+    assert "mine\n" == result.stdout
+    assert ["late\n", "more\n"] == [text for _, _, text in facts(session.background_output())]
+    assert "called no more" in caplog.text
+
+
+def test_what_cannot_be_called_is_no_callback(session):
+    with pytest.raises(ValidationError, match="callback"):
+        session.on_background_output("print")
 
 
 def test_the_awaitable_twin_returns_the_same():
