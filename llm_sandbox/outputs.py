@@ -14,6 +14,7 @@ from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.plain import as_mapping, from_plain, to_plain
 
 __all__ = [
+    "BackgroundOutput",
     "ClearOutput",
     "DisplayOutput",
     "ErrorOutput",
@@ -110,6 +111,36 @@ class ErrorOutput:
 Output: TypeAlias = (
     StreamOutput | DisplayOutput | UpdateOutput | ClearOutput | ResultOutput | ErrorOutput
 )
+
+
+@dataclass(frozen=True, slots=True)
+class BackgroundOutput:
+    """What a run put out after it had ended: a thread, a task or a process that it left running."""
+
+    run: int | None
+    """Number of the run in its session, from 1, as the places in `history`; None when it is not
+    known: more than one could have."""
+    output: Output
+    """What was put out."""
+    time: float
+    """When it was received, in seconds since the epoch, on the host's clock."""
+    dropped_bytes: int = 0
+    """Bytes that came before it and are not kept, because there were too many."""
+
+    @property
+    def stream(self) -> Literal["stdout", "stderr"] | None:
+        """The stream that it was written to; None for a display or an error."""
+        return self.output.name if isinstance(self.output, StreamOutput) else None
+
+    @property
+    def text(self) -> str:
+        """What was written, or the plain text of what was shown."""
+        if isinstance(self.output, StreamOutput):
+            return self.output.text
+        if isinstance(self.output, ErrorOutput):
+            return "\n".join(self.output.traceback)
+        data = getattr(self.output, "data", {})
+        return str(data.get("text/plain", ""))
 
 
 @dataclass(frozen=True, slots=True)

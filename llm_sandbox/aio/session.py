@@ -14,7 +14,9 @@ from llm_sandbox.aio.threads import Call, in_thread, in_thread_quickly, to_the_e
 from llm_sandbox.backends.base import Backend, Isolation
 from llm_sandbox.const import SandboxBackend
 from llm_sandbox.data import ExecutionResult, ProcessResult
+from llm_sandbox.kernel.background import BackgroundCallback
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
+from llm_sandbox.outputs import BackgroundOutput
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.history import HistoryEntry
 from llm_sandbox.session.lending import LentKernel
@@ -165,6 +167,18 @@ class AsyncSession:
         stop = self._session._stop
         if stop is not None and stop.thread == call.thread:
             stop.ask()
+
+    async def background_output(self) -> list[BackgroundOutput]:
+        """Return what runs put out after they had ended; see `BaseSession.background_output`."""
+        return await in_thread_quickly(self._session.background_output)
+
+    async def on_background_output(self, callback: BackgroundCallback | None) -> None:
+        """Call back with background output as it is received; see `BaseSession`.
+
+        It is called in a worker thread.
+        """
+        self._session.on_background_output(callback)
+        await checkpoint()
 
     async def interrupt(self) -> None:
         """Stop the code that runs now, from another task; see `BaseSession.interrupt`."""

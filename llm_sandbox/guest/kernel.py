@@ -8,7 +8,6 @@ message, so that a process holding a built kernel can fork as often as it likes.
 import asyncio
 import contextlib
 import functools
-import json
 import logging
 import os
 import resource
@@ -30,22 +29,15 @@ from ipykernel.ipkernel import IPythonKernel
 from jupyter_client.session import extract_header
 
 # isort: on
-from . import frames
+from . import frames, parents
 from .cell_input import NO_INPUT, InputStream
 from .main_module import Script
 from .observer import Observer
+from .pipes import writers
 from .shell import CellCompiler, SessionShell, quiet
+from .text_streams import PeriodicFlush, TextStreams, is_delivering
 from .tracebacks import safe_text
-from .wire import (
-    guard_from_threads,
-    CapturedRaw,
-    ForkedRaw,
-    PeriodicFlush,
-    RehearsalWire,
-    Wire,
-    is_delivering,
-    text_stream,
-)
+from .wire import RehearsalWire, Wire
 
 
 class WireKernel(IPythonKernel):
@@ -60,6 +52,8 @@ class WireKernel(IPythonKernel):
     """Whether this process was forked from the kernel by the user's code."""
     is_script = False
     """Whether a cell is run as the file of a script, whose input is at its end."""
+    _users_streams: Any = None
+    """What the code has put in the place of the streams, while a cell is answered."""
     _children_cpu = 0.0
     """CPU seconds of awaited children up to the end of the last cell."""
 
@@ -76,14 +70,13 @@ class WireKernel(IPythonKernel):
         self._use_wire(wire)
         self.session.session = uuid.uuid4().hex
         self.session.pid = os.getpid()
-        sys.stdout, sys.stderr = self.text_streams
+        self.streams.install()
         sys.stdin = InputStream(self)
+        self._modules = dict(sys.modules)
         self.observer = Observer(self.session)
-        os.register_at_fork(after_in_child=self._forked_by_user)
-        self.flusher = PeriodicFlush(
-            wire, dict(zip(self.raw_streams.values(), self.text_streams, strict=True))
-        )
-        guard_from_threads(self.text_streams)
+        os.register_at_fork(before=self._flush_own, after_in_child=self._forked_by_user)
+        self.flusher = PeriodicFlush(wire, self.streams)
+        parents.follow_threads(self.streams.share)
         self.loop = asyncio.new_event_loop()
         asyncio.set_event_loop(self.loop)
         self.loop_was_used = False
@@ -94,14 +87,16 @@ class WireKernel(IPythonKernel):
         )
         signal.signal(signal.SIGINT, self._interrupted)
 
+    def _flush_own(self) -> None:
+        # What was printed before a fork is printed once, and before what the copy prints.
+        if not self.is_copy:
+            self.streams.flush_own()
+
     def _forked_by_user(self) -> None:
         self.is_copy = True
         self.observer.stop()
         self.session.wire = None
-        for index, descriptor in enumerate((1, 2)):
-            list(self.raw_streams.values())[index].wire = None
-            stream = text_stream(ForkedRaw(descriptor))
-            setattr(sys, ("stdout", "stderr")[index], stream)
+        self.streams.become_forked()
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
@@ -123,8 +118,7 @@ class WireKernel(IPythonKernel):
 
     def _use_wire(self, wire: Wire) -> None:
         self.session.wire = wire
-        for raw in self.raw_streams.values():
-            raw.wire = wire
+        self.streams.use_wire(wire)
 
     # --- serving
 
@@ -145,7 +139,9 @@ class WireKernel(IPythonKernel):
             self.loop.add_reader(self.wire.fileno(), _settle, readable)
             self.observer.watching = True
             try:
-                self._run_until(readable)
+                while not readable.done():
+                    with contextlib.suppress(KeyboardInterrupt):
+                        self._run_until(readable)
             finally:
                 self.observer.watching = False
                 self.loop.remove_reader(self.wire.fileno())
@@ -164,19 +160,36 @@ class WireKernel(IPythonKernel):
         if handler is None:
             return
         self.wire.cork()
+        self.streams.tell_dropped()
         self.set_parent([], message, channel="shell")
-        self._begin_streams(message)
-        self.observer.parent = extract_header(message)
+        is_cell = kind == "execute_request"
+        parent = parents.begin(extract_header(message), is_cell=is_cell)
+        if is_cell:
+            self._begin_cell(message)
+        self.observer.parent = parent.header
         self._publish_status("busy", "shell")
         with self.flusher.during():
             self._run_handler(handler, channel, message)
         self._flush_streams()
+        parents.end(parent)
         if self.is_copy:
             # A process that the code forked and let run on: the stream and what comes next on it
             # are its parent's.
             os._exit(0)
         self._publish_status("idle", "shell")
         self.wire.uncork()
+
+    def _begin_cell(self, message: frames.Message) -> None:
+        self.streams.begin()
+        # What started nothing so far has left nothing behind.
+        if not self.observer.saw_process and not _has_children():
+            return
+        workers, helpers = _multiprocessing_pids()
+        others = writers(os.getpid()) - helpers
+        if others:
+            content = {"writers": "workers" if others <= workers else "others"}
+            self.session.send(Channel(frames.IOPUB), "llm_sandbox_pipes", content, message)
+            self.wire.flush()  # before anything that they write
 
     def _run_handler(self, handler: Any, channel: int, message: frames.Message) -> None:
         kind = message["header"]["msg_type"]
@@ -194,6 +207,7 @@ class WireKernel(IPythonKernel):
                 _run_without_loop(result)
                 return
             self.loop_was_used = True
+            self.streams.share()
             task = self.loop.create_task(result)
             try:
                 self._run_until(task)
@@ -205,6 +219,8 @@ class WireKernel(IPythonKernel):
             pass  # it came between the user's code and the reply, or a reply was sent already
         finally:
             self.executing = False
+            if self._users_streams is not None:
+                (sys.stdout, sys.stderr), self._users_streams = self._users_streams, None
             signal.signal(signal.SIGINT, self._interrupted)
 
     def _run_until(self, future: "asyncio.Future[Any]") -> None:
@@ -233,6 +249,7 @@ class WireKernel(IPythonKernel):
         cell_id: Any = None,
     ) -> dict[str, Any]:
         """Run a cell; adds to ipykernel's reply what the host wants to know."""
+        self.streams.mend()
         self._forward_input(allow_stdin)
         shell = self.shell
         script = Script(code, shell.user_ns) if self.is_script and not silent else None
@@ -264,10 +281,13 @@ class WireKernel(IPythonKernel):
             reply["evalue"] = safe_text(error.code if isinstance(error, SystemExit) else error)
             reply["traceback"] = shell._last_traceback or []
         self._flush_streams()
+        self.streams.mend()
+        if "sys" not in sys.modules:
+            sys.modules.update(self._modules)  # all that Jupyter's code imports anew by name
         own, children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         children_cpu = children.ru_utime + children.ru_stime
         reply["llm_sandbox"] = {
-            "dropped": {name: raw.dropped for name, raw in self.raw_streams.items()},
+            "dropped": {name: below.dropped for name, below in self.streams.below.items()},
             "exit": _exit_code(error) if isinstance(error, SystemExit) else None,
             "exited_by": [reply["ename"], reply["evalue"]] if exits else None,
             "cpu_s": time.process_time() - cpu_before + children_cpu - self._children_cpu,
@@ -275,6 +295,9 @@ class WireKernel(IPythonKernel):
             "observed": self.observer.drain(),
         }
         self._children_cpu = children_cpu
+        # Jupyter's own code writes to them after this, whatever they are.
+        self._users_streams = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = self.streams.own.values()
         return reply
 
     async def _run_cell(self, code: str, silent: bool, store_history: bool) -> Any:
@@ -336,7 +359,8 @@ class WireKernel(IPythonKernel):
         """Do something for the host besides running a cell; the shim says what there is."""
         answer: list[bytes] = []
         try:
-            service = self.services[request["content"]["name"]]
+            name = request["content"]["name"]
+            service = _nothing if name == "background" else self.services[name]
             content, answer = service(request["content"]["arguments"], list(buffers))
         except BaseException as error:  # noqa: BLE001 - the host is told, and decides what it means
             content = {"error": {"name": type(error).__name__, "value": safe_text(error)}}
@@ -347,21 +371,8 @@ class WireKernel(IPythonKernel):
 
     # --- streams and settings
 
-    def _begin_streams(self, parent: frames.Message) -> None:
-        for name, raw in self.raw_streams.items():
-            message = {
-                "header": self.session.msg_header("stream"),
-                "parent_header": extract_header(parent),
-                "metadata": {},
-                "content": {"name": name, "text": ""},
-                "bulk": [["text"]],
-            }
-            raw.begin(json.dumps(message, default=str).encode())
-
     def _flush_streams(self) -> None:
-        for stream in (sys.stdout, sys.stderr, *self.text_streams):
-            with contextlib.suppress(Exception):
-                stream.flush()
+        self.streams.flush()
 
     def _configure(self, settings: dict[str, Any]) -> None:
         if "environment" in settings:
@@ -372,8 +383,8 @@ class WireKernel(IPythonKernel):
                 sys.path.insert(1, path)
         self.observer.add_libraries(*settings.get("library_paths", ()))
         if "output_bytes" in settings:
-            for raw in self.raw_streams.values():
-                raw.limit = settings["output_bytes"]
+            for below in self.streams.below.values():
+                below.limit = settings["output_bytes"]
         self.is_script = settings.get("script", self.is_script)
         self.session.display_bytes = settings.get("display_bytes", self.session.display_bytes)
 
@@ -381,6 +392,40 @@ class WireKernel(IPythonKernel):
 def _settle(future: "asyncio.Future[None]") -> None:
     if not future.done():
         future.set_result(None)
+
+
+def _multiprocessing_pids() -> tuple[set[int], set[int]]:
+    """Processes of `multiprocessing` that may do what the cell at hand gives them, and those that
+    only serve it and print nothing.
+    """
+    process: Any = sys.modules.get("multiprocessing.process")
+    server: Any = sys.modules.get("multiprocessing.forkserver")
+    trackers = [
+        getattr(sys.modules.get(name), "_resource_tracker", None)
+        for name in (
+            "multiprocessing.resource_tracker",
+            "joblib.externals.loky.backend.resource_tracker",
+        )
+    ]
+    workers: set[Any] = {child.ident for child in list(getattr(process, "_children", ()))}
+    helpers: set[Any] = {
+        getattr(getattr(server, "_forkserver", None), "_forkserver_pid", None),
+        *(getattr(tracker, "_pid", None) for tracker in trackers),
+    }
+    return workers, helpers
+
+
+def _nothing(*_: Any) -> tuple[dict[str, Any], list[bytes]]:
+    """Answer: what was held has been sent before."""
+    return {}, []
+
+
+def _has_children() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def _needs_loop(code: str) -> bool:
@@ -424,11 +469,12 @@ def _exit_code(error: SystemExit) -> int:
 def build() -> WireKernel:
     """Build a kernel that is connected to nothing: everything that may be done before a fork."""
     quiet()
-    session = WireSession(key=b"")
+    session = WireSession(key=b"", log=logging.Logger("session", logging.CRITICAL + 1))
 
     async def construct() -> WireKernel:
         return WireKernel(
-            log=logging.getLogger("kernel"),
+            # One that no setting of the code's reaches, and that reaches no handler of the code's.
+            log=logging.Logger("kernel", logging.CRITICAL + 1),
             session=session,
             iopub_socket=Channel(frames.IOPUB),
             stdin_socket=Channel(frames.STDIN),
@@ -439,8 +485,7 @@ def build() -> WireKernel:
     loop = asyncio.new_event_loop()
     kernel = loop.run_until_complete(construct())
     loop.close()
-    kernel.raw_streams = {"stdout": CapturedRaw("stdout", 1), "stderr": CapturedRaw("stderr", 2)}
-    kernel.text_streams = [text_stream(raw) for raw in kernel.raw_streams.values()]
+    kernel.streams = TextStreams(session)
     # IPython's own `exit` asks a front end to close; a program means `sys.exit`.
     kernel.shell.push({"exit": sys.exit, "quit": sys.exit}, interactive=False)
     return kernel

@@ -8,11 +8,13 @@ defer_jupyter_client()
 
 from jupyter_client.session import Session
 
-from . import frames
+from . import frames, parents
 from .content import left_out
 from .wire import Wire
 
 _DISPLAYS = ("display_data", "execute_result", "update_display_data")
+_OUTPUTS = {*_DISPLAYS, "clear_output", "error", "comm_open", "comm_msg", "comm_close"}
+"""What belongs to the request that the thread or task at hand was started for."""
 
 
 class Channel:
@@ -32,6 +34,8 @@ class WireSession(Session):
 
     wire: Wire | None = None
     display_bytes = 32 << 20
+    late_dropped = 0
+    """Bytes of displays that came late and were dropped."""
 
     def send(
         self,
@@ -52,10 +56,16 @@ class WireSession(Session):
         )
         if self.wire is None:
             return message
+        kind = message["header"]["msg_type"]
+        is_late = False
+        if kind in _OUTPUTS:
+            asked_by = parents.current()
+            message["parent_header"] = asked_by.header
+            is_late = asked_by.ended
         record = {key: message[key] for key in ("header", "parent_header", "metadata", "content")}
         own = [memoryview(piece).cast("B") for piece in buffers or ()]
-        if message["header"]["msg_type"] not in _DISPLAYS:
-            self.wire.send(frames.encode(stream.number, record, own))
+        if kind not in _DISPLAYS:
+            self._send(frames.encode(stream.number, record, own), is_late=is_late)
             return message
         lighter, lifted = frames.lift_bulk(record)
         pieces = frames.encode(stream.number, lighter, [*lifted, *own])
@@ -63,5 +73,18 @@ class WireSession(Session):
         if size > self.display_bytes:
             pieces = frames.encode(stream.number, left_out(record, size, self.display_bytes))
         # What is shown is sent at once: the process may die the moment after.
-        self.wire.send_now(pieces)
+        self._send(pieces, is_late=is_late, now=True)
         return message
+
+    def _send(self, pieces: list[Any], *, is_late: bool, now: bool = False) -> None:
+        wire = self.wire
+        assert wire is not None
+        if is_late:
+            if wire.is_full:
+                self.late_dropped += sum(map(len, pieces))
+            else:
+                wire.send_late(pieces)
+        elif now:
+            wire.send_now(pieces)
+        else:
+            wire.send(pieces)

@@ -17,8 +17,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 from . import frames
+from .text_streams import is_delivering
 from .watched import EVENTS, FILE_EVENTS, MOST, SENSITIVE, SUBJECT, sharpened, text_of
-from .wire import is_delivering
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _SUSPECT = frozenset({"..", "./", "//", "/e", "/p", "/r", "/v"})
@@ -40,6 +40,11 @@ _OWN_CODE: tuple[CodeType, ...] = tuple(
 """What writes files for the interpreter itself."""
 _IMPORT = getattr(getattr(_bootstrap, "_call_with_frames_removed", None), "__code__", None)
 _CACHES = ("/__pycache__/", "/.cache/", "/.matplotlib/", "/.config/matplotlib/", "/matplotlib-")
+_STARTS = frozenset(
+    event
+    for event, (capability, _) in EVENTS.items()
+    if capability in ("process.run", "process.fork")
+)
 _FONTS = "/matplotlib/font_manager.py"
 
 Item = tuple[str, str, str]
@@ -55,6 +60,7 @@ class Observer:
     Attributes:
         parent: Header of the request at hand, which what is told answers.
         watching: Whether the kernel's own thread runs user code. Other threads always do.
+        saw_process: Whether a process was seen to be started, ever.
         live: Whether a run is on: then what is new is told at once, for the process may be about to
             end. What other threads do between two runs is told with the later one.
     """
@@ -74,6 +80,7 @@ class Observer:
         self._stopped = False
         self.parent: dict[str, Any] = {}
         self.watching = self.live = False
+        self.saw_process = False
 
     def install(self) -> None:
         """Begin, for as long as the process lives: a hook cannot be taken back."""
@@ -145,6 +152,8 @@ class Observer:
             self._obscure = True
         if event in FILE_EVENTS:
             return self._file_item(event, args)
+        if event in _STARTS:
+            self.saw_process = True
         if event not in EVENTS or (event == "socket.sendmsg" and args[1] is None):
             return None
         capability, subject_of = EVENTS[event]

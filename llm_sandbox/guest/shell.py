@@ -14,6 +14,7 @@ from ipykernel.zmqshell import ZMQInteractiveShell
 from IPython.core.compilerop import CachingCompiler
 from IPython.core.history import HistoryManager
 
+from .builtin_names import BuiltinNames
 from .tracebacks import Report, cell_name, safe_text
 
 # The history lives in a database in the home directory, with a thread that writes it.
@@ -52,6 +53,28 @@ class SessionShell(ZMQInteractiveShell):
     """What a task other than the cell's raised to end the cell, whose own is then cancelled."""
     reporting = False
     """Whether an exception is being described, which no interrupt may tear."""
+
+    async def run_ast_nodes(self, nodelist: Any, *args: Any, **options: Any) -> Any:
+        """Run a cell's statements; see `InteractiveShell.run_ast_nodes`."""
+        names = self._builtin_names
+        if names is None:
+            names = self._builtin_names = BuiltinNames()
+        names.enter()
+        try:
+            return await super().run_ast_nodes(nodelist, *args, **options)
+        except Exception as error:
+            # Without them IPython could not say what it says of every error.
+            if not names.leave():
+                raise
+            result = options.get("result", args[-1] if args else None)
+            if result is not None:
+                result.error_in_exec = error
+            self.showtraceback()
+            return True
+        finally:
+            names.leave()
+
+    _builtin_names: BuiltinNames | None = None
 
     def _format_exception_for_storage(self, *_: Any, **__: Any) -> dict[str, Any]:
         # For a history that is switched off, and the slowest part of a first error: 60 to 150 ms.
@@ -97,8 +120,10 @@ class SessionShell(ZMQInteractiveShell):
             content["evalue"] = safe_text(value)
             content["traceback"] = [f"{content['ename']}: {content['evalue']}"]
         self._last_traceback = content["traceback"]
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for name in ("stdout", "stderr"):
+            # The code may have closed or deleted it, or put anything in its place.
+            with contextlib.suppress(Exception):
+                getattr(sys, name).flush()
         hook = self.displayhook
         assert isinstance(hook, ZMQShellDisplayHook)
         session: Any = hook.session

@@ -16,7 +16,7 @@ came of it (see `fields` for the messages):
                               exit code where it is an error but no exit), ``exit``
 
 Between ``done`` and the next ``run`` a shim says nothing: what threads of the code show then is let
-go, and nothing would be acked.
+go, and nothing would be acked. What is printed then is sent as it comes.
 
 Started as ``python -I -S -c 'from guest import wrapper; wrapper.main(ARGV)'`` with the stream as
 standard input. It ends as the interpreter ends.
@@ -34,6 +34,7 @@ import time
 from . import fields, frames, linux
 from .content import bundle, describe_error, left_out
 from .interpreter import Interpreter
+from .pipes import writers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class WrapperKernel:
         self._numbers = 0
         self._session = os.urandom(16).hex()
         self._request: dict[str, Any] | None = None
+        self._last: dict[str, Any] | None = None
         self._count = 0
         self._limit = 10 << 20
         self._room = {"stdout": 0, "stderr": 0}
@@ -166,7 +168,7 @@ class WrapperKernel:
             self._interpreter.send("set", ("name", name))
 
     def _begin(self, message: dict[str, Any]) -> None:
-        self._request = message
+        self._request = self._last = message
         self._error, self._asked = None, False
         self._room = {"stdout": self._limit, "stderr": self._limit}
         self._dropped = {"stdout": 0, "stderr": 0}
@@ -174,6 +176,9 @@ class WrapperKernel:
         content = message["content"]
         if content.get("store_history", True):
             self._count += 1
+        if writers(self._interpreter.pid):
+            told = {"writers": "workers"}
+            self._send(frames.IOPUB, "llm_sandbox_pipes", told, message)
         self._interpreter.usage.begin()
         if content.get("allow_stdin"):
             self._interpreter.input.open()
@@ -197,6 +202,10 @@ class WrapperKernel:
     # --- from the interpreter
 
     def _read_output(self, fd: int, name: str) -> bool:
+        if self._request is None and not self._host_reads():
+            # It waits, and whoever writes it does when the pipe is full, until the next run.
+            self._forget(fd)
+            return False
         try:
             data = os.read(fd, _READ)
         except BlockingIOError:
@@ -209,7 +218,10 @@ class WrapperKernel:
         self._room[name] -= len(kept)
         self._dropped[name] += len(data) - len(kept)
         if kept:
-            message = self._message("stream", {"name": name, "text": ""}, self._request)
+            message = self._message("stream", {"name": name, "text": ""}, self._last)
+            if self._request is None and self._count > 1:
+                # It may be of any run so far.
+                message["metadata"] = {"llm_sandbox": {"run": None}}
             message["bulk"] = [["text"]]
             self._write(frames.encode(frames.IOPUB, message, [kept]))
         return True
@@ -221,6 +233,9 @@ class WrapperKernel:
             for _ in range(4):
                 if not self._read_output(fd, name):
                     break
+
+    def _host_reads(self) -> bool:
+        return bool(select.select((), (self._stream,), (), 0)[1])
 
     def _forget(self, fd: int) -> None:
         try:
@@ -289,9 +304,6 @@ class WrapperKernel:
             "cpu_s": self._interpreter.usage.cpu_s(),
             "peak_rss": self._interpreter.usage.peak_rss(),
         }
-        for fd in self._interpreter.outputs:
-            # What is printed from now on waits for the next run, as in a terminal.
-            self._forget(fd)
         self._send(frames.SHELL, "execute_reply", reply, request)
         self._status("idle")
         self._request = None

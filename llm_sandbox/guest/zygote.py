@@ -86,7 +86,7 @@ def _warm(kernel: Any, *cells: str) -> None:
     """
     shell = kernel.shell
     streams = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = kernel.text_streams
+    sys.stdout, sys.stderr = kernel.streams.own.values()
     try:
         for cell in cells:
             shell.run_cell(cell, store_history=False, silent=False)
@@ -239,7 +239,13 @@ def serve(kernel: Any, stream: int, *, warm: bool) -> None:
         _forget_results(kernel.shell)
     kernel.observer.install()
     main_module.hide_folder(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    kernel.serve()
+    try:
+        kernel.serve()
+    except BaseException as error:  # noqa: BLE001 - told, and ended so that it is no exit
+        with contextlib.suppress(OSError):
+            os.write(2, f"the interpreter failed: {type(error).__name__}: {error}\n".encode())
+        signal.signal(signal.SIGABRT, signal.SIG_DFL)
+        os.abort()
 
 
 def _reseed() -> None:

@@ -24,6 +24,7 @@ from typing import Any, Literal
 from llm_sandbox.backends.base import Exit, RawKernel
 from llm_sandbox.exceptions import ContainerGoneError
 from llm_sandbox.guest import frames
+from llm_sandbox.kernel.background import Background
 from llm_sandbox.kernel.collector import Collector, StreamName
 from llm_sandbox.kernel.conversation import Conversation
 from llm_sandbox.kernel.stop import Stop
@@ -41,6 +42,7 @@ _INTERRUPT_EVERY_S = 0.1
 _WATCH_S = 0.1
 _DEATH_REPORT_S = 10.0
 _READ = 1 << 20
+_MOST_READS = 1000
 _MAX_UNREAD = 1 << 20
 _REPLIES = {"execute_request": "execute_reply", "llm_sandbox_call": "llm_sandbox_reply"}
 
@@ -64,6 +66,8 @@ class KernelRun:
     """Whether its deadline passed before it ended."""
     stopped: bool = False
     """Whether it was asked to stop before its deadline, and had not ended by then."""
+    shared_pipes: bool = False
+    """Whether processes of earlier runs may have written what child processes seem to have."""
 
 
 class KernelClient:
@@ -84,6 +88,8 @@ class KernelClient:
         self._session = os.urandom(8).hex()
         self._owner = os.getpid()
         self._outbox: collections.deque[memoryview] = collections.deque()
+        self.background = Background(Limits())
+        """Gets what runs put out after they have ended."""
         self.is_lost = False
         """Whether code may still be running that nobody waits for: the caller kills."""
         self._pipes: dict[int, StreamName] = {raw.stdout: "stdout", raw.stderr: "stderr"}
@@ -185,12 +191,24 @@ class KernelClient:
         self._check_owner()
         if stop is not None and stop.asked:
             return KernelRun("interrupted", stopped=True)
+        try:
+            self.hear()
+        except frames.FrameError as error:
+            return KernelRun("broken", problem=str(error))
         request = self._send(frames.SHELL, kind, content, buffers=buffers)
-        conversation = Conversation(request, _REPLIES[kind], collector, stdin)
+        background = self.background
+        if kind == "execute_request":
+            background.sent(request)
+        conversation = Conversation(request, _REPLIES[kind], collector, stdin, background)
         if stop is not None:
             self._poll.register(stop, select.POLLIN)
         try:
-            return self._converse(conversation, deadline, stop)
+            run = self._converse(conversation, deadline, stop)
+            started, others = collector.observed.started_process, conversation.others
+            if kind == "execute_request":
+                background.settle_processes(started=started, others=others is not None)
+            run.shared_pipes = conversation.took_shared
+            return run
         except frames.FrameError as error:
             return KernelRun("broken", problem=str(error))
         except BaseException:
@@ -226,13 +244,13 @@ class KernelClient:
                     self._interrupt(signal.SIGINT)
             alive = self._step(conversation, _pause(deadline, give_up, next_interrupt))
             if conversation.is_complete:
-                self._drain(conversation.collector)
+                self._drain(conversation.add_pipe)
                 end: RunEnd = "replied" if give_up is None else "interrupted"
                 late = give_up is not None and not stopped
                 reply, buffers = conversation.reply or {}, conversation.buffers
                 return KernelRun(end, reply, buffers, late=late, stopped=stopped)
             if not alive:
-                run = self._died(conversation.collector, deadline)
+                run = self._died(conversation, deadline)
                 run.stopped = stopped
                 run.late = give_up is not None and not stopped
                 return run
@@ -249,23 +267,25 @@ class KernelClient:
         if not ready and self._raw.ending.get() is not None:
             return False
         alive = True
-        # What came past the interpreter first: it was written before the frames that follow it.
-        for fd, events in sorted(ready, key=lambda item: item[0] == self._raw.stream.fileno()):
+        # What came past the interpreter first: it was written before the frames that follow it. But
+        # where it may be of earlier runs, those frames tell whether it is.
+        stream, last = self._raw.stream.fileno(), conversation.others is None
+        for fd, events in sorted(ready, key=lambda item: (item[0] == stream) == last):
             if fd in self._pipes:
-                self._read_pipe(fd, conversation.collector)
-            elif fd == self._raw.stream.fileno():
+                self._read_pipe(fd, conversation.add_pipe)
+            elif fd == stream:
                 if events & ~select.POLLOUT:
                     alive = self._read_frames(conversation)
                 self._push()
         return alive
 
-    def _read_pipe(self, fd: int, collector: Collector) -> None:
+    def _read_pipe(self, fd: int, add: Callable[[StreamName, bytes], None]) -> None:
         try:
             data = os.read(fd, _READ)
         except BlockingIOError:
             return
         if data:
-            collector.add_bytes(self._pipes[fd], data, raw=True)
+            add(self._pipes[fd], data)
         else:
             self._poll.unregister(fd)
             del self._pipes[fd]
@@ -287,20 +307,55 @@ class KernelClient:
                 self._send(frames.STDIN, "input_reply", {"value": answer}, frame.message)
         return True
 
-    def _drain(self, collector: Collector) -> None:
+    def _drain(self, add: Callable[[StreamName, bytes], None]) -> None:
         """Take what is in the pipes already; what is written later belongs to a later run."""
         for fd in list(self._pipes):
             # Twice, because a full pipe that is being written to would never be empty.
             with contextlib.suppress(BlockingIOError):
                 for _ in range(2):
-                    collector.add_bytes(self._pipes[fd], os.read(fd, _READ), raw=True)
+                    data = os.read(fd, _READ)
+                    if data:
+                        add(self._pipes[fd], data)
 
-    def _died(self, collector: Collector, deadline: Deadline) -> KernelRun:
+    def hear(self) -> None:
+        """Take in what has come since the last run ended; between runs, without waiting.
+
+        Raises:
+            FrameError: The kernel sent bytes that are not frames.
+        """
+        stream = self._raw.stream.fileno()
+        for _ in range(_MOST_READS):
+            ready = [fd for fd, events in self._poll.poll(0) if events & select.POLLIN]
+            if not ready:
+                return
+            for fd in ready:
+                if fd in self._pipes:
+                    self._read_pipe(fd, self._add_late)
+                elif fd == stream and not self._hear_frames():
+                    return
+
+    def _add_late(self, name: StreamName, data: bytes) -> None:
+        self.background.add_bytes(name, data, self.background.writer)
+
+    def _hear_frames(self) -> bool:
+        try:
+            data = self._raw.stream.recv(_READ >> 2, socket.MSG_DONTWAIT)
+        except (BlockingIOError, ConnectionError):
+            return False
+        self._reader.feed(data)
+        try:
+            for frame in self._reader:
+                self.background.take_frame(frame)
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise frames.FrameError(f"a message is malformed: {error}") from None
+        return bool(data)
+
+    def _died(self, conversation: Conversation, deadline: Deadline) -> KernelRun:
         left = deadline.remaining()
         # On a busy machine the report takes its time; one that never comes keeps no deadline up.
         patience = _DEATH_REPORT_S if left is None else left + INTERRUPT_GRACE_S
         ended = self._raw.ending.wait(min(_DEATH_REPORT_S, patience))
-        self._drain(collector)
+        self._drain(conversation.add_pipe)
         if ended is None:
             return KernelRun("broken", problem="the kernel closed its connection and goes on")
         return KernelRun("died", exit=ended)
@@ -353,6 +408,8 @@ class KernelClient:
 
     def close(self) -> None:
         """Hang up; a forked kernel ends at that by itself, unless it is busy."""
+        with contextlib.suppress(frames.FrameError, OSError, ValueError):
+            self.hear()
         self._raw.stream.close()
         for fd in self._pipes:
             os.close(fd)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from llm_sandbox.guest import frames
+from llm_sandbox.kernel.background import Background
 from llm_sandbox.kernel.collector import Collector, StreamName
 from llm_sandbox.terminal import strip_controls
 
@@ -18,14 +19,28 @@ class Conversation:
         reply_kind: Type of the message that answers it.
         collector: Gets what is put out meanwhile.
         stdin: Lines for `input`; None to refuse it.
+        background: Gets what earlier runs put out meanwhile.
+
+    Attributes:
+        others: What kind of processes of earlier runs can write to the same pipes: ``workers``,
+            which may do what the run gives them, or ``others``; None where there are none.
+        took_shared: Whether something was taken for the run's output that may be of theirs.
     """
 
     def __init__(
-        self, request: str, reply_kind: str, collector: Collector, stdin: Iterator[str] | None
+        self,
+        request: str,
+        reply_kind: str,
+        collector: Collector,
+        stdin: Iterator[str] | None,
+        background: Background,
     ) -> None:
         self._request = request
         self._reply_kind = reply_kind
         self._stdin = stdin
+        self._background = background
+        self.others: str | None = None
+        self.took_shared = False
         self.collector = collector
         self.reply: dict[str, Any] | None = None
         self.buffers: list[memoryview] = []
@@ -35,6 +50,18 @@ class Conversation:
     def is_complete(self) -> bool:
         """Both ends have come: a forged idle alone ends nothing."""
         return self._idle and self.reply is not None
+
+    def add_pipe(self, name: StreamName, data: bytes) -> None:
+        """Take what came past the interpreter.
+
+        Code that was not seen to start a process seldom writes there itself: where processes of
+        earlier runs do, it is not known whose it is.
+        """
+        if self.others == "others" and not self.collector.observed.started_process:
+            self._background.add_bytes(name, data, None)
+            return
+        self.took_shared = self.took_shared or self.others is not None
+        self.collector.add_bytes(name, data, raw=True)
 
     def take(self, frame: frames.Frame) -> str | None:
         """Take one frame; returns what to answer, for a request for input.
@@ -47,7 +74,8 @@ class Conversation:
         try:
             kind = message["header"]["msg_type"]
             if message["parent_header"].get("msg_id") != self._request:
-                return None  # late output of an earlier run
+                self._background.take_frame(frame)
+                return None
             content = message["content"]
             if kind == "stream" and message.get("bulk") and buffers:
                 self.collector.add_bytes(_stream_name(content["name"]), buffers[0])
@@ -76,6 +104,8 @@ class Conversation:
             self._idle = self._idle or content["execution_state"] == "idle"
         elif kind == "stream":
             self.collector.add_bytes(_stream_name(content["name"]), content["text"].encode())
+        elif kind == "llm_sandbox_pipes":
+            self.others = "workers" if content.get("writers") == "workers" else "others"
         elif kind == "llm_sandbox_observed":
             self.collector.observed.add(content.get("observed"))
         elif kind == "input_request":

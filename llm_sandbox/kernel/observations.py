@@ -6,6 +6,7 @@ from llm_sandbox.guest.watched import MOST, SUBJECT, is_possible
 __all__ = ["Observed"]
 
 _LARGEST_COUNT = 1 << 53
+_STARTS = ("process.run", "process.fork")
 _MOST_CALLS = 2 * MOST
 
 
@@ -38,6 +39,11 @@ class Observed:
             key = (event, capability, text)
             if key in self._counts or len(self._counts) < MOST:
                 self._counts[key] = max(count, self._counts.get(key, 0))
+
+    @property
+    def started_process(self) -> bool:
+        """Whether it was seen to start a process."""
+        return any(capability in _STARTS for _, capability, _ in self._counts)
 
     def finish(self) -> tuple[Observation, ...]:
         """The observations, in the order in which they were first made."""

@@ -15,6 +15,7 @@ from llm_sandbox.exceptions import (
     SandboxError,
     SandboxTimeoutError,
 )
+from llm_sandbox.kernel.background import Background
 from llm_sandbox.kernel.client import KernelClient, KernelRun
 from llm_sandbox.kernel.collector import Collector, OutputCallback
 from llm_sandbox.kernel.stop import Stop
@@ -41,6 +42,8 @@ _CLEAN_ENDS = ("replied", "interrupted", "ended")
 _SHORT_S = 0.01
 _REPORT_S = 0.5
 """How long the report of a kernel's death by our hand may take."""
+_BACKGROUND = "background"
+_ANSWER_S = 5.0
 _OTHERWISE = "persistent=False runs each piece of code as a program of its own, without a kernel"
 
 
@@ -52,6 +55,7 @@ class Interpreter:
         spec: What kind of machine.
         config: The session's settings.
         handler: The language.
+        background: Gets what runs put out after they have ended.
     """
 
     def __init__(
@@ -60,11 +64,13 @@ class Interpreter:
         spec: MachineSpec,
         config: SessionConfig,
         handler: AbstractLanguageHandler,
+        background: Background,
     ) -> None:
         self._backend = backend
         self._spec = spec
         self._config = config
         self._handler = handler
+        self._background = background
         self._setup = KernelSetup(handler, config)
         self._has_kernel = self._setup.has_kernel
         self._programs: Programs | None = None
@@ -169,6 +175,8 @@ class Interpreter:
 
     def _configure(self) -> None:
         assert self._client is not None
+        self._client.background = self._background
+        self._background.forget_processes()
         limits = self._config.limits
         self._client.configure(
             environment=self._environment(),
@@ -211,6 +219,7 @@ class Interpreter:
         attempts = Attempts(self._sandbox)
         prepared = time.perf_counter()
         collector = Collector(self._config.limits, on_output)
+        self._background.begin_run()
         self._fresh = False
         earlier_cpu_s = self._claimed_cpu_s
         programs = self._programs if is_program else None
@@ -245,7 +254,7 @@ class Interpreter:
             plotting=self._config.enable_plotting,
             files=left.files,
             deleted=left.deleted,
-            notes=(*notes, *left.notes),
+            notes=(*notes, *left.notes, *self._background_notes(run)),
         )
         if collector.callback_error is not None:
             error = collector.callback_error
@@ -271,6 +280,29 @@ class Interpreter:
         if self._sandbox is None:
             raise ContainerGoneError("the sandbox has ended")
         return measure_space(self._sandbox, path)
+
+    def _background_notes(self, run: KernelRun) -> Iterator[str]:
+        if run.shared_pipes:
+            yield (
+                "A process that an earlier run started was still there: what child processes wrote "
+                "in this run may be its output."
+            )
+        news = self._background.news()
+        if news is not None:
+            yield news
+
+    def hear_background(self) -> None:
+        """Take in all that runs have put out since they ended.
+
+        Raises:
+            ContainerGoneError: The machine has ended.
+        """
+        self._check_alive()
+        if self._client is None:
+            return
+        # An interpreter that answers has sent what it held.
+        run = self._client.call(_BACKGROUND, {}, deadline=Deadline.after(_ANSWER_S))
+        self._recover(run)
 
     def _execute(
         self,

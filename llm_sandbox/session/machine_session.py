@@ -22,6 +22,7 @@ from llm_sandbox.exceptions import (
     SessionClosedError,
     ToolchainNotFoundError,
 )
+from llm_sandbox.kernel.background import Background
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import validate_timeout
 from llm_sandbox.sandbox import Sandbox
@@ -71,6 +72,7 @@ class MachineSession:
         self._libraries: Libraries | None = None
         self._committed: str | None = None
         self._history = History()
+        self._background = Background(config.limits)
         self._guard = Guard(config.security_policy, handler)
         self._records = Recorder(backend.name, handler.name, config.observers)
         self._closed = False
@@ -106,7 +108,9 @@ class MachineSession:
             mounts=config.mounts,
             for_kernel=config.start == "warm" and config.lang == SupportedLanguage.PYTHON,
         )
-        interpreter = Interpreter(self._backend, spec, config, self.language_handler)
+        interpreter = Interpreter(
+            self._backend, spec, config, self.language_handler, self._background
+        )
         machine = interpreter.open()
         try:
             if config.session_timeout is not None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,13 +13,17 @@ from llm_sandbox.const import SandboxBackend
 from llm_sandbox.data import ExecutionResult, StreamCallback
 from llm_sandbox.exceptions import (
     ArtifactNotFoundError,
+    ContainerGoneError,
     SandboxTimeoutError,
+    SessionBusyError,
     ValidationError,
 )
+from llm_sandbox.kernel.background import BackgroundCallback
 from llm_sandbox.kernel.collector import OutputCallback
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import Deadline, validate_timeout
+from llm_sandbox.outputs import BackgroundOutput
 from llm_sandbox.session.callbacks import listener, stdin_lines
 from llm_sandbox.session.config import SessionConfig, settle
 from llm_sandbox.session.guard import refused_result
@@ -142,6 +147,43 @@ class BaseSession(MachineSession):
                     backend=self.backend,
                 )
             return result
+
+    def background_output(self) -> list[BackgroundOutput]:
+        """Return what runs put out after they had ended, since this was last called.
+
+        A thread, a task or a process that a run leaves running goes on printing and showing. That
+        is in no later result, except what a process writes in the time of a later run that starts
+        processes itself; the result's `notes` say so. It can be taken while another thread runs
+        code, and after `close`.
+
+        Returns:
+            What came, oldest first, each with the run that it belongs to. At most as many bytes are
+            kept as a run's stream and one display may have; `BackgroundOutput.dropped_bytes` counts
+            what went before.
+
+        Raises:
+            NotOpenSessionError: The session was never open.
+        """
+        if not self._closed:
+            interpreter = self._open_interpreter()
+            with suppress(SessionBusyError, ContainerGoneError), Turn(self._busy):
+                interpreter.hear_background()
+        return self._background.take()
+
+    def on_background_output(self, callback: BackgroundCallback | None) -> None:
+        """Call back with background output as it is received, beside keeping it.
+
+        It is received while code runs, and by `background_output`, in the thread that does that. A
+        callback that raises is logged, and called no more.
+
+        Args:
+            callback: Takes a `BackgroundOutput`; None to stop. It takes the place of the last one.
+
+        Raises:
+            ValidationError: It cannot be called.
+        """
+        _check_callback(callback)
+        self._background.callback = callback
 
     def interrupt(self) -> None:
         """Stop the code that runs now, from another thread; does nothing when none runs.
@@ -371,6 +413,14 @@ class BaseSession(MachineSession):
         target = Path(path)
         target.write_text(html_report(title, self.history), "utf-8")
         return target
+
+
+def _check_callback(callback: object) -> None:
+    if callback is not None and not callable(callback):
+        kind = type(callback).__name__
+        raise ValidationError(
+            f"invalid callback: expected a function, got {kind}", parameter="callback"
+        )
 
 
 def _check_code(code: object) -> None:

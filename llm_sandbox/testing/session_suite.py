@@ -4,6 +4,7 @@ Subclass `SessionSuite` in a test module and give it a `backend_name`.
 """
 
 from llm_sandbox.testing.session_artifact_suite import SessionArtifactSuite
+from llm_sandbox.testing.session_background_suite import SessionBackgroundSuite
 from llm_sandbox.testing.session_ending_suite import SessionEndingSuite
 from llm_sandbox.testing.session_files_suite import SessionFilesSuite
 from llm_sandbox.testing.session_place_suite import SessionPlaceSuite
@@ -15,6 +16,7 @@ __all__ = ["SessionSuite"]
 
 class SessionSuite(
     SessionResultSuite,
+    SessionBackgroundSuite,
     SessionArtifactSuite,
     SessionFilesSuite,
     SessionEndingSuite,

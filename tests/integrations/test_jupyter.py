@@ -201,6 +201,26 @@ def test_input_is_asked_for(started: tuple[KernelManager, Any]) -> None:
     assert printed == "Ada 36\n"
 
 
+def test_late_output_goes_to_the_cell_that_started_it(started: tuple[KernelManager, Any]) -> None:
+    """What a thread prints and shows after its cell carries that cell's parent header."""
+    _, client = started
+    first = client.execute(
+        "import threading\nfrom IPython.display import HTML\ngo = threading.Event()\n"
+        "def work():\n    go.wait()\n    print('late')\n    display(HTML('<b>late</b>'))\n"
+        "thread = threading.Thread(target=work); thread.start()"
+    )
+    second = client.execute("go.set(); thread.join(); print('mine')")
+    timer = client.execute("threading.Timer(1, print, ['between']).start()")
+    parents = {}
+    while "between" not in parents:
+        message = client.get_iopub_msg(timeout=60)
+        content, kind = message["content"], message["msg_type"]
+        if kind in ("stream", "display_data"):
+            shown = content.get("text") or content["data"]["text/html"]
+            parents[shown.strip()] = message["parent_header"]["msg_id"]
+    assert parents == {"late": first, "<b>late</b>": first, "mine": second, "between": timer}
+
+
 def test_cells_after_an_error_are_given_up(started: tuple[KernelManager, Any]) -> None:
     """What was sent before the error is known is answered, and not run."""
     _, client = started

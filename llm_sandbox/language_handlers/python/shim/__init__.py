@@ -17,6 +17,7 @@ from . import (
     pillow_capture,
     plotly_capture,
     services,
+    worker_processes,
 )
 from .session import Service, Session
 
@@ -47,4 +48,5 @@ def install(shell: Any) -> dict[str, Service]:
     pillow_capture.install(session)
     media_capture.install(session)
     services.install(session)
+    worker_processes.install()
     return session.services

@@ -1,0 +1,461 @@
+"""The text streams of a kernel: what cells, their threads and their tasks print, as messages."""
+
+import io
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import CodeType, FrameType
+from typing import Any
+
+from . import frames, parents
+from .parents import Parent
+from .wire import Wire
+
+_FRAME_BYTES = 1 << 20
+_LATE_FRAME_BYTES = 32 << 10
+_GATHERED_BYTES = 1 << 16
+_encoder = json.JSONEncoder(default=str)
+
+
+class CapturedStream(io.BufferedIOBase):
+    """What is below `sys.stdout` and `sys.stderr`: text is gathered, and sent with the request that
+    it belongs to.
+
+    What exceeds the limit of a run is counted and dropped here, at the source, and so is late
+    output that the host has no room for.
+
+    Args:
+        name: ``stdout`` or ``stderr``.
+        descriptor: The process's own descriptor of that name.
+        session: Makes headers.
+    """
+
+    def __init__(self, name: str, descriptor: int, session: Any) -> None:
+        self._name = name
+        self._descriptor = descriptor
+        self._session = session
+        self._lock = threading.RLock()
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._parent: Parent | None = None
+        self._is_closed = False
+        self._is_forked = False
+        self.wire: Wire | None = None
+        self.limit = 10 << 20
+        """Bytes of one run that are sent, and of what comes late between two runs."""
+        self.total = 0
+        """Bytes that the run at hand has written."""
+        self.late = 0
+        """Bytes that have come late since the run at hand began, or the one before it."""
+        self.writes = 0
+        """How often was written."""
+        self._untold = 0
+        self.on_late: Callable[[], None] = _nothing
+        """Called when something is written that comes late, and may not be sent yet."""
+
+    def begin(self) -> None:
+        """Start counting a new run."""
+        self.total = self.late = 0
+
+    @property
+    def dropped(self) -> int:
+        """Bytes of the run at hand that were not sent."""
+        return max(0, self.total - self.limit)
+
+    # --- as a stream
+
+    @property
+    def name(self) -> str:
+        """As of the interpreter's own streams."""
+        return f"<{self._name}>"
+
+    @property
+    def closed(self) -> bool:
+        """Whether the code has closed it."""
+        return self._is_closed
+
+    def close(self) -> None:
+        if not self._is_closed:
+            self.flush()
+            self._is_closed = True
+
+    def reopen(self) -> None:
+        """Undo `close`: what the code closed is needed for the next cell."""
+        self._is_closed = False
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        """The process's own descriptor of that name, so that child processes can be given this
+        stream.
+        """
+        return self._descriptor
+
+    def isatty(self) -> bool:
+        return False
+
+    def write(self, data: Any) -> int:
+        if self._is_closed:
+            raise ValueError("I/O operation on closed file.")
+        if type(data) is not bytes:
+            data = bytes(memoryview(data).cast("B"))
+        parent = parents.current()
+        size = len(data)
+        with self._lock:
+            if parent is not self._parent:
+                self._send()
+                self._parent = parent
+            self.writes += 1
+            self._pieces.append(data)
+            self._size += size
+            if self._size >= _GATHERED_BYTES:
+                self._send()
+        if parent.ended:
+            self.on_late()
+        return size
+
+    def flush(self) -> None:
+        if self._pieces:
+            with self._lock:
+                self._send()
+
+    # --- sending
+
+    def _send(self) -> None:
+        pieces, self._pieces = self._pieces, []
+        size, self._size = self._size, 0
+        parent = self._parent
+        if self._is_forked:
+            self._write_through(b"".join(pieces))
+            return
+        if not size or parent is None or self.wire is None:
+            return
+        if parent.ended:
+            self._send_late(b"".join(pieces), parent)
+            return
+        room = self.limit - self.total
+        self.total += size
+        if room <= 0:
+            return
+        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        kept = memoryview(data)[:room]
+        for start in range(0, len(kept), _FRAME_BYTES):
+            piece = kept[start : start + _FRAME_BYTES]
+            self.wire.send_now(frames.encode_raw(frames.IOPUB, self._head(parent), [piece]))
+
+    def _send_late(self, data: bytes, parent: Parent) -> None:
+        assert self.wire is not None
+        for start in range(0, len(data), _LATE_FRAME_BYTES):
+            piece = data[start : start + _LATE_FRAME_BYTES]
+            if self.wire.is_full or self.late + len(piece) > self.limit:
+                self._untold += len(piece)
+                continue
+            head = self._late_head(parent) if self._untold else self._head(parent)
+            self.wire.send_late(frames.encode_raw(frames.IOPUB, head, [piece]))
+            self.late += len(piece)
+            self._untold = 0
+
+    def tell_dropped(self, more: int = 0) -> None:
+        """Say how much late output was dropped since that was last said.
+
+        Args:
+            more: Bytes to add.
+        """
+        with self._lock:
+            self._untold += more
+            parent = self._parent or parents.current()
+            if self._untold and self.wire is not None and not self.wire.is_full:
+                pieces = frames.encode_raw(frames.IOPUB, self._late_head(parent), [b""])
+                self.wire.send_late(pieces)
+                self._untold = 0
+
+    def _head(self, parent: Parent) -> bytes:
+        head = parent.heads.get(self._name)
+        if head is None:
+            head = parent.heads[self._name] = self._encode(parent, {})
+        return head
+
+    def _late_head(self, parent: Parent) -> bytes:
+        return self._encode(parent, {"llm_sandbox": {"dropped": self._untold}})
+
+    def _encode(self, parent: Parent, metadata: dict[str, Any]) -> bytes:
+        message = {
+            "header": self._session.msg_header("stream"),
+            "parent_header": parent.header,
+            "metadata": metadata,
+            "content": {"name": self._name, "text": ""},
+            "bulk": [["text"]],
+        }
+        return _encoder.encode(message).encode()
+
+    # --- in a copy of the process
+
+    def become_forked(self) -> None:
+        """From now on, write to the descriptor: the protocol is the parent process's."""
+        self._lock = threading.RLock()
+        self._pieces, self._size = [], 0
+        self._is_forked, self._is_closed = True, False
+        self.wire = None
+
+    def _write_through(self, data: bytes) -> None:
+        left = memoryview(data)
+        while left:
+            left = left[os.write(self._descriptor, left) :]
+
+
+def text_stream(below: CapturedStream) -> io.TextIOWrapper:
+    """A text stream over `below`.
+
+    It is exactly a `TextIOWrapper`: a subclass would lose the C implementation's quick path and
+    print several times slower.
+    """
+    stream = io.TextIOWrapper(
+        below,
+        encoding="utf-8",
+        errors="backslashreplace",
+        newline="\n",
+        line_buffering=True,
+        write_through=False,
+    )
+    stream._CHUNK_SIZE = _GATHERED_BYTES  # type: ignore[attr-defined]
+    return stream
+
+
+class TextStreams:
+    """The two text streams of a kernel, which stay usable whatever the code does to them.
+
+    Args:
+        session: Makes headers.
+
+    Attributes:
+        below: What each writes to, by name.
+        own: The text streams, by name.
+    """
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self.below = {
+            "stdout": CapturedStream("stdout", 1, session),
+            "stderr": CapturedStream("stderr", 2, session),
+        }
+        self.own = {name: text_stream(below) for name, below in self.below.items()}
+        self._shared = False
+
+    def use_wire(self, wire: Wire) -> None:
+        """Send over this wire from now on."""
+        for below in self.below.values():
+            below.wire = wire
+
+    def install(self) -> None:
+        """Make them those of the interpreter."""
+        for name, stream in self.own.items():
+            setattr(sys, name, stream)
+            setattr(sys, f"__{name}__", stream)
+
+    def share(self) -> None:
+        """Have each piece of text leave the text streams at once: from now on more than one thread
+        or task writes, and below it is known which.
+
+        Before Python 3.13 the text streams' own gathering is not even safe between threads (CPython
+        issue 119506).
+        """
+        if not self._shared:
+            self._shared = True
+            for stream in self.own.values():
+                with suppress(ValueError):
+                    stream.reconfigure(write_through=True)
+
+    def mend(self) -> None:
+        """Give the interpreter streams that can be written to, where the code closed or deleted
+        its own.
+        """
+        for name, below in self.below.items():
+            below.reopen()
+            stream: Any = getattr(sys, name, _MISSING)
+            own = self.own[name]
+            if _is_detached(own):
+                fresh = text_stream(below)
+                fresh.reconfigure(write_through=self._shared)
+                self.own[name] = fresh
+                setattr(sys, f"__{name}__", fresh)
+            if stream is _MISSING or stream is own or _is_closed(stream):
+                setattr(sys, name, self.own[name])
+
+    def begin(self) -> None:
+        """Start counting a new run."""
+        for below in self.below.values():
+            below.begin()
+
+    def tell_dropped(self) -> None:
+        """Say how much late output was dropped, displays among it."""
+        displays, self._session.late_dropped = self._session.late_dropped, 0
+        for name, below in self.below.items():
+            below.tell_dropped(displays if name == "stdout" else 0)
+
+    def flush_own(self) -> None:
+        """Send what is gathered."""
+        for own in self.own.values():
+            with suppress(ValueError, OSError):
+                own.flush()
+
+    def flush(self) -> None:
+        """Send what is gathered, also by what the code has put in their place."""
+        for name, own in self.own.items():
+            stream = getattr(sys, name, None)
+            if stream is not own and stream is not None:
+                with suppress(Exception):
+                    stream.flush()
+        self.flush_own()
+
+    def become_forked(self) -> None:
+        """In a copy of the process: write to its descriptors, line by line as to a terminal.
+
+        Whoever ends such a process, as a pool does its workers, does not wait for it to flush.
+        """
+        for name, below in self.below.items():
+            below.become_forked()
+            with suppress(ValueError):
+                self.own[name].reconfigure(line_buffering=True)
+
+
+def _nothing() -> None:
+    pass
+
+
+_MISSING: Any = object()
+
+
+def _is_detached(stream: io.TextIOWrapper) -> bool:
+    try:
+        return stream.buffer is None
+    except ValueError:
+        return True
+
+
+def _is_closed(stream: Any) -> bool:
+    try:
+        return bool(getattr(stream, "closed", False))
+    except ValueError:
+        return True  # detached
+    except Exception:  # noqa: BLE001 - the code's own object, which may do anything
+        return False
+
+
+class PeriodicFlush:
+    """Decides how soon what is printed is sent.
+
+    A line is sent as it is printed, so that nothing of it is lost if the process dies the moment
+    after; but a flood is gathered, and sent every 20 ms and whenever the buffer is full.
+    """
+
+    _FIRST_S, _PERIOD_S, _HELD_S = 0.004, 0.02, 0.1
+    _FLOOD_WRITES, _CALM_BYTES = 32, 1 << 10
+
+    def __init__(self, wire: Wire, streams: TextStreams) -> None:
+        self._wire = wire
+        self._streams = streams
+        self._gathering: set[str] = set()
+        self._awake = threading.Event()
+        self._pause = threading.Event()
+        self._running = False
+        for each in streams.below.values():
+            each.on_late = self._awake.set
+        _start_thread(self._loop)
+
+    @contextmanager
+    def during(self) -> Iterator[None]:
+        """Flush while the body runs."""
+        self._running = True
+        self._awake.set()
+        try:
+            yield
+        finally:
+            self._running = False
+            self._awake.clear()
+
+    def _loop(self) -> None:
+        while True:
+            self._awake.wait()
+            if not self._running:
+                self._flush_late()
+                continue
+            below = self._streams.below
+            seen = {name: (each.writes, each.total) for name, each in below.items()}
+            pause = self._FIRST_S
+            while self._running:
+                self._pause.wait(pause)
+                pause = self._PERIOD_S
+                with suppress(ValueError, OSError):
+                    for name, each in below.items():
+                        self._flush(name)
+                        writes, total = seen[name]
+                        self._choose(name, each.writes - writes, each.total - total)
+                        seen[name] = each.writes, each.total
+                    self._wire.flush()
+
+    def _flush(self, name: str) -> None:
+        with suppress(ValueError):
+            self._streams.own[name].flush()
+
+    def _flush_late(self) -> None:
+        """Between two cells: send what threads and tasks have printed, as the host takes it."""
+        self._awake.clear()
+        self._pause.wait(self._PERIOD_S)
+        with suppress(OSError):
+            self._wire.release()
+            self._streams.flush_own()
+            self._streams.tell_dropped()
+        if self._wire.holds:
+            self._pause.wait(self._HELD_S)
+            self._awake.set()
+
+    def _choose(self, name: str, writes: int, written: int) -> None:
+        gathering = name in self._gathering
+        flood = written > self._CALM_BYTES if gathering else writes > self._FLOOD_WRITES
+        if flood != gathering:
+            self._streams.own[name].reconfigure(line_buffering=not flood)
+            (self._gathering.add if flood else self._gathering.discard)(name)
+
+
+def _start_thread(target: Callable[[], None]) -> None:
+    """Start a daemon thread, also while a machine full of dying processes has no room for it."""
+    deadline = time.monotonic() + 5.0
+    while True:
+        try:
+            threading.Thread(target=target, name="llm-sandbox-flush", daemon=True).start()
+            return
+        except RuntimeError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+
+
+_DELIVERY: frozenset[CodeType] = frozenset(
+    method.__code__
+    for method in (
+        Wire.send,
+        Wire.send_now,
+        Wire.send_late,
+        Wire._write,
+        Wire.flush,
+        CapturedStream.write,
+        CapturedStream.flush,
+        CapturedStream._send,
+    )
+)
+
+
+def is_delivering(frame: FrameType | None) -> bool:
+    """Whether a frame is being written: an exception now would tear it, or send its text twice."""
+    for _ in range(8):
+        if frame is None:
+            return False
+        if frame.f_code in _DELIVERY:
+            return True
+        frame = frame.f_back
+    return False
