@@ -160,15 +160,16 @@ class ScanPool:
         chars = len(source.text)
         left = deadline.remaining()
         seconds = seconds_for(chars) if left is None else min(left, seconds_for(chars))
+        pickled = _pickled(reader)
         request = {
             "code": source.text,
             "lang": source.lang,
             "notebook": source.notebook,
-            "policy": policy.model_dump_json(),
+            "policy": policy.model_dump_json(warnings=False),
             "seconds": seconds,
         }
         try:
-            return self._ask(json.dumps(request).encode(), chars, _pickled(reader), deadline)
+            return self._ask(json.dumps(request).encode(), chars, pickled, deadline)
         except TimeoutError:
             return f"reading it takes longer than {seconds:.3g} seconds"
         except (ValueError, RecursionError, ValidationError):
