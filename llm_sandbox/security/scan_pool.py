@@ -28,6 +28,7 @@ __all__ = ["SCAN_POOL", "ScanPool"]
 
 _MOST_PROCESSES = max(1, min(4, os.cpu_count() or 1))
 _START_S = 60.0
+_END_S = 10.0
 _LONGEST_REPLY = 64 << 20
 _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; "
@@ -119,7 +120,7 @@ class _Process:
         """Wait for the end of a process that closed its connection."""
         self._connection.close()
         try:
-            return self._process.wait(1)
+            return self._process.wait(_END_S)
         except subprocess.TimeoutExpired:
             return self.end()
 

@@ -93,8 +93,8 @@ class BaseSession(MachineSession):
         Args:
             code: Source text in the session's language.
             libraries: Libraries to install first.
-            timeout: Seconds until the code is interrupted, judging it by the policy included; default:
-                the session's `execution_timeout`, else its `default_timeout`, else none.
+            timeout: Seconds until the code is interrupted, counted from before a policy judges it;
+                default: the session's `execution_timeout`, else its `default_timeout`, else none.
             on_stdout: Called with each piece of standard output as it arrives.
             on_stderr: Called with each piece of standard error as it arrives.
             stdin: What `input` reads: text, or an iterable of lines. None refuses input with an

@@ -51,7 +51,7 @@ class Failing(Lolcode):
     """Has a fault."""
 
     def filter_comments(self, code):
-        return code and [][0]
+        return code and self.missing
 
 
 def workers(of=None):
@@ -87,7 +87,7 @@ def is_gone(pid):
         (Tangled(), "x" * 60, "longer than"),
         (Greedy(), "HAI", "MiB of memory"),
         (Crashing(), "HAI", f"signal {signal.SIGABRT.value}"),
-        (Failing(), "HAI", "IndexError"),
+        (Failing(), "HAI", "AttributeError"),
     ],
     ids=["time", "memory", "crash", "fault"],
 )

@@ -18,10 +18,10 @@ from llm_sandbox.security.python.pure import FUNCTIONS
 from tests.scanner.folding_fuzz import MEMORY
 
 CASES = 10_000
-BATCHES = 4
-LIMITED = """
+BATCHES = 10
+LIMITED = f"""
 import resource, signal, sys
-resource.setrlimit(resource.RLIMIT_AS, (%d, %d))
+resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 from pathlib import Path
@@ -30,7 +30,7 @@ from llm_sandbox.security.source import Source
 for path in sys.argv[1:]:
     text = Path(path).read_text(encoding="utf-8", errors="replace")
     print(path, sight(Source(text, "python")).unseen, flush=True)
-""" % (MEMORY, MEMORY)
+"""
 
 PROGRAMS = {
     "sum": "x = sum(range(10**15))",
@@ -47,8 +47,8 @@ PROGRAMS = {
     "columns": "zip(*[range(10**9) for i in range(2000)])",
     "longer than len": "for i in range(2**100): x = i",
     "round": "round(5, -10**8)",
-    "power": "pow(3, 0x%s, 0x%s)" % ("f" * 20_000, "e" * 20_000),
-    "division": "x = 0x%s // 0x%s" % ("f" * 400_000, "e" * 200_000),
+    "power": f"pow(3, 0x{'f' * 20_000}, 0x{'e' * 20_000})",
+    "division": f"x = 0x{'f' * 400_000} // 0x{'e' * 200_000}",
     "width by name": "'%(a)9999d' * 10_000 % {'a': 1}",
     "width by value": "'{:{}}'.format('x', 10**9)",
     "width by star": "'%*d' % (10**9, 1)",
@@ -64,7 +64,7 @@ PROGRAMS = {
     "literal": "import ast\nast.literal_eval('[' * 90_000)",
     "dedent": "import textwrap\ntextwrap.dedent(' ' * 900_000 + 'x')",
     "quotes": "import base64\nbase64.a85decode(b'z' * 900_000, ignorechars=b'x' * 900_000)",
-    "collisions": "set([%s])" % ",".join(str(n * (2**61 - 1)) for n in range(30_000)),
+    "collisions": f"set({[n * (2**61 - 1) for n in range(30_000)]})",
     "lists of lists": "x = ['a']\n" + "x = [x, x]\n" * 60 + "eval(x)\nstr(x)\nx == x\nhash(x)",
     "wide lists": "x = [1]\n" + "x = [x, x, x, x, x, x, x, x, x, x]\n" * 11 + "repr(x)",
     "tables": "x = {}\n" + "x = {1: x, 2: x}\n" * 60 + "str(x)",
@@ -77,8 +77,7 @@ PROGRAMS = {
     "spread": "x = [1, 2]\n" + "x = [*x, *x]\n" * 60,
     "long texts": "x = 'a' * 900_000\n" + "y = x + 'b'\n" * 5_000,
     "files": "f = open('a.py', 'w')\n" + "f.write('ab' + open('a.py').read())\n" * 60,
-    "large body": "x = [[%s] for i in range(2_000) for j in range(2_000)]\nexec(x)"
-    % ",".join(["i"] * 5_000),
+    "large body": f"x = [[{'i,' * 5_000}] for i in range(2_000) for j in range(2_000)]\nexec(x)",
 }
 HEAD = "import os\nos.system('id')\n"
 
