@@ -19,7 +19,7 @@ SCHEMA = 1
 """Version of the JSON form of reports."""
 
 _ENFORCEMENTS = ("enforce", "advise", "off")
-_PLAIN = (("lang", str), ("policy", str), ("problem", str), ("parsed", bool))
+_PLAIN = (("lang", str), ("policy", str), ("problem", str), ("parsed", bool), ("read", bool))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,9 @@ class ScanReport:
     """Why it could not be read; empty when it could."""
     path: str | None = None
     """Where the code comes from; None when it is in no file."""
+    read: bool = True
+    """Whether the code was looked at. Not where it is too long, or where reading it took too much
+    time or memory or failed: `problem` says which, and the code is not safe whatever the policy."""
 
     @property
     def blocking(self) -> tuple[Finding, ...]:
@@ -57,8 +60,8 @@ class ScanReport:
 
     @property
     def is_safe(self) -> bool:
-        """Whether no finding blocks; whether the code was read at all says `parsed`."""
-        return not self.blocking
+        """Whether the code was looked at and no finding blocks; `parsed` says whether all was."""
+        return self.read and not self.blocking
 
     @property
     def counts(self) -> dict[SeverityName, int]:

@@ -112,6 +112,8 @@ def _unread_words(report: "ScanReport") -> str:
         return ""
     found = "but" if not report.findings else "and"
     reason = f": {one_visible_line(report.problem)}" if report.problem else ""
+    if not report.read:
+        return f", {found} the code was not read{reason}"
     return f", {found} the code could not be read as {_language(report)}{reason}"
 
 
@@ -167,6 +169,8 @@ def _opening(report: "ScanReport") -> str:
     if report.parsed:
         return first
     reason = one_visible_line(report.problem) or "its syntax is wrong"
+    if not report.read:
+        return f"{first} It was not read: {reason}."
     return (
         f"{first} It could not be read as {_language(report)}: {reason}. There may be more in it "
         "than was found."

@@ -1,25 +1,21 @@
-"""The scan of a program: read it, grade what it does by a policy, and say so in a report."""
+"""The scan of a program: what it does is read in a process of its own, and graded by a policy."""
 
-from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.findings import Finding
-from llm_sandbox.security.handler_reading import CodeReader, HandlerReading
-from llm_sandbox.security.judging import Judge
-from llm_sandbox.security.languages import LANGUAGES, canonical, engine_of
-from llm_sandbox.security.models import PatternTarget, SecurityPattern, SecurityPolicy
+from llm_sandbox.limits import validate_timeout
+from llm_sandbox.security.handler_reading import CodeReader
+from llm_sandbox.security.languages import LANGUAGES, canonical
+from llm_sandbox.security.models import SecurityPolicy
 from llm_sandbox.security.presets import PolicyPreset, get_security_policy
-from llm_sandbox.security.sightings import Sightings
 from llm_sandbox.security.source import Source
 
 if TYPE_CHECKING:
     from llm_sandbox.security.report import ScanReport
 
 __all__ = ["LONGEST", "reporting_policy", "scan", "scan_with"]
-
-_Mask: TypeAlias = Callable[[PatternTarget], str]
 
 LONGEST = 2_000_000
 """Characters that are read; longer code is a finding of severity HIGH."""
@@ -32,8 +28,13 @@ def scan(
     *,
     notebook: bool | None = None,
     path: str | None = None,
+    timeout: float | None = None,
 ) -> "ScanReport":
     """Look at code without running it, and say what it would do.
+
+    Code is read in a process of its own, which is kept for the next scan. It has 10 seconds, 10
+    more for each million characters, and a limit of memory; code that needs more is not read, which
+    the report says (`read`), and is never safe.
 
     Args:
         code: The code.
@@ -43,6 +44,8 @@ def scan(
         notebook: Whether Python is a cell for an IPython kernel, with its magics and shell lines;
             None (default) takes it for one where it is not plain Python.
         path: Where the code is from, for the report.
+        timeout: Seconds after which it counts as not read, waiting for a process included; None
+            (default) for no other deadline than that of every scan.
 
     Returns:
         The findings, by their place in the code.
@@ -54,23 +57,32 @@ def scan(
     if not isinstance(code, str):
         raise ValidationError(f"code must be text, not {type(code).__name__}", parameter="code")
     chosen = _chosen(policy)
-    return _report(Source(code, canonical(lang), notebook), chosen, None, path)
+    report = _report(Source(code, canonical(lang), notebook), chosen, None, timeout)
+    return report if path is None else replace(report, path=path)
 
 
 def scan_with(
-    reader: CodeReader, code: str, policy: SecurityPolicy, *, notebook: bool | None = None
+    reader: CodeReader,
+    code: str,
+    policy: SecurityPolicy,
+    *,
+    notebook: bool | None = None,
+    timeout: float | None = None,
 ) -> "ScanReport":
     """Look at code of any language that has a handler.
 
     Args:
         reader: The handler. Of a language that cannot be read otherwise its patterns of imports
-            and comments are used.
+            and comments are used, in the process that reads code: it has to be an object that
+            `pickle` can copy, of a class that another process can import.
         code: The code.
         policy: What grades the findings.
         notebook: As in `scan`.
+        timeout: As in `scan`.
     """
     known = reader.name in LANGUAGES
-    return _report(Source(code, reader.name, notebook), policy, None if known else reader, None)
+    source = Source(code, reader.name, notebook)
+    return _report(source, policy, None if known else reader, timeout)
 
 
 def reporting_policy() -> SecurityPolicy:
@@ -105,74 +117,18 @@ def _chosen(policy: "SecurityPolicy | PolicyPreset | None") -> SecurityPolicy:
 
 
 def _report(
-    source: Source, policy: SecurityPolicy, reader: CodeReader | None, path: str | None
+    source: Source, policy: SecurityPolicy, reader: CodeReader | None, timeout: float | None
 ) -> "ScanReport":
+    from llm_sandbox.security.reading import unread
     from llm_sandbox.security.report import ScanReport
 
+    timeout = validate_timeout(timeout, "timeout")
     if policy.enforcement == "off":
-        sightings, findings = Sightings("lexical"), list[Finding]()
-    else:
-        sightings, findings = _findings(source, policy, reader)
-    return ScanReport(
-        lang=source.lang,
-        engine=sightings.engine,
-        policy=policy.name,
-        threshold=policy.severity_threshold.word,
-        enforcement=policy.enforcement,
-        findings=_in_order(findings),
-        parsed=not sightings.problem,
-        problem=sightings.problem,
-        path=path,
-    )
-
-
-def _findings(
-    source: Source, policy: SecurityPolicy, reader: CodeReader | None
-) -> tuple[Sightings, list[Finding]]:
-    judge = Judge(policy, source)
+        threshold = policy.severity_threshold.word
+        return ScanReport(source.lang, "lexical", policy.name, threshold, policy.enforcement)
     if len(source.text) > LONGEST:
-        problem = f"longer than {LONGEST:,} characters"
-        return Sightings("lexical", problem=problem), [judge.of_problem(problem, None, unseen=True)]
-    from llm_sandbox.security.hidden import sight_hidden
+        return unread(source, policy, f"longer than {LONGEST:,} characters")
+    from llm_sandbox.security.scan_pool import SCAN_POOL
 
-    if reader is None:
-        sightings, mask = engine_of(source.lang)(source), _mask_of(source)
-    else:
-        reading = HandlerReading(source, reader)
-        names = [module.name for module in policy.restricted_modules or ()]
-        sightings, mask = reading.sightings(names), reading.mask
-    sightings.seen.extend(sight_hidden(source))
-    findings = list(judge.of_sightings(sightings))
-    if sightings.problem:
-        findings.append(judge.of_problem(sightings.problem, sightings.problem_span))
-    if policy.patterns:
-        findings.extend(_pattern_findings(policy.patterns, source, judge, mask))
-    return sightings, findings
-
-
-def _pattern_findings(
-    patterns: list[SecurityPattern], source: Source, judge: Judge, mask: _Mask
-) -> Iterator[Finding]:
-    # Loads `regex`, which policies without patterns do not need.
-    from llm_sandbox.security.patterns import search
-
-    for hit in search(patterns, source, mask):
-        yield judge.of_pattern(hit.index, patterns[hit.index], hit.span, timed_out=hit.timed_out)
-
-
-def _mask_of(source: Source) -> _Mask:
-    from llm_sandbox.security.lexical.masking import mask
-
-    return lambda target: mask(source.text, source.lang, target)
-
-
-def _in_order(findings: list[Finding]) -> tuple[Finding, ...]:
-    """The findings by place, each once."""
-    ordered = sorted(
-        findings,
-        key=lambda f: (f.line, f.column, f.end_line, f.end_column, f.rule_id, f.subject, f.message),
-    )
-    seen: dict[tuple[object, ...], Finding] = {}
-    for finding in ordered:
-        seen.setdefault((finding.rule_id, finding.span, finding.subject, finding.inner), finding)
-    return tuple(seen.values())
+    report = SCAN_POOL.read(source, policy, reader, timeout)
+    return unread(source, policy, report) if isinstance(report, str) else report

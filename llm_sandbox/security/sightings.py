@@ -61,6 +61,8 @@ class Sightings:
     """Why the code could not be read as a program; empty when it could."""
     problem_span: Span | None = None
     """Where that is."""
+    unseen: bool = False
+    """Whether reading was given up, for `problem`: the rest is worth nothing then."""
 
 
 class Engine(Protocol):

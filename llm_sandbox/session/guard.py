@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from llm_sandbox.const import RunCause, RunStatus
 from llm_sandbox.data import ExecutionResult, Usage
 from llm_sandbox.exceptions import SecurityViolationError
+from llm_sandbox.limits import Deadline
 from llm_sandbox.outputs import ExecutionError
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ __all__ = ["REFUSED_EXIT", "Guard", "refused_result"]
 
 REFUSED_EXIT = 126
 """Exit code of a result whose code was refused: as a shell's, for what may not be run."""
+
+_NEVER = Deadline()
+_NO_TIME_S = 1e-6
 
 
 class Guard:
@@ -31,21 +35,34 @@ class Guard:
         self._policy = policy
         self._handler = handler
 
-    def scan(self, code: str) -> "ScanReport":
+    def warm_up(self) -> None:
+        """Start the process that reads code, for a session that will need it, without waiting."""
+        if self._policy is not None and self._policy.enforcement != "off":
+            from llm_sandbox.security.scan_pool import SCAN_POOL
+
+            SCAN_POOL.warm_up()
+
+    def scan(self, code: str, deadline: Deadline = _NEVER) -> "ScanReport":
         """Return what the policy says of code; without a policy, everything at its ordinary grade.
 
         Args:
             code: The code, which is not run.
+            deadline: When reading it is given up, if that is before a scan's own deadline.
         """
         # Policies are pydantic models, which most sessions never need loaded.
         from llm_sandbox.security import reporting_policy, scan_with
 
         policy = self._policy if self._policy is not None else reporting_policy()
         notebook = True if self._handler.name == "python" else None
-        return scan_with(self._handler, code, policy, notebook=notebook)
+        timeout = _seconds(deadline)
+        return scan_with(self._handler, code, policy, notebook=notebook, timeout=timeout)
 
-    def admit(self, code: str) -> "ScanReport | None":
+    def admit(self, code: str, deadline: Deadline) -> "ScanReport | None":
         """Judge code that is about to run.
+
+        Args:
+            code: The code.
+            deadline: The run's, which reading the code counts towards.
 
         Returns:
             The report; None without a policy. Its code may run unless `refuses` says otherwise.
@@ -55,14 +72,14 @@ class Guard:
         """
         if self._policy is None:
             return None
-        report = self.scan(code)
+        report = self.scan(code, deadline)
         if self.refuses(report) and self._policy.refusal == "raise":
             raise _violation("this code", report, "run")
         return report
 
     def refuses(self, report: "ScanReport | None") -> bool:
         """Return whether what a report is about may not run."""
-        return report is not None and report.enforcement == "enforce" and not report.is_safe
+        return report is not None and report.enforcement == "enforce" and bool(report.blocking)
 
     def admit_libraries(self, libraries: Sequence[str]) -> None:
         """Judge libraries that are about to be installed.
@@ -78,8 +95,12 @@ class Guard:
         if self.refuses(report):
             raise _violation("these libraries", report, "install")
 
-    def admit_command(self, command: str | Sequence[str]) -> None:
+    def admit_command(self, command: str | Sequence[str], deadline: Deadline = _NEVER) -> None:
         """Judge a command that is about to be started, as a line for a shell.
+
+        Args:
+            command: A line for the shell, or a program and its arguments.
+            deadline: The command's, which reading it counts towards.
 
         Raises:
             SecurityViolationError: The policy refuses it; it was not started.
@@ -89,7 +110,7 @@ class Guard:
         from llm_sandbox.security import scan
 
         line = command if isinstance(command, str) else shlex.join(map(str, command))
-        report = scan(line, "bash", self._policy)
+        report = scan(line, "bash", self._policy, timeout=_seconds(deadline))
         if self.refuses(report):
             raise _violation("this command", report, "execute_command")
 
@@ -113,6 +134,11 @@ def refused_result(report: "ScanReport") -> ExecutionResult:
         findings=report.findings,
         cause=RunCause.POLICY,
     )
+
+
+def _seconds(deadline: Deadline) -> float | None:
+    left = deadline.remaining()
+    return left if left is None else max(left, _NO_TIME_S)
 
 
 def _violation(what: str, report: "ScanReport", op: str) -> SecurityViolationError:

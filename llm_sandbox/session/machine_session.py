@@ -24,7 +24,7 @@ from llm_sandbox.exceptions import (
 )
 from llm_sandbox.kernel.background import Background
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
-from llm_sandbox.limits import validate_timeout
+from llm_sandbox.limits import Deadline, validate_timeout
 from llm_sandbox.sandbox import Sandbox
 from llm_sandbox.sandbox.network import machine_network
 from llm_sandbox.session.commands import run_command
@@ -94,6 +94,7 @@ class MachineSession:
             raise SessionClosedError(op="open")
         if self._sandbox is not None:
             return
+        self._guard.warm_up()
         libraries = self.config.libraries
         if libraries:
             with self._records.watch("install", None, libraries, libraries) as told:
@@ -296,9 +297,9 @@ class MachineSession:
             SecurityViolationError: The security policy refuses it; it was not started.
         """
         with self._records.watch("command", self._sandbox, command) as told:
-            self._guard.admit_command(command)
             timeout = validate_timeout(timeout, "timeout")
             limit = timeout if timeout is not None else self.config.default_timeout
+            self._guard.admit_command(command, Deadline.after(limit))
             return told.ended(
                 run_command(self.sandbox, command, workdir, limit, on_stdout, on_stderr)
             )

@@ -98,8 +98,8 @@ class BaseSession(MachineSession):
         Args:
             code: Source text in the session's language.
             libraries: Libraries to install first.
-            timeout: Seconds until the code is interrupted; default: the session's
-                `execution_timeout`, else its `default_timeout`, else none.
+            timeout: Seconds until the code is interrupted, counted from before a policy judges it;
+                default: the session's `execution_timeout`, else its `default_timeout`, else none.
             on_stdout: Called with each piece of standard output as it arrives.
             on_stderr: Called with each piece of standard error as it arrives.
             stdin: What `input` reads: text, or an iterable of lines. None refuses input with an
@@ -127,12 +127,16 @@ class BaseSession(MachineSession):
             with Turn(self._busy), Stop() as stop:
                 self._stop = stop
                 interpreter = self._open_interpreter()
-                report = self._guard.admit(code)
+                deadline = Deadline.after(limit)
+                report = self._guard.admit(code, deadline)
                 if report is not None and self._guard.refuses(report):
                     return told.ended(refused_result(report))
                 if libraries:
+                    # Installing has time of its own, and takes none of the code's.
+                    left = deadline.remaining()
                     self._install(libraries)
-                result = interpreter.run(code, Deadline.after(limit), lines, heard, stop)
+                    deadline = Deadline.after(left)
+                result = interpreter.run(code, deadline, lines, heard, stop)
             if report is not None and report.findings:
                 result = replace(result, findings=report.findings)
             self._history.add(code, result)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from llm_sandbox.findings import Capability
 from llm_sandbox.security.python import strings
 from llm_sandbox.security.python.commands import command_of, is_shell, see_shell, shortened
-from llm_sandbox.security.python.folding import UNKNOWN, plain, text_of
+from llm_sandbox.security.python.folding import UNKNOWN, text_of
 from llm_sandbox.security.python.values import (
     Args,
     Keywords,
@@ -148,7 +148,7 @@ def _yaml(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> No
 def _unless(keyword: str, wanted: object, default: bool) -> Any:
     def see(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
         given = keywords.get(keyword)
-        value = plain(m.settle(given)) if keyword in keywords else UNKNOWN
+        value = m.plain(m.settle(given)) if keyword in keywords else UNKNOWN
         if default if keyword not in keywords else value is wanted or value is UNKNOWN:
             m.see(Capability.DESERIALISE, node, ref.name, route=ref.route)
 
@@ -163,7 +163,7 @@ def _reads(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> N
 
 
 def _mmap(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
-    protection = plain(m.settle(keywords.get("prot")))
+    protection = m.plain(m.settle(keywords.get("prot")))
     if (protection is UNKNOWN and "prot" in keywords) or (
         isinstance(protection, int) and protection & 4
     ):
@@ -171,7 +171,7 @@ def _mmap(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> No
 
 
 def _allocates(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
-    given = plain(m.settle(args[0])) if args else UNKNOWN
+    given = m.plain(m.settle(args[0])) if args else UNKNOWN
     count = 1
     shape = (
         given if isinstance(given, (tuple, list)) and ref.name.startswith("numpy.") else (given,)

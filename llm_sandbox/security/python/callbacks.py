@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.security.python.folding import plain
 from llm_sandbox.security.python.iteration import members
 from llm_sandbox.security.python.pure import HIGHER
 from llm_sandbox.security.python.sinks import is_hot
@@ -96,7 +95,7 @@ def _reduced(
 
 def _is_kept(m: Machine, callee: Value | None, one: Value | None, node: Any) -> bool:
     if isinstance(callee, Const):
-        return bool(plain(one))
+        return bool(m.plain(one))
     result = m.settle(_invoke(m, callee, [one], {}, node))
     return not (isinstance(result, Const) and not result.value)
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.findings import Capability
 from llm_sandbox.security.python import acts, evaluated, importing, models
+from llm_sandbox.security.python.bounds import weight
 from llm_sandbox.security.python.folding import (
     UNKNOWN,
     bytes_method,
     fold_call,
-    plain,
     wrapped,
 )
 from llm_sandbox.security.python.items import item
@@ -19,7 +19,7 @@ from llm_sandbox.security.python.iteration import combinations, members
 from llm_sandbox.security.python.lookups import attribute, of_class
 from llm_sandbox.security.python.methods import method
 from llm_sandbox.security.python.modules import canonical
-from llm_sandbox.security.python.pure import FUNCTIONS, function
+from llm_sandbox.security.python.pure import FUNCTIONS, LAZY, function
 from llm_sandbox.security.python.running import run_function
 from llm_sandbox.security.python.shapes import reshaped
 from llm_sandbox.security.python.sinks import WATCHED, WILD, capability_of, is_hot
@@ -71,7 +71,8 @@ def call(m: Machine, node: ast.Call) -> Value | None:
     args: Args = []
     for part in node.args:
         if isinstance(part, ast.Starred):
-            args.extend(members(m, m.settle(m.value(part.value))) or [None])
+            spread = members(m, m.settle(m.value(part.value))) or [None]
+            args.extend(spread if m.affords(_MEMBER * len(spread)) else [None])
         else:
             args.append(m.value(part))
     keywords: Keywords = {}
@@ -80,7 +81,8 @@ def call(m: Machine, node: ast.Call) -> Value | None:
         if keyword.arg is not None:
             keywords[keyword.arg] = value
         elif isinstance(value, Table):
-            keywords.update({str(key): entry for key, entry in value.entries.items()})
+            if m.affords(_MEMBER * len(value.entries)):
+                keywords.update({str(key): entry for key, entry in value.entries.items()})
         elif value is not None:
             keywords["**"] = value
     if type(callee) is Ref and callee.name.startswith("builtins.") and callee.name[9:] in _HARMLESS:
@@ -162,10 +164,12 @@ def _method_of_type(
         return None
     if name in {"__init__", "__new__", "__init_subclass__"}:
         return None
-    given = [plain(m.settle(arg)) for arg in args]
+    given = [m.plain(m.settle(arg)) for arg in args]
     if any(one is UNKNOWN for one in given):
         if args and isinstance(args[0], (Items, Table)):
             return method(m, Bound(args[0], name), args[1:], keywords, node)
+        return None
+    if not m.affords(weight(given)):
         return None
     return wrapped(bytes_method(owner, name, given, {}))
 
@@ -187,14 +191,14 @@ def _folded_now(
     ways = combinations(m, settled)
     if ways is not None:
         return choose(_folded_now(m, work, name, way, keywords, node) for way in ways)
-    given = [plain(arg) for arg in settled]
-    named = {key: plain(m.settle(value)) for key, value in keywords.items()}
+    given = [m.plain(arg) for arg in settled]
+    named = {key: m.plain(m.settle(value)) for key, value in keywords.items()}
     if any(one is UNKNOWN for one in given) or any(one is UNKNOWN for one in named.values()):
         return reshaped(m, name, settled, node)
     if not m.spend(1 + _length(given) // 500):
         return None
-    result = fold_call(work, given, named)
-    if not m.spend(_length([result]) // 500):
+    result = fold_call(work, given, named, lazy=name in LAZY)
+    if result is UNKNOWN or not m.spend(_length([result]) // 500):
         return None
     if isinstance(result, (str, bytes)):
         from llm_sandbox.security.python import strings
@@ -297,7 +301,7 @@ def _getter(m: Machine, getter: Getter, args: Args, keywords: Keywords, node: An
             results.append(item(m, args[0], name, node))
             continue
         value = args[0]
-        text = plain(name)
+        text = m.plain(name)
         if not isinstance(text, str):
             results.append(models.get_attribute(m, value, name, None, node))
             continue

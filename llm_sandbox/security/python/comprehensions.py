@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.security.python.folding import UNKNOWN, plain
+from llm_sandbox.security.python.folding import UNKNOWN
 from llm_sandbox.security.python.iteration import members
 from llm_sandbox.security.python.scopes import Scope
 from llm_sandbox.security.python.targets import bind
@@ -50,14 +50,14 @@ def _comprehended(m: Machine, node: Any, element: Callable[[], Value | None]) ->
         with m.within(Scope("comprehension", outer)):
             if not _turn(m, generators, first, element, found):
                 return None
-        return _gathered(node, found)
+        return _gathered(m, node, found)
 
     if m.exact:
         return work()
     with m.within(Scope("comprehension", outer)):
         loose: list[Value | None] = []
         _turn(m, generators, first, element, loose, every=False)
-    known = _gathered(node, loose)
+    known = _gathered(m, node, loose)
     kept = [one for one in loose for one in options(one) if not isinstance(one, Const)]
     if any(isinstance(one, (Ref, Function, Carrier, Items)) for one in kept):
         exact = (
@@ -101,12 +101,12 @@ def _spill(value: Value | None) -> Value | None:
     return value if isinstance(value, Carrier) else None
 
 
-def _gathered(node: ast.AST, found: list[Value | None]) -> Value:
+def _gathered(m: Machine, node: ast.AST, found: list[Value | None]) -> Value:
     if isinstance(node, ast.DictComp):
         entries: dict[object, Value | None] = {}
         for number, pair in enumerate(found):
             assert isinstance(pair, Items)  # noqa: S101 - made by `dict_comprehension`
-            key = plain(pair.items[0])
+            key = m.plain(pair.items[0])
             try:
                 hash(key)
             except TypeError:

@@ -13,15 +13,17 @@ import urllib.parse
 import zlib
 from typing import TYPE_CHECKING, Any
 
+from llm_sandbox.security.python.bounds import LONGEST
 from llm_sandbox.security.python.words import names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["CODECS", "DECODERS", "LONGEST", "decode", "encode", "unzip"]
+__all__ = ["CODECS", "DECODERS", "decode", "encode", "unzip"]
 
-LONGEST = 1_000_000
-"""Bytes or characters that a folded value may have."""
+_LONGEST_CODED = 125_000
+_LONGEST_SLOW = 1_000
+_LONGEST_OPTION = 200
 
 CODECS = frozenset(
     names(
@@ -35,6 +37,8 @@ CODECS = frozenset(
     )
 )
 _COMPRESSED = {"zlib", "zlib_codec", "zip", "bz2", "bz2_codec"}
+_SLOW = {"idna", "punycode"}
+"""Take time by the square of the length, or worse."""
 
 
 def decode(data: Any, codec: str = "utf-8", errors: str = "strict") -> object:
@@ -48,8 +52,7 @@ def decode(data: Any, codec: str = "utf-8", errors: str = "strict") -> object:
         return (
             unzip(bytes(data)) if name[0] == "z" else _bounded(bz2.BZ2Decompressor(), bytes(data))
         )
-    if len(data) > LONGEST // 8:
-        raise ValueError("too long")
+    _check_length(data, name)
     return codecs.decode(data, name, errors)
 
 
@@ -60,9 +63,13 @@ def encode(data: Any, codec: str = "utf-8", errors: str = "strict") -> object:
         ValueError: The codec is not one of `CODECS`, or the data is too long.
     """
     name = _known(codec)
-    if len(data) > LONGEST // 8:
-        raise ValueError("too long")
+    _check_length(data, name)
     return codecs.encode(data, name, errors)
+
+
+def _check_length(data: Any, name: str) -> None:
+    if len(data) > (_LONGEST_SLOW if name in _SLOW else _LONGEST_CODED):
+        raise ValueError("too long")
 
 
 def _known(codec: str) -> str:
@@ -100,6 +107,27 @@ def _bunzip(data: bytes) -> bytes:
     return _bounded(bz2.BZ2Decompressor(), data)
 
 
+def _bounded_by(most: int, work: Callable[..., object]) -> Callable[..., object]:
+    """A decoder of at most so many characters, whose other arguments are short."""
+
+    def decoder(data: Any, *options: Any, **named: Any) -> object:
+        given = [one for one in (*options, *named.values()) if hasattr(one, "__len__")]
+        if len(data) > most or any(len(one) > _LONGEST_OPTION for one in given):
+            raise ValueError("too long")
+        return work(data, *options, **named)
+
+    return decoder
+
+
+def _unquoted(work: Callable[..., object]) -> Callable[..., object]:
+    def decoder(text: Any, encoding: str = "utf-8", errors: str = "replace") -> object:
+        if _known(encoding) in _SLOW:
+            raise ValueError("too slow")
+        return work(text, encoding, errors)
+
+    return decoder
+
+
 _BASE64 = {
     f"base64.{name}": getattr(base64, name)
     for name in names(
@@ -118,23 +146,32 @@ _BINASCII = {
         """
     )
 }
-DECODERS: dict[str, Callable[..., object]] = {
-    **_BASE64,
+_QUICK: dict[str, Callable[..., object]] = {
+    **{name: work for name, work in _BASE64.items() if "64" in name or "16" in name},
     **_BINASCII,
+    "base64.decodebytes": base64.decodebytes,
+    "base64.encodebytes": base64.encodebytes,
     "base64.decodestring": base64.decodebytes,
+    "quopri.decodestring": quopri.decodestring,
     "zlib.decompress": unzip,
-    "zlib.compress": zlib.compress,
     "gzip.decompress": _gunzip,
     "bz2.decompress": _bunzip,
     "lzma.decompress": _lzma,
+    "codecs.escape_decode": codecs.escape_decode,
+}
+_BY_PYTHON: dict[str, Callable[..., object]] = {
+    **{name: work for name, work in _BASE64.items() if name not in _QUICK},
+    "zlib.compress": zlib.compress,
     "codecs.decode": decode,
     "codecs.encode": encode,
-    "codecs.escape_decode": codecs.escape_decode,
-    "quopri.decodestring": quopri.decodestring,
     "html.unescape": html.unescape,
-    "urllib.parse.unquote": urllib.parse.unquote,
-    "urllib.parse.unquote_plus": urllib.parse.unquote_plus,
+    "urllib.parse.unquote": _unquoted(urllib.parse.unquote),
+    "urllib.parse.unquote_plus": _unquoted(urllib.parse.unquote_plus),
     "urllib.parse.unquote_to_bytes": urllib.parse.unquote_to_bytes,
-    "urllib.parse.quote": urllib.parse.quote,
+    "urllib.parse.quote": lambda text, safe="/": urllib.parse.quote(text, safe),
+}
+DECODERS: dict[str, Callable[..., object]] = {
+    **{name: _bounded_by(LONGEST, work) for name, work in _QUICK.items()},
+    **{name: _bounded_by(_LONGEST_CODED, work) for name, work in _BY_PYTHON.items()},
 }
 """Functions without an effect that turn text into other text."""

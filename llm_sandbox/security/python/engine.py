@@ -11,7 +11,7 @@ from llm_sandbox.findings import Span
 from llm_sandbox.security.python.cells import Cell, has_syntax, read_cell, with_automagic
 from llm_sandbox.security.python.expressions import EXPRESSIONS
 from llm_sandbox.security.python.fallback import read_broken
-from llm_sandbox.security.python.machine import Machine
+from llm_sandbox.security.python.machine import ExhaustedError, Machine
 from llm_sandbox.security.python.magics import follow_magic
 from llm_sandbox.security.python.parsing import Parsed, declared_text, parse
 from llm_sandbox.security.python.positions import Positions
@@ -41,7 +41,12 @@ def sight(source: Source) -> Sightings:
     sightings = Sightings("ast")
     machine = Machine(source, sightings, EXPRESSIONS, STATEMENTS)
     with _no_collections(source):
-        _read(machine, source)
+        try:
+            _read(machine, source)
+        except ExhaustedError:
+            sightings.unseen = True
+            sightings.problem = "following it takes much more work than its length deserves"
+            sightings.problem_span = None
     return sightings
 
 
@@ -139,6 +144,8 @@ def follow(m: Machine, body: list[ast.stmt]) -> Value | None:
                 result = m.value(statement.value) if not _is_text(statement.value) else result
             else:
                 STATEMENTS[type(statement)](m, statement)
+        except (ExhaustedError, MemoryError):
+            raise
         except Exception as error:  # noqa: BLE001 - code must never pass because reading it failed
             m.scope, m.block, m.exact, m.function, m.depth, m.returned = before
             deep = isinstance(error, RecursionError)
@@ -166,6 +173,8 @@ def _finish(m: Machine) -> None:
         before = m.scope, m.block, m.exact, m.function, m.depth, m.returned
         try:
             survey(m, function)
+        except (ExhaustedError, MemoryError):
+            raise
         except Exception as error:  # noqa: BLE001 - code must never pass because reading it failed
             m.scope, m.block, m.exact, m.function, m.depth, m.returned = before
             deep = isinstance(error, RecursionError)

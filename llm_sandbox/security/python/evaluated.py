@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.findings import Capability
-from llm_sandbox.security.python.folding import UNKNOWN, plain, text_of
+from llm_sandbox.security.python.folding import UNKNOWN, text_of
 from llm_sandbox.security.python.scopes import Scope
 from llm_sandbox.security.python.values import (
     Args,
@@ -312,9 +312,11 @@ def _module_of(m: Machine, name: str, text: str, node: Any) -> Value:
 
 def factories(m: Machine, config: Value | None, node: Any) -> None:
     """Follow ``()`` and ``class`` of a logging configuration: full names that are called."""
+    if not m.spend():
+        return
     if isinstance(config, Table):
         for key, value in config.entries.items():
-            text = plain(value)
+            text = m.plain(value)
             if key in {"()", "class"} and isinstance(text, str) and text is not UNKNOWN:
                 _call_by_name(m, text, config, node)
             factories(m, value, node)

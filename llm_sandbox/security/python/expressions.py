@@ -7,12 +7,24 @@ import builtins
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.security.python import strings
+from llm_sandbox.security.python.bounds import (
+    LONGEST,
+    are_short,
+    size_after,
+)
 from llm_sandbox.security.python.calls import call
 from llm_sandbox.security.python.comprehensions import comprehension, dict_comprehension
-from llm_sandbox.security.python.folding import UNKNOWN, fold_operator, plain, wrapped
+from llm_sandbox.security.python.folding import (
+    UNKNOWN,
+    attempt,
+    fold_call,
+    fold_operator,
+    wrapped,
+)
 from llm_sandbox.security.python.items import item
 from llm_sandbox.security.python.iteration import members
 from llm_sandbox.security.python.lookups import attribute
+from llm_sandbox.security.python.pure import FUNCTIONS
 from llm_sandbox.security.python.sinks import CALLS
 from llm_sandbox.security.python.values import (
     Attempt,
@@ -53,6 +65,7 @@ _FRESH = frozenset(name for name in _BUILTINS if f"builtins.{name}" in CALLS)
 _NAMES: dict[str, Value] = {"__name__": Const("__main__"), "__doc__": Const(None)}
 _MOST_PAIRS = 64
 _MOST_ITEMS = 50_000
+_MEMBER = 10
 _NUMBERS = (int, float)
 
 
@@ -91,10 +104,15 @@ def _joined(m: Machine, node: ast.JoinedStr) -> Value | None:
 
 
 def _text_of(m: Machine, parts: list[Value | None], node: ast.AST) -> Value | None:
-    texts = [plain(part) for part in parts]
+    texts = [m.plain(part) for part in parts]
     if any(text is UNKNOWN for text in texts):
         return None
+    # All are texts already, or constants of the program.
+    if sum(len(text) for text in texts if isinstance(text, str)) > LONGEST:
+        return None
     text = "".join(map(str, texts))
+    if not m.affords(len(text)):
+        return None
     strings.look_at(m, text, node)
     return Const(text)
 
@@ -103,22 +121,20 @@ def _formatted(m: Machine, node: ast.FormattedValue) -> Value | None:
     value = m.value(node.value)
     spec = m.value(node.format_spec) if node.format_spec else Const("")
     if isinstance(value, Attempt):
-        return Attempt(lambda: _format(m.settle(value), node.conversion, spec))
-    return _format(value, node.conversion, spec)
+        return Attempt(lambda: _format(m, m.settle(value), node.conversion, spec))
+    return _format(m, value, node.conversion, spec)
 
 
-def _format(value: Value | None, conversion: int, spec: Value | None) -> Value | None:
-    found, how = plain(value), plain(spec)
+def _format(m: Machine, value: Value | None, conversion: int, spec: Value | None) -> Value | None:
+    found, how = m.plain(value), m.plain(spec)
     if isinstance(value, Place) and value.path is not None:
         found = value.path
-    if found is UNKNOWN or not isinstance(how, str) or sum(c.isdigit() for c in how) > 4:
+    if found is UNKNOWN or not isinstance(how, str):
         return None
     if conversion == ord("r"):
-        found = repr(found)
-    try:
-        return Const(format(found, how))
-    except (TypeError, ValueError):
-        return None
+        found = fold_call(FUNCTIONS["builtins.repr"], [found], {}, lazy=True)
+    text = fold_call(FUNCTIONS["builtins.format"], [found, how], {}, lazy=True)
+    return None if text is UNKNOWN or not m.affords(len(text)) else Const(text)
 
 
 def _binary(m: Machine, node: ast.BinOp) -> Value | None:
@@ -150,33 +166,46 @@ def binary(
         pairs = [(one, other) for one in options(left) for other in options(right)]
         return choose(binary(m, kind, one, other, node) for one, other in pairs[:_MOST_PAIRS])
     if isinstance(left, Place) and kind is ast.Div:
-        return _below(m, left, plain(right), node)
-    if isinstance(right, Place) and kind is ast.Div and isinstance(plain(left), str):
-        return _below(m, Place(plain(left)), right.path, node)
-    if isinstance(left, Items) and isinstance(right, Items) and kind is ast.Add:
-        return Items(left.kind, [*left.items, *right.items][:_MOST_ITEMS])
-    if isinstance(left, Table) and isinstance(right, Table) and kind is ast.BitOr:
-        return Table({**left.entries, **right.entries})
-    if isinstance(left, Items) and kind is ast.Mult and isinstance(plain(right), int):
+        return _below(m, left, m.plain(right), node)
+    if isinstance(right, Place) and kind is ast.Div and isinstance(m.plain(left), str):
+        return _below(m, Place(m.plain(left)), right.path, node)
+    if (type(left), kind) in _JOINS and type(left) is type(right):
+        return _together(m, left, right)
+    if isinstance(left, Items) and kind is ast.Mult and isinstance(m.plain(right), int):
         return Items(left.kind, list(left.items)) if left.items else left
-    one, other = plain(left), plain(right)
+    one, other = m.plain(left), m.plain(right)
     if one is UNKNOWN or other is UNKNOWN:
         return _carried(left, right)
     return _operated(m, kind, one, other, node)
 
 
+_JOINS = {(Items, ast.Add), (Table, ast.BitOr)}
+
+
+def _together(m: Machine, left: Value, right: Value) -> Value | None:
+    """Two lists after each other, or two dictionaries in one."""
+    if isinstance(left, Items) and isinstance(right, Items):
+        if not m.affords(len(left.items) + len(right.items)):
+            return None
+        return Items(left.kind, [*left.items, *right.items][:_MOST_ITEMS])
+    assert isinstance(left, Table)  # noqa: S101 - as `_JOINS` says
+    assert isinstance(right, Table)  # noqa: S101
+    if not m.affords(_MEMBER * (len(left.entries) + len(right.entries))):
+        return None
+    return Table({**left.entries, **right.entries})
+
+
 def _operated(
     m: Machine, kind: type[ast.operator], one: Any, other: Any, node: ast.AST
 ) -> Value | None:
-    found = fold_operator(kind, one, other)
+    size = size_after(kind, one, other)
+    found = fold_operator(kind, one, other) if size is not None and m.affords(size) else UNKNOWN
     if found is UNKNOWN:
         strings.look_at_size(m, kind, one, other, node)
         return None
     if isinstance(found, (str, bytes)):
-        if len(found) > 1000:
-            m.spend(len(found) // 500)
         strings.look_at(m, found, node)
-        return Const(found) if m.work > -1000 else None
+        return Const(found)
     return wrapped(found)
 
 
@@ -244,7 +273,7 @@ def _compare(m: Machine, node: ast.Compare) -> Value | None:
     for operation, right_node in zip(node.ops, node.comparators, strict=True):
         right = m.value(right_node)
         if m.exact:
-            result = _compared(type(operation), m.settle(left), m.settle(right))
+            result = _compared(m, type(operation), m.settle(left), m.settle(right))
             if not (isinstance(result, Const) and result.value):
                 break
         left = right
@@ -267,14 +296,20 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 }
 
 
-def _compared(kind: type[ast.cmpop], left: Value | None, right: Value | None) -> Value | None:
-    one, other = plain(left), plain(right)
+def _compared(
+    m: Machine, kind: type[ast.cmpop], left: Value | None, right: Value | None
+) -> Value | None:
+    one, other = m.plain(left), m.plain(right)
     if one is UNKNOWN or other is UNKNOWN:
         return None
-    try:
-        return Const(bool(_COMPARISONS[kind](one, other)))
-    except (TypeError, ValueError):
-        return None
+    if kind in {ast.In, ast.NotIn}:
+        if isinstance(other, range) and type(one) is not int:
+            # What is no whole number is compared to each member.
+            return None
+        if isinstance(other, (str, bytes)) and not are_short(other, one):
+            return None
+    found = attempt(_COMPARISONS[kind], (one, other), {})
+    return None if found is UNKNOWN else Const(bool(found))
 
 
 def _items(m: Machine, node: ast.List | ast.Tuple | ast.Set) -> Value:
@@ -286,7 +321,9 @@ def _items(m: Machine, node: ast.List | ast.Tuple | ast.Set) -> Value:
         if type(part) is ast.Constant and type(part.value) in _NUMBERS:
             found.append(Const(part.value))
         elif isinstance(part, ast.Starred):
-            found.extend(members(m, m.value(part.value)) or [None])
+            spread = members(m, m.value(part.value)) or [None]
+            fits = len(found) + len(spread) <= _MOST_ITEMS and m.affords(_MEMBER * len(spread))
+            found.extend(spread if fits else [None])
         else:
             found.append(m.value(part))
     return Items(kind, found)  # type: ignore[arg-type]
@@ -298,11 +335,12 @@ def _table(m: Machine, node: ast.Dict) -> Value:
         value = m.value(part)
         if key is None:
             if isinstance(value, Table):
-                entries.update(value.entries)
+                if m.affords(_MEMBER * len(value.entries)):
+                    entries.update(value.entries)
             elif value is not None:
                 entries[("**", id(part))] = value
             continue
-        name = plain(m.value(key))
+        name = m.plain(m.value(key))
         try:
             hash(name)
         except TypeError:
@@ -319,7 +357,7 @@ def _subscript(m: Machine, node: ast.Subscript) -> Value | None:
 
 def _slice(m: Machine, node: ast.Slice) -> Value | None:
     bounds = [
-        plain(m.settle(m.value(part))) if part is not None else None
+        m.plain(m.settle(m.value(part))) if part is not None else None
         for part in (node.lower, node.upper, node.step)
     ]
     return None if any(bound is UNKNOWN for bound in bounds) else Const(slice(*bounds))

@@ -6,6 +6,16 @@ import ast
 import operator
 from typing import TYPE_CHECKING, Any
 
+from llm_sandbox.security.python.bounds import (
+    LONGEST,
+    MOST_WEIGHT,
+    are_short,
+    is_hashed_quickly,
+    is_printable,
+    size_after,
+    weight,
+    written_size,
+)
 from llm_sandbox.security.python.values import Const, Items, Table, Value
 from llm_sandbox.security.python.words import names
 
@@ -13,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 __all__ = [
-    "LONGEST",
     "UNKNOWN",
     "attempt",
     "bytes_method",
@@ -22,13 +31,13 @@ __all__ = [
     "fold_operator",
     "plain",
     "text_of",
+    "weigh",
     "wrapped",
 ]
 
-LONGEST = 1_000_000
-"""Characters, bytes or members that a folded value may have."""
-_MOST_BITS = 100_000
 _DEEPEST = 12
+_WIDEST = 100_000
+_MEMBER = 10
 
 UNKNOWN = object()
 """Stands for what has no constant value."""
@@ -83,33 +92,64 @@ _METHODS: dict[type, frozenset[str]] = {
     dict: frozenset(["get", "keys", "values", "items", "copy", "__getitem__"]),
     range: frozenset(["index", "count"]),
 }
-_WIDTH_METHODS = frozenset(
-    names(
-        """
-    center ljust rjust zfill expandtabs to_bytes __mul__ __rmul__
+
+
+def weigh(value: Value | None, most: int = MOST_WEIGHT) -> int:
+    """Return the weight of the Python object that a value is; see `bounds.weight`.
+
+    Args:
+        value: The value.
+        most: Weight at which counting stops.
     """
-    )
-)
+    total = 0
+    waiting = [value]
+    while waiting and total <= most:
+        one = waiting.pop()
+        if isinstance(one, Const):
+            if isinstance(one.value, (str, bytes)):
+                total += len(one.value)
+        elif isinstance(one, Items):
+            total += _MEMBER * len(one.items)
+            if total <= most:
+                waiting.extend(one.items)
+        elif isinstance(one, Table):
+            total += 2 * _MEMBER * len(one.entries)
+            if total <= most:
+                waiting.extend(one.entries.values())
+    return total
 
 
-def plain(value: Value | None, depth: int = 0) -> Any:
-    """Return the Python object that a value is, or `UNKNOWN`."""
+def plain(value: Value | None) -> Any:
+    """Return the Python object that a value is, or `UNKNOWN`; see `Machine.plain`, too."""
+    if isinstance(value, Const):
+        return value.value
+    if not isinstance(value, (Items, Table)) or weigh(value) > MOST_WEIGHT:
+        return UNKNOWN
+    return _plain(value, 0)
+
+
+def _plain(value: Value | None, depth: int) -> Any:
     if isinstance(value, Const):
         return value.value
     if depth > _DEEPEST:
         return UNKNOWN
     if isinstance(value, Items):
-        parts = [plain(item, depth + 1) for item in value.items]
-        if any(part is UNKNOWN for part in parts):
-            return UNKNOWN
+        parts: list[Any] = []
+        for item in value.items:
+            part = _plain(item, depth + 1)
+            if part is UNKNOWN:
+                return UNKNOWN
+            parts.append(part)
         if value.kind == "list":
             return parts
         try:
-            return tuple(parts) if value.kind == "tuple" else set(parts)
+            if value.kind == "tuple":
+                return tuple(parts)
+            return set(parts) if is_hashed_quickly(parts) else UNKNOWN
         except TypeError:
             return UNKNOWN
     if isinstance(value, Table):
-        entries = {key: plain(item, depth + 1) for key, item in value.entries.items()}
+        entries = {key: _plain(item, depth + 1) for key, item in value.entries.items()}
         return UNKNOWN if any(item is UNKNOWN for item in entries.values()) else entries
     return UNKNOWN
 
@@ -145,53 +185,9 @@ def text_of(value: Value | None) -> str | None:
 def fold_operator(kind: type[ast.operator], left: Any, right: Any) -> Any:
     """Return the result of a binary operator on two Python objects, or `UNKNOWN`."""
     work = _OPERATORS.get(kind)
-    if work is None or _is_too_large(kind, left, right):
+    if work is None or size_after(kind, left, right) is None:
         return UNKNOWN
-    try:
-        return work(left, right)
-    except Exception:  # noqa: BLE001 - whatever the operator raises, it gives no constant
-        return UNKNOWN
-
-
-def _is_too_large(kind: type[ast.operator], left: Any, right: Any) -> bool:
-    if kind is ast.Mult:
-        sizes = (_size(left), _size(right))
-        if isinstance(left, int) and isinstance(right, int):
-            return sum(sizes) > _MOST_BITS
-        times = left if isinstance(left, int) else right
-        return isinstance(times, int) and max(sizes) * max(times, 0) > LONGEST
-    if kind is ast.Add:
-        return _size(left) + _size(right) > LONGEST
-    if kind is ast.Pow:
-        return not (_is_small(left, 1 << 64) and _is_small(right, 4096))
-    if kind is ast.LShift:
-        return not (_is_small(left, 1 << 4096) and _is_small(right, 4096))
-    if kind is ast.Mod and isinstance(left, (str, bytes)):
-        return not _has_small_widths(left)
-    return False
-
-
-def _size(value: Any) -> int:
-    if isinstance(value, int):
-        return value.bit_length()
-    try:
-        return len(value)
-    except TypeError:
-        return 0
-
-
-def _is_small(value: Any, limit: int) -> bool:
-    return isinstance(value, (int, float)) and abs(value) <= limit
-
-
-def _has_small_widths(template: str | bytes) -> bool:
-    text = template if isinstance(template, str) else template.decode("latin-1")
-    digits = 0
-    for letter in text:
-        digits = digits + 1 if letter.isdigit() or letter == "*" else 0
-        if digits > 4:
-            return False
-    return len(text) < LONGEST // 8
+    return attempt(work, (left, right), {})
 
 
 def fold_method(base: Any, name: str, args: Sequence[Any], keywords: dict[str, Any]) -> Any:
@@ -199,17 +195,15 @@ def fold_method(base: Any, name: str, args: Sequence[Any], keywords: dict[str, A
     allowed = _METHODS.get(type(base))
     if allowed is None or name not in allowed:
         return UNKNOWN
-    if name in _WIDTH_METHODS and any(
-        not _is_small(a, 100_000) for a in args if isinstance(a, int)
-    ):
-        return UNKNOWN
-    if name in {"format", "format_map", "__format__"} and not _is_simple_format(base, name, args):
+    given = [*args, *keywords.values()]
+    if weight([base if not isinstance(base, range) else 0, given]) > MOST_WEIGHT:
         return UNKNOWN
     if name in {"__mul__", "__rmul__"}:
         return fold_operator(ast.Mult, base, args[0]) if len(args) == 1 else UNKNOWN
-    if name == "join" and len(args) == 1 and len(base) * _size(args[0]) > LONGEST:
-        return UNKNOWN
-    if name == "replace" and not _is_short_replacement(base, args):
+    if name == "__mod__":
+        return fold_operator(ast.Mod, base, args[0]) if len(args) == 1 else UNKNOWN
+    check = _CHECKS.get(name)
+    if check is not None and not check(base, given):
         return UNKNOWN
     if name in {"decode", "encode"}:
         from llm_sandbox.security.python.decoding import decode, encode
@@ -222,41 +216,145 @@ def fold_method(base: Any, name: str, args: Sequence[Any], keywords: dict[str, A
 
 def bytes_method(owner: str, name: str, args: Sequence[Any], keywords: dict[str, Any]) -> Any:
     """Return what a method called on a type returns, as ``bytes.fromhex(..)``, or `UNKNOWN`."""
-    if (owner, name) in {("bytes", "fromhex"), ("bytearray", "fromhex")}:
-        return attempt(bytes.fromhex, args, keywords)
-    if (owner, name) == ("int", "from_bytes"):
-        return attempt(int.from_bytes, args, keywords)
-    if (owner, name) in {("str", "maketrans"), ("bytes", "maketrans")}:
-        return attempt(str.maketrans if owner == "str" else bytes.maketrans, args, keywords)
-    if (owner, name) == ("dict", "fromkeys"):
-        return attempt(dict.fromkeys, args, keywords)
+    work = _OF_TYPES.get((owner, name))
+    if work is not None:
+        if (owner, name) == ("dict", "fromkeys") and not _is_row(args[:1]):
+            return UNKNOWN
+        return fold_call(work, args, keywords)
     if args and type(args[0]).__name__ == owner:
         return fold_method(args[0], name, args[1:], keywords)
     return UNKNOWN
 
 
-def fold_call(work: Callable[..., Any], args: Sequence[Any], keywords: dict[str, Any]) -> Any:
-    """Return what a function of constants returns, or `UNKNOWN`."""
-    result = attempt(work, args, keywords)
-    return UNKNOWN if isinstance(result, (str, bytes)) and len(result) > LONGEST else result
+def _maketrans(*given: Any) -> dict[Any, Any]:
+    if weight(given) > _WIDEST:
+        raise ValueError("too large")
+    return str.maketrans(*given)
 
 
-def _is_simple_format(base: Any, name: str, args: Sequence[Any]) -> bool:
-    # Attributes in fields (`{0.__class__}`) are lookups, and wide fields are large.
-    template = base if name != "__format__" else (args[0] if args else "")
-    return isinstance(template, str) and "._" not in template and _has_small_widths(template)
+_OF_TYPES: dict[tuple[str, str], Callable[..., Any]] = {
+    ("bytes", "fromhex"): bytes.fromhex,
+    ("bytearray", "fromhex"): bytes.fromhex,
+    ("int", "from_bytes"): int.from_bytes,
+    ("str", "maketrans"): _maketrans,
+    ("bytes", "maketrans"): bytes.maketrans,
+    ("dict", "fromkeys"): dict.fromkeys,
+}
 
 
-def _is_short_replacement(base: Any, args: Sequence[Any]) -> bool:
-    longest = max((len(a) for a in args if isinstance(a, (str, bytes))), default=0)
-    return (len(base) + 1) * (longest + 1) <= LONGEST or longest <= 1
+def fold_call(
+    work: Callable[..., Any],
+    args: Sequence[Any],
+    keywords: dict[str, Any],
+    *,
+    lazy: bool = False,
+) -> Any:
+    """Return what a function of constants returns, or `UNKNOWN`.
+
+    Args:
+        work: The function, which bounds what it does by itself where it does more than to go
+            through what it is given.
+        args: Its arguments.
+        keywords: Those by name.
+        lazy: Whether it goes through the first members of a range only.
+    """
+    if weight([args, keywords], lazy=lazy) > MOST_WEIGHT:
+        return UNKNOWN
+    return attempt(work, args, keywords)
 
 
 def attempt(work: Callable[..., Any], args: Sequence[Any], keywords: dict[str, Any]) -> Any:
-    """Return what a function without effects returns; `UNKNOWN` when it raises or is too large."""
+    """Return what a function without effects returns; `UNKNOWN` when it raises or is too large.
+
+    Raises:
+        MemoryError: There is no memory left, and nothing more can be said of the program.
+    """
     try:
         result = work(*args, **keywords)
+    except MemoryError:
+        raise
     except Exception:  # noqa: BLE001 - whatever it raises, it gives no constant
         return UNKNOWN
-    size = len(result) if isinstance(result, (str, bytes, list, tuple, dict)) else 0
-    return UNKNOWN if size > LONGEST else result
+    if isinstance(result, (str, bytes)):
+        return UNKNOWN if len(result) > LONGEST else result
+    return UNKNOWN if weight(result, lazy=True) > MOST_WEIGHT else result
+
+
+def _is_row(given: Sequence[Any]) -> bool:
+    """Whether something can be made the keys of a dictionary in linear time."""
+    return not given or not hasattr(given[0], "__len__") or is_hashed_quickly(given[0])
+
+
+def _has_width(base: Any, given: Sequence[Any]) -> bool:
+    widths = [one for one in given if isinstance(one, int)]
+    return all(abs(one) <= _WIDEST for one in widths)
+
+
+def _has_tabs(base: Any, given: Sequence[Any]) -> bool:
+    widths = [one for one in given if isinstance(one, int)] or [8]
+    tabs = base.count("\t" if isinstance(base, str) else b"\t")
+    return bool(len(base) + tabs * max(widths) <= LONGEST)
+
+
+def _is_simple_format(base: Any, given: Sequence[Any]) -> bool:
+    # Attributes in fields (`{0.__class__}`) are lookups, and wide fields are large.
+    if not isinstance(base, str) or "._" in base:
+        return False
+    values = [part for one in given for part in (one.values() if isinstance(one, dict) else [one])]
+    return written_size(base, [*given, *values]) is not None
+
+
+def _is_simple_spec(base: Any, given: Sequence[Any]) -> bool:
+    spec = given[0] if given and isinstance(given[0], str) else ""
+    return written_size(spec + "{}", [base]) is not None
+
+
+def _is_short_join(base: Any, given: Sequence[Any]) -> bool:
+    if len(given) != 1 or not hasattr(given[0], "__len__"):
+        return False
+    return len(base) * len(given[0]) + weight(given[0]) <= LONGEST + _MEMBER * len(given[0])
+
+
+def _is_short_replacement(base: Any, given: Sequence[Any]) -> bool:
+    if not _is_found_quickly(base, given):
+        return False
+    longest = max((len(a) for a in given if isinstance(a, (str, bytes))), default=0)
+    return (len(base) + 1) * (longest + 1) <= LONGEST or longest <= 1
+
+
+def _is_found_quickly(base: Any, given: Sequence[Any]) -> bool:
+    if isinstance(base, range):
+        # What is no whole number is compared to each member.
+        return all(type(one) is int for one in given)
+    return not isinstance(base, (str, bytes)) or are_short(base, *given)
+
+
+def _is_short_table(base: Any, given: Sequence[Any]) -> bool:
+    table = given[0] if given else None
+    if not isinstance(table, dict):
+        return True
+    longest = max((len(one) for one in table.values() if isinstance(one, str)), default=1)
+    return len(base) * longest <= LONGEST
+
+
+_CHECKS: dict[str, Callable[[Any, Sequence[Any]], bool]] = {
+    **dict.fromkeys(("center", "ljust", "rjust", "zfill", "to_bytes"), _has_width),
+    **dict.fromkeys(("format", "format_map"), _is_simple_format),
+    **dict.fromkeys(
+        names(
+            """
+            split rsplit partition rpartition find rfind index rindex count strip lstrip rstrip
+            startswith endswith removeprefix removesuffix __contains__
+            """
+        ),
+        _is_found_quickly,
+    ),
+    "__format__": _is_simple_spec,
+    "__repr__": lambda base, given: is_printable(base),
+    "expandtabs": _has_tabs,
+    "join": _is_short_join,
+    "maketrans": lambda base, given: weight(given) <= _WIDEST,
+    "replace": _is_short_replacement,
+    "translate": _is_short_table,
+}
+"""Method to whether it does no more, and gives no more, than its arguments deserve."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.findings import Capability
-from llm_sandbox.security.python.folding import UNKNOWN, plain
+from llm_sandbox.security.python.folding import UNKNOWN
 from llm_sandbox.security.python.items import item
 from llm_sandbox.security.python.lookups import attribute, module, wild
 from llm_sandbox.security.python.modules import canonical
@@ -41,16 +41,16 @@ def import_by_name(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: A
     route = (*ref.route, ref.name.removeprefix("builtins."))
     results: list[Value | None] = []
     for one in options(m.settle(given)) or (None,):
-        name = plain(one)
+        name = m.plain(one)
         if not isinstance(name, str):
             m.doubtful(Capability.DYNAMIC_UNRESOLVED, node, route[-1], "with a name not known")
             results.append(wild())
             continue
         if name.startswith("."):
-            package = plain(m.settle(args[1] if len(args) > 1 else keywords.get("package")))
+            package = m.plain(m.settle(args[1] if len(args) > 1 else keywords.get("package")))
             name = f"{package}{name}" if isinstance(package, str) else name.lstrip(".")
         whole = module(m, name, node, route)
-        lists = plain(args[3]) if len(args) > 3 else plain(keywords.get("fromlist"))
+        lists = m.plain(args[3]) if len(args) > 3 else m.plain(keywords.get("fromlist"))
         if ref.name == "builtins.__import__" and (not lists or lists is UNKNOWN):
             whole = Ref(canonical(name.partition(".")[0]), whole.route)
         results.append(_made_here(m, name, node, route) or whole)
@@ -65,7 +65,7 @@ def _made_here(m: Machine, name: str, node: Any, route: tuple[str, ...]) -> Valu
 
 def resolve_name(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     """`pkgutil.resolve_name`, `pydoc.locate`: a full name in a text."""
-    name = plain(m.settle(args[0] if args else None))
+    name = m.plain(m.settle(args[0] if args else None))
     if not isinstance(name, str):
         m.doubtful(Capability.DYNAMIC_UNRESOLVED, node, ref.name, "with a name not known")
         return wild()
@@ -84,7 +84,7 @@ def find_spec(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -
 def load_module(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     """Return the module that a loader, a specification or a name stands for."""
     given = m.settle(args[0] if args else keywords.get("fullname", keywords.get("spec")))
-    name = plain(given)
+    name = m.plain(given)
     if isinstance(name, str):
         return module(m, name, node, (ref.name,))
     return given if isinstance(given, (Ref, Carrier)) else wild()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING
 
 from llm_sandbox.findings import Capability
-from llm_sandbox.security.python.folding import UNKNOWN, plain, wrapped
+from llm_sandbox.security.python.bounds import weight
+from llm_sandbox.security.python.folding import UNKNOWN, attempt, wrapped
 from llm_sandbox.security.python.lookups import attribute, called, found, module, of_class, wild
 from llm_sandbox.security.python.sinks import CALLS, WATCHED, WILD, is_hot
 from llm_sandbox.security.python.values import (
@@ -43,13 +45,13 @@ def item(m: Machine, base: Value | None, key: Value | None, node: ast.AST) -> Va
         return Attempt(lambda: item(m, m.settle(base), m.settle(key), node))
     if isinstance(key, Choice):
         return choose(item(m, base, one, node) for one in key.of)
-    name = plain(key)
+    name = m.plain(key)
     if isinstance(base, Choice):
         return choose(item(m, one, key, node) for one in base.of)
     if isinstance(base, Const):
-        return _of_text(base, name)
+        return _of_text(m, base, name)
     if isinstance(base, (Items, Table)):
-        return _of_container(base, name)
+        return _of_container(m, base, name)
     if isinstance(base, Space):
         return of_space(m, base, name, node)
     if isinstance(base, Carrier):
@@ -63,14 +65,14 @@ def item(m: Machine, base: Value | None, key: Value | None, node: ast.AST) -> Va
     return None
 
 
-def _of_text(base: Const, name: object) -> Value | None:
-    try:
-        return wrapped(base.value[name])  # type: ignore[index]
-    except (TypeError, IndexError, KeyError, ValueError):
+def _of_text(m: Machine, base: Const, name: object) -> Value | None:
+    if isinstance(name, slice) and not m.affords(weight(base.value, lazy=True)):
         return None
+    found = attempt(operator.getitem, (base.value, name), {})
+    return None if found is UNKNOWN else wrapped(found)
 
 
-def _of_container(base: Items | Table, name: object) -> Value | None:
+def _of_container(m: Machine, base: Items | Table, name: object) -> Value | None:
     if isinstance(base, Table):
         try:
             if name in base.entries:
@@ -79,7 +81,10 @@ def _of_container(base: Items | Table, name: object) -> Value | None:
             return None
         return choose(value for value in base.entries.values() if not isinstance(value, Const))
     if isinstance(name, slice):
-        return Items(base.kind, base.items[name])
+        if not m.affords(len(base.items)):
+            return None
+        part = attempt(operator.getitem, (base.items, name), {})
+        return Items(base.kind, part) if isinstance(part, list) else None
     if base.kind == "set" and base.items:
         return choose(base.items)
     if isinstance(name, int) and -len(base.items) <= name < len(base.items):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from llm_sandbox.security.python.bounds import length_of_range
 from llm_sandbox.security.python.folding import wrapped
 from llm_sandbox.security.python.values import (
     Carrier,
@@ -24,6 +25,7 @@ __all__ = ["combinations", "members"]
 _MOST = 20_000
 _MOST_NUMBERS = 2_000
 _MOST_WAYS = 64
+_MEMBER = 10
 
 
 def members(m: Machine, value: Value | None) -> list[Value | None] | None:
@@ -32,12 +34,15 @@ def members(m: Machine, value: Value | None) -> list[Value | None] | None:
         return value.items if len(value.items) <= _MOST else None
     if isinstance(value, Const):
         found = value.value
+        # Each becomes an object here, which takes as long as many characters.
         if isinstance(found, (str, bytes)) and len(found) <= _MOST:
-            return [Const(one) for one in found]
-        if isinstance(found, range) and len(found) <= _MOST_NUMBERS:
-            return [Const(one) for one in found]
+            return [Const(one) for one in found] if m.affords(_MEMBER * len(found)) else None
+        if isinstance(found, range) and length_of_range(found) <= _MOST_NUMBERS:
+            return [Const(one) for one in found] if m.affords(_MEMBER * len(found)) else None
         return None
     if isinstance(value, Table):
+        if not m.affords(_MEMBER * len(value.entries)):
+            return None
         return [wrapped(key) for key in value.entries]
     if isinstance(value, Carrier):
         return [value]

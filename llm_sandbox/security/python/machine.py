@@ -6,9 +6,19 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from llm_sandbox.security.python.folding import UNKNOWN, plain, weigh
 from llm_sandbox.security.python.positions import Positions
 from llm_sandbox.security.python.scopes import Scope
-from llm_sandbox.security.python.values import Attempt, Choice, Function, Ref, Value, choose
+from llm_sandbox.security.python.values import (
+    Attempt,
+    Choice,
+    Function,
+    Items,
+    Ref,
+    Table,
+    Value,
+    choose,
+)
 from llm_sandbox.security.sightings import ModuleUse, Sighting, Sightings
 
 if TYPE_CHECKING:
@@ -19,7 +29,7 @@ if TYPE_CHECKING:
     from llm_sandbox.security.python.cells import Magic
     from llm_sandbox.security.source import Source
 
-__all__ = ["BREAK", "CONTINUE", "RETURN", "Machine"]
+__all__ = ["BREAK", "CONTINUE", "RETURN", "ExhaustedError", "Machine"]
 
 BREAK, CONTINUE, RETURN = 1, 2, 3
 """How a statement ends the block that it is in."""
@@ -30,6 +40,15 @@ _WORK_PER_CHARACTER = 0.1
 _LONG = 50_000
 """Characters of a program above which one thing that is worked out gets no more work."""
 _DEEPEST_TEXT = 6
+_VISITS = 300_000
+_VISITS_PER_CHARACTER = 30
+_LIGHT = 1_000
+_SIZE_PER_WORK = 500
+_WEIGHT_PER_WORK = 2_000
+
+
+class ExhaustedError(Exception):
+    """The program makes reading it take much more than its length deserves."""
 
 
 class Machine:
@@ -83,6 +102,8 @@ class Machine:
         self.work = int(_WORK + _WORK_PER_CHARACTER * len(source.text))
         self.share = int(_SHARE + _WORK_PER_CHARACTER * min(len(source.text), _LONG))
         """How much of it a single value may take."""
+        self.visits = _VISITS + _VISITS_PER_CHARACTER * len(source.text)
+        """How many expressions may still be worked out."""
         self.outer: tuple[Span, tuple[str, ...]] | None = None
         """Place and route of the evaluation whose text is being read."""
         self.text_depth = 0
@@ -92,8 +113,30 @@ class Machine:
         """Line to the magic that a statement of that line stands for."""
 
     def value(self, node: ast.AST) -> Value | None:
-        """Return what is known of an expression's value."""
+        """Return what is known of an expression's value.
+
+        Raises:
+            ExhaustedError: That was done more often than a program of that length deserves.
+        """
+        self.visits -= 1
+        if self.visits < 0:
+            raise ExhaustedError
         return self.expressions[type(node)](self, node)
+
+    def plain(self, value: Value | None) -> Any:
+        """Return the Python object that a value is; `UNKNOWN` for none, or without work left."""
+        if isinstance(value, (Items, Table)):
+            size = weigh(value)
+            if size > _LIGHT and not self.spend(size // _WEIGHT_PER_WORK):
+                return UNKNOWN
+        return plain(value)
+
+    def affords(self, size: int) -> bool:
+        """Take the work of going through so many characters; False when there is none left.
+
+        A few are free: they take no longer than reading the program that tells of them.
+        """
+        return size <= _LIGHT or self.spend(size // _SIZE_PER_WORK)
 
     def run(self, body: list[ast.stmt]) -> int:
         """Follow statements; 0 when their end is reached, else how they ended."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from llm_sandbox.findings import Capability
 from llm_sandbox.security.python import acts, commands, strings
-from llm_sandbox.security.python.folding import plain
 from llm_sandbox.security.python.words import names
 from llm_sandbox.security.source import Source
 
@@ -74,7 +73,7 @@ def _filled(m: Machine, text: str) -> str:
 
     def value(match: re.Match[str]) -> str:
         scope = m.scope.find(match[1] or match[2])
-        found = plain(m.settle(scope.values[match[1] or match[2]])) if scope is not None else None
+        found = m.plain(m.settle(scope.values[match[1] or match[2]])) if scope is not None else None
         return found if isinstance(found, str) else match[0]
 
     return _BRACES.sub(value, text) if "{" in text or "$" in text else text

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.security.python import acts, strings
-from llm_sandbox.security.python.folding import UNKNOWN, fold_method, plain, text_of, wrapped
+from llm_sandbox.security.python.bounds import LONGEST, weight
+from llm_sandbox.security.python.folding import (
+    UNKNOWN,
+    attempt,
+    fold_method,
+    text_of,
+    wrapped,
+)
 from llm_sandbox.security.python.items import item, of_space
 from llm_sandbox.security.python.iteration import combinations, members
 from llm_sandbox.security.python.lookups import attribute
@@ -37,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["contents", "method"]
 
+_MEMBER = 10
 _MOST_ITEMS = 20_000
 _TEXT_METHODS = frozenset(
     names(
@@ -87,14 +95,16 @@ def _of_text(
     ways = combinations(m, settled)
     if ways is not None:
         return choose(_of_text(m, base, name, way, keywords, node) for way in ways)
-    given = [plain(arg) for arg in settled]
-    named = {key: plain(m.settle(value)) for key, value in keywords.items()}
+    given = [m.plain(arg) for arg in settled]
+    named = {key: m.plain(m.settle(value)) for key, value in keywords.items()}
     if any(one is UNKNOWN for one in given) or any(one is UNKNOWN for one in named.values()):
         return None
     size = sum(len(one) for one in (base.value, *given) if isinstance(one, (str, bytes, list)))
     if not m.spend(size // 500):
         return None
     result = fold_method(base.value, name, given, named)
+    if result is UNKNOWN or not m.affords(weight(result, lazy=True)):
+        return None
     if isinstance(result, (str, bytes)):
         strings.look_at(m, result, node)
     return None if result is UNKNOWN else wrapped(result)
@@ -108,18 +118,20 @@ def _of_items(
         _change(m, base, name, args)
         return None
     if name in {"pop", "popleft"}:
-        at = plain(given) if args else 0 if name == "popleft" else -1
+        at = m.plain(given) if args else 0 if name == "popleft" else -1
         if isinstance(at, int) and -len(base.items) <= at < len(base.items):
             return base.items.pop(at) if m.exact or not m.block else base.items[at]
         return None
     if name == "__getitem__":
         return item(m, base, given, node)
     if name in {"copy", "__iter__"}:
+        if not m.affords(len(base.items)):
+            return None
         return Items(base.kind, list(base.items))
     if name == "__next__":
         return base.items[0] if base.items else None
-    found = plain(base)
-    known = [plain(m.settle(arg)) for arg in args]
+    found = m.plain(base)
+    known = [m.plain(m.settle(arg)) for arg in args]
     if found is UNKNOWN or any(one is UNKNOWN for one in known):
         return None
     result = fold_method(found, name, known, {})
@@ -140,12 +152,12 @@ def _change(m: Machine, base: Items, name: str, args: Args) -> None:
     elif name in {"extend", "update", "__iadd__"}:
         base.items.extend((members(m, m.settle(given)) or [None])[:_MOST_ITEMS])
     elif name == "insert" and len(args) == 2:
-        at = plain(given)
+        at = m.plain(given)
         base.items.insert(at if isinstance(at, int) else len(base.items), args[1])
     elif name == "reverse":
         base.items.reverse()
     elif name == "sort":
-        ordered = wrapped(_sorted(plain(base)))
+        ordered = wrapped(_sorted(m.plain(base)))
         if isinstance(ordered, Items):
             base.items[:] = ordered.items
 
@@ -153,17 +165,15 @@ def _change(m: Machine, base: Items, name: str, args: Args) -> None:
 def _sorted(found: Any) -> list[Any] | None:
     if found is UNKNOWN:
         return None
-    try:
-        return sorted(found)
-    except TypeError:
-        return None
+    ordered = attempt(sorted, (found,), {})
+    return ordered if isinstance(ordered, list) else None
 
 
 def _of_table(
     m: Machine, base: Table, name: str, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
     if name in {"get", "__getitem__", "pop", "setdefault"} and args:
-        key = plain(m.settle(args[0]))
+        key = m.plain(m.settle(args[0]))
         default = args[1] if len(args) > 1 else None
         if name == "setdefault" and key is not UNKNOWN:
             set_item(m, base, args[0], default, node)
@@ -171,6 +181,10 @@ def _of_table(
             join(item(m, base, m.settle(args[0]), node), default if key is UNKNOWN else None)
             or default
         )
+    if name in {"values", "keys", "__iter__", "items", "update", "copy"} and not m.affords(
+        _MEMBER * sum(len(one.entries) for one in (base, *args) if isinstance(one, Table))
+    ):
+        return None
     if name == "values":
         return Items("list", list(base.entries.values()))
     if name in {"keys", "__iter__"}:
@@ -213,7 +227,7 @@ def _of_space(
     if name in {"get", "__getitem__", "pop", "setdefault"} and args:
         key = m.settle(args[0])
         keys = key.of if isinstance(key, Choice) else (key,)
-        found = [of_space(m, base, plain(one), node) for one in keys]
+        found = [of_space(m, base, m.plain(one), node) for one in keys]
         if name == "setdefault" and len(args) > 1:
             set_item(m, base, key, args[1], node)
         return choose([*found, *args[1:2]])
@@ -282,7 +296,8 @@ def _of_file(
     if name in {"write", "writelines"} and key is not None and base.writes:
         text = text_of(m.settle(args[0])) if args else None
         before = m.texts.get(key, "")
-        m.texts[key] = None if text is None or before is None else before + text
+        fits = text is not None and before is not None and len(before) + len(text) <= LONGEST
+        m.texts[key] = before + text if fits and before is not None and text is not None else None
     return None
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from llm_sandbox.findings import Capability
 from llm_sandbox.security.python import acts
 from llm_sandbox.security.python.callbacks import LATER, called_later, higher
-from llm_sandbox.security.python.folding import plain, text_of
+from llm_sandbox.security.python.folding import text_of
 from llm_sandbox.security.python.importing import (
     all_modules,
     find_spec,
@@ -67,7 +67,7 @@ def get_attribute(
         base = m.settle(base)
     results: list[Value | None] = []
     for one in options(m.settle(given)) or (None,):
-        name = plain(one)
+        name = m.plain(one)
         if isinstance(name, str) and name:
             value = base
             for part in name.split(".") if isinstance(base, Ref) else [name]:
@@ -101,7 +101,7 @@ def _getattr(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) ->
 
 def _setattr(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     if len(args) == 3:
-        name = plain(m.settle(args[1]))
+        name = m.plain(m.settle(args[1]))
         if isinstance(name, str):
             set_attribute(m, args[0], name, args[2], node)
         else:

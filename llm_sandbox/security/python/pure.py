@@ -9,43 +9,97 @@ import itertools
 import json
 import operator
 import posixpath
+import re
 import string
 import struct
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from llm_sandbox.security.python.bounds import (
+    LONGEST,
+    MOST_WEIGHT,
+    are_short,
+    is_hashed_quickly,
+    is_printable,
+    is_small_modulus,
+    size_after,
+    weight,
+    written_size,
+)
+from llm_sandbox.security.python.folding import UNKNOWN, fold_operator
 from llm_sandbox.security.python.words import names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["CONSTANTS", "FUNCTIONS", "HIGHER", "function"]
+__all__ = ["CONSTANTS", "FUNCTIONS", "HIGHER", "LAZY", "function"]
 
 _MOST = 100_000
 _MOST_ITEMS = 10_000
+_MOST_CELLS = 100_000
+_MOST_STEP = 10
+_MOST_PLACES = 1_000
+_MOST_ADDED = 10_000_000
+_LONGEST_TEMPLATE = 1_000
+_LONGEST_JSON = 125_000
+_LONGEST_LITERAL = 50_000
+_INDENT = re.compile(r"[ \t]{200}")
+
+
+def _check(is_small: bool) -> None:
+    if not is_small:
+        raise ValueError("too large")
 
 
 def _range(*bounds: int) -> range:
     return range(*bounds)
 
 
-def _few(items: Iterable[Any]) -> list[Any]:
-    found = list(itertools.islice(items, _MOST_ITEMS + 1))
-    if len(found) > _MOST_ITEMS:
-        raise ValueError("too large")
+def _slice(*bounds: Any) -> slice:
+    return slice(*bounds)
+
+
+def _few(items: Iterable[Any], width: int = 1) -> list[Any]:
+    """The members of something that may have no end, each a row of `width` values."""
+    most = min(_MOST_ITEMS, _MOST_CELLS // max(width, 1))
+    found = list(itertools.islice(items, most + 1))
+    _check(len(found) <= most)
     return found
 
 
+def _row(items: Iterable[Any]) -> Iterable[Any]:
+    """What becomes a set or dictionary."""
+    _check(not hasattr(items, "__len__") or is_hashed_quickly(items))
+    return items
+
+
 def _pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
-    if modulus is None and not (abs(base) <= 1 << 64 and abs(exponent) <= 4096):
-        raise ValueError("too large")
+    if modulus is None:
+        _check(size_after(ast.Pow, base, exponent) is not None)
+    else:
+        _check(is_small_modulus(base, exponent, modulus))
     return pow(base, exponent, modulus)
 
 
+def _divmod(one: Any, other: Any) -> Any:
+    _check(size_after(ast.FloorDiv, one, other) is not None)
+    return divmod(one, other)
+
+
+def _round(number: Any, digits: Any = None) -> Any:
+    _check(not isinstance(digits, int) or abs(digits) <= _MOST_PLACES)
+    return round(number, digits)
+
+
 def _bytes(*args: Any) -> bytes:
-    if args and isinstance(args[0], int) and args[0] > _MOST:
-        raise ValueError("too large")
-    return bytes(*args) if not args or not isinstance(args[0], str) else args[0].encode(*args[1:])
+    if args and isinstance(args[0], int):
+        _check(args[0] <= _MOST)
+    if args and isinstance(args[0], str):
+        from llm_sandbox.security.python.decoding import encode
+
+        encoded = encode(*args)
+        return encoded if isinstance(encoded, bytes) else b""
+    return bytes(*args)
 
 
 def _text(*args: Any) -> str:
@@ -53,30 +107,47 @@ def _text(*args: Any) -> str:
         from llm_sandbox.security.python.decoding import decode
 
         return str(decode(*args))
+    _check(isinstance(args[0] if args else "", str) or is_printable(*args))
     return str(*args)
 
 
+def _shown(value: Any) -> str:
+    _check(is_printable(value))
+    return repr(value)
+
+
+def _ascii(value: Any) -> str:
+    _check(is_printable(value))
+    return ascii(value)
+
+
 def _format(value: Any, spec: str = "") -> str:
-    if sum(letter.isdigit() for letter in spec) > 4:
-        raise ValueError("too large")
+    _check(isinstance(value, str) or is_printable(value))
+    _check(written_size(spec + "{}", [0 if isinstance(value, str) else value]) is not None)
     return format(value, spec)
 
 
 def _sum(items: Iterable[Any], start: Any = 0) -> Any:
-    return sum(items, start)
+    known = list(items)
+    if not isinstance(start, (int, float, complex)):
+        # Each sum of lists copies all before it.
+        _check(len(known) * weight([start, known]) <= _MOST_ADDED)
+    return sum(known, start)
 
 
 def _pack(template: str, *values: Any) -> bytes:
-    if struct.calcsize(template) > _MOST:
-        raise ValueError("too large")
+    _check(len(template) <= _LONGEST_TEMPLATE and struct.calcsize(template) <= _MOST)
     return struct.pack(template, *values)
 
 
-def _slice(*bounds: Any) -> slice:
-    return slice(*bounds)
+def _unpack(template: str, data: bytes) -> tuple[Any, ...]:
+    _check(len(template) <= _LONGEST_TEMPLATE)
+    return struct.unpack(template, data)
 
 
 def _substitute(template: str, values: dict[str, str]) -> str:
+    longest = max((len(str(one)) for one in values.values()), default=0)
+    _check(len(template) + template.count("$") * longest <= LONGEST)
     return string.Template(template).substitute(values)
 
 
@@ -85,32 +156,83 @@ def _next(items: Any, *default: Any) -> Any:
 
 
 def _repeat(item: Any, times: int) -> list[Any]:
-    if times > _MOST_ITEMS:
-        raise ValueError("too large")
+    _check(times <= _MOST_ITEMS and times * weight(item) <= MOST_WEIGHT)
     return [item] * times
 
 
-def _itemgetter(items: Any, key: Any) -> Any:
-    return items[key]
+def _islice(items: Any, *bounds: Any) -> list[Any]:
+    known = [one for one in bounds if one is not None]
+    _check(all(isinstance(one, int) for one in known))
+    if len(bounds) > 1:
+        _check((bounds[0] or 0) <= _MOST)
+    if len(bounds) > 2:
+        _check((bounds[2] or 1) <= _MOST_STEP)
+    return _few(itertools.islice(items, *bounds))
+
+
+def _dumps(value: Any, *, ensure_ascii: bool = True, sort_keys: bool = False) -> str:
+    _check(is_printable(value))
+    return json.dumps(value, ensure_ascii=bool(ensure_ascii), sort_keys=bool(sort_keys))
+
+
+def _loads(text: Any) -> Any:
+    _check(len(text) <= _LONGEST_JSON)
+    return json.loads(text)
+
+
+def _literal(text: str) -> Any:
+    from llm_sandbox.security.python.parsing import parse
+
+    _check(len(text) <= _LONGEST_LITERAL)
+    tree = parse(text.lstrip(" \t")).tree
+    statement = tree.body[0] if tree is not None and len(tree.body) == 1 else None
+    if not isinstance(statement, ast.Expr):
+        raise ValueError("no literal")
+    return ast.literal_eval(statement.value)
+
+
+def _dedent(text: str) -> str:
+    # What all lines begin with becomes a regular expression.
+    _check(_INDENT.search(text) is None)
+    return textwrap.dedent(text)
+
+
+def _operator(kind: type[ast.operator]) -> Callable[..., Any]:
+    def work(one: Any, other: Any) -> Any:
+        found = fold_operator(kind, one, other)
+        _check(found is not UNKNOWN)
+        return found
+
+    return work
+
+
+def _searched(work: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that looks for its second argument in the first."""
+
+    def search(one: Any, other: Any) -> Any:
+        _check(not isinstance(one, (str, bytes)) or are_short(one, other))
+        return work(one, other)
+
+    return search
 
 
 _BUILTINS: dict[str, Callable[..., Any]] = {
     "abs": abs,
     "all": all,
     "any": any,
-    "ascii": ascii,
+    "ascii": _ascii,
     "bin": bin,
     "bool": bool,
     "bytearray": _bytes,
     "bytes": _bytes,
     "chr": chr,
     "complex": complex,
-    "dict": dict,
-    "divmod": divmod,
+    "dict": lambda *items: dict(*map(_row, items)),
+    "divmod": _divmod,
     "enumerate": lambda items, start=0: _few(enumerate(items, start)),
     "float": float,
     "format": _format,
-    "frozenset": frozenset,
+    "frozenset": lambda *items: frozenset(*map(_row, items)),
     "hex": hex,
     "int": int,
     "iter": _few,
@@ -124,38 +246,49 @@ _BUILTINS: dict[str, Callable[..., Any]] = {
     "ord": ord,
     "pow": _pow,
     "range": _range,
-    "repr": repr,
+    "repr": _shown,
     "reversed": lambda items: _few(reversed(items)),
-    "round": round,
-    "set": set,
+    "round": _round,
+    "set": lambda *items: set(*map(_row, items)),
     "slice": _slice,
     "sorted": sorted,
     "str": _text,
     "sum": _sum,
     "tuple": tuple,
     "unichr": chr,
-    "zip": lambda *items: _few(zip(*items, strict=False)),
+    "zip": lambda *items: _few(zip(*items, strict=False), len(items)),
 }
 _OPERATORS = names(
     """
-    add and_ concat contains eq floordiv getitem ge gt index inv invert le lt mod ne neg not_ or_
-    sub truediv xor indexOf countOf rshift
+    and_ eq getitem ge gt index inv invert le lt ne neg not_ or_ sub xor rshift
     """
 )
+_BOUNDED = {
+    "add": _operator(ast.Add),
+    "concat": _operator(ast.Add),
+    "contains": _searched(operator.contains),
+    "countOf": operator.countOf,
+    "floordiv": _operator(ast.FloorDiv),
+    "indexOf": operator.indexOf,
+    "mod": _operator(ast.Mod),
+    "truediv": _operator(ast.Div),
+}
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{f"builtins.{name}": work for name, work in _BUILTINS.items()},
     **{f"operator.{name}": getattr(operator, name) for name in _OPERATORS},
     **{f"operator.__{name.strip('_')}__": getattr(operator, name) for name in _OPERATORS},
-    "ast.literal_eval": ast.literal_eval,
+    **{f"operator.{name}": work for name, work in _BOUNDED.items()},
+    **{f"operator.__{name}__": work for name, work in _BOUNDED.items()},
+    "ast.literal_eval": _literal,
     "fractions.Fraction": float,
     "itertools.chain": lambda *items: _few(itertools.chain(*items)),
     "itertools.chain.from_iterable": lambda items: _few(itertools.chain.from_iterable(items)),
     "itertools.compress": lambda items, kept: _few(itertools.compress(items, kept)),
-    "itertools.islice": lambda items, *bounds: _few(itertools.islice(items, *bounds)),
+    "itertools.islice": _islice,
     "itertools.repeat": _repeat,
-    "itertools.zip_longest": lambda *items: _few(itertools.zip_longest(*items)),
-    "json.dumps": json.dumps,
-    "json.loads": json.loads,
+    "itertools.zip_longest": lambda *items: _few(itertools.zip_longest(*items), len(items)),
+    "json.dumps": _dumps,
+    "json.loads": _loads,
     "os.fsdecode": lambda data: data.decode() if isinstance(data, bytes) else str(data),
     "os.fsencode": lambda data: data.encode() if isinstance(data, str) else data,
     "os.fspath": lambda data: data,
@@ -172,11 +305,23 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "shlex.split": str.split,
     "string.Template().substitute": _substitute,
     "struct.pack": _pack,
-    "struct.unpack": struct.unpack,
+    "struct.unpack": _unpack,
     "sys.intern": str,
-    "textwrap.dedent": textwrap.dedent,
+    "textwrap.dedent": _dedent,
 }
 """Full name to the function, on plain Python objects."""
+
+LAZY = frozenset(
+    names(
+        """
+        builtins.ascii builtins.bool builtins.enumerate builtins.format builtins.iter builtins.len
+        builtins.list builtins.next builtins.range builtins.repr builtins.reversed builtins.slice
+        builtins.str builtins.zip itertools.chain itertools.chain.from_iterable itertools.compress
+        itertools.islice itertools.zip_longest operator.getitem
+        """
+    )
+)
+"""Functions that go through no more of a range than its first members."""
 
 HIGHER = {
     "builtins.map": "map",

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from llm_sandbox.security.python.folding import (
     UNKNOWN,
     attempt,
-    plain,
 )
 from llm_sandbox.security.python.iteration import members
 from llm_sandbox.security.python.targets import hot
@@ -30,15 +29,20 @@ __all__ = ["reshaped"]
 _SHAPES = frozenset(["list", "tuple", "set", "sorted", "reversed", "iter", "frozenset"])
 
 
+_MEMBER = 10
+_MOST_CELLS = 100_000
 _CHOOSES = frozenset(["next", "max", "min"])
 
 
 def reshaped(m: Machine, name: str, args: Args, node: Any) -> Value | None:
     """What functions that only reorder keep of members that are not constants."""
     last = name.rpartition(".")[2]
+    if not m.affords(_MEMBER * sum(len(one.items) for one in args if isinstance(one, Items))):
+        return None
     if last == "zip":
         rows = [members(m, arg) for arg in args]
-        if all(row is not None for row in rows) and rows:
+        shortest = min((len(row) for row in rows if row is not None), default=0)
+        if all(row is not None for row in rows) and rows and len(rows) * shortest <= _MOST_CELLS:
             pairs = zip(*[row or [] for row in rows], strict=False)
             return Items("list", [Items("tuple", list(pair)) for pair in pairs])
     if last == "enumerate" and args:
@@ -64,7 +68,7 @@ def _as_table(m: Machine, value: Value | None) -> Value | None:
     for pair in members(m, value) or ():
         if not isinstance(pair, Items) or len(pair.items) != 2:
             return None
-        key = plain(pair.items[0])
+        key = m.plain(pair.items[0])
         attempt(
             entries.__setitem__, (key if key is not UNKNOWN else ("?", id(pair)), pair.items[1]), {}
         )

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from llm_sandbox.findings import Capability
-from llm_sandbox.security.python.folding import UNKNOWN, plain, text_of
+from llm_sandbox.security.python.folding import UNKNOWN, attempt, text_of
 from llm_sandbox.security.python.iteration import members
 from llm_sandbox.security.python.sinks import is_hot
 from llm_sandbox.security.python.values import (
@@ -36,6 +36,7 @@ __all__ = ["bind", "hot", "set_attribute", "set_item"]
 
 _DEEPEST = 5
 _MOST_PARTS = 2_000
+_MOST_MEMBERS = 50_000
 _COLD = (Const, Function, Attempt)
 
 
@@ -158,12 +159,12 @@ def set_item(
     """Follow ``base[key] = value``."""
     # Text as a key matters only where keys are names of something else.
     needed = m.exact or isinstance(base, (Space, Ref))
-    name = plain(m.settle(key) if needed else key)
+    name = m.plain(m.settle(key) if needed else key)
     for one in options(base):
         if isinstance(one, Table):
             _set_entry(one, name, value)
         elif isinstance(one, Items):
-            _set_member(one, name, value)
+            _set_member(m, one, name, value)
         elif isinstance(one, Space):
             _set_in_space(m, one, name, value, node)
         elif isinstance(one, Ref) and one.name == "sys.modules" and isinstance(name, str):
@@ -191,13 +192,14 @@ def _set_entry(table: Table, name: object, value: Value | None) -> None:
         return
 
 
-def _set_member(items: Items, name: object, value: Value | None) -> None:
+def _set_member(m: Machine, items: Items, name: object, value: Value | None) -> None:
     if isinstance(name, int) and -len(items.items) <= name < len(items.items):
         items.items[name] = value
     elif isinstance(name, slice):
         given = value.items if isinstance(value, Items) else None
-        if given is not None and name.step is None:
-            items.items[name] = given
+        size = len(items.items) + len(given or ())
+        if given is not None and name.step is None and size <= _MOST_MEMBERS and m.affords(size):
+            attempt(items.items.__setitem__, (name, given), {})
     elif value is not None and len(items.items) < 10_000:
         items.items.append(value)
 

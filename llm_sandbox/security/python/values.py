@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 _MOST_OPTIONS = 12
+_MOST_HELD = 40
 
 
 class Value:
@@ -179,13 +180,18 @@ class Carrier(Value):
     """Something that holds what must not be lost from sight, no matter how.
 
     Args:
-        held: What it holds.
+        held: What it holds; of others of its kind what those hold. The first 40 count, each once:
+            one that holds another twice would double what there is to follow.
     """
 
     __slots__ = ("held",)
 
     def __init__(self, held: tuple[Value, ...]) -> None:
-        self.held = held
+        kept: dict[object, Value] = {}
+        for one in held:
+            for part in one.held if isinstance(one, Carrier) else (one,):
+                kept.setdefault(part.name if isinstance(part, Ref) else id(part), part)
+        self.held = tuple(kept.values())[:_MOST_HELD]
 
 
 @dataclass(slots=True, eq=False)

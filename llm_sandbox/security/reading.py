@@ -1,0 +1,110 @@
+"""The reading of one program in this process: by the engine of its language, graded by a policy."""
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+from llm_sandbox.findings import SEVERITIES, Finding
+from llm_sandbox.security.handler_reading import CodeReader, HandlerReading
+from llm_sandbox.security.hidden import sight_hidden
+from llm_sandbox.security.judging import Judge
+from llm_sandbox.security.languages import engine_of
+from llm_sandbox.security.models import PatternTarget, SecurityPattern, SecurityPolicy
+from llm_sandbox.security.report import ScanReport
+from llm_sandbox.security.sightings import Sightings
+from llm_sandbox.security.source import Source
+
+__all__ = ["MOST_FINDINGS", "read", "unread"]
+
+MOST_FINDINGS = 20_000
+"""Findings of one report; of more the gravest are told."""
+
+_Mask: TypeAlias = Callable[[PatternTarget], str]
+
+
+def read(source: Source, policy: SecurityPolicy, reader: CodeReader | None) -> ScanReport:
+    """Read a program and return what a policy makes of it.
+
+    Nothing here limits time or memory as a whole: `scan` asks a process of its own for it.
+
+    Args:
+        source: The program.
+        policy: What grades the findings.
+        reader: The handler of a language that has no engine; None for those that have.
+    """
+    judge = Judge(policy, source)
+    if reader is None:
+        sightings, mask = engine_of(source.lang)(source), _mask_of(source)
+    else:
+        reading = HandlerReading(source, reader)
+        names = [module.name for module in policy.restricted_modules or ()]
+        sightings, mask = reading.sightings(names), reading.mask
+    if sightings.unseen:
+        return unread(source, policy, sightings.problem)
+    sightings.seen.extend(sight_hidden(source))
+    findings = list(judge.of_sightings(sightings))
+    if sightings.problem:
+        findings.append(judge.of_problem(sightings.problem, sightings.problem_span))
+    if policy.patterns:
+        findings.extend(_pattern_findings(policy.patterns, source, judge, mask))
+    return _report(sightings, source, policy, findings)
+
+
+def unread(source: Source, policy: SecurityPolicy, problem: str) -> ScanReport:
+    """Return the report of a program that was not read, which is never safe.
+
+    Args:
+        source: The program.
+        policy: What it was to be judged by.
+        problem: Why it was not read.
+    """
+    finding = Judge(policy, source).of_problem(problem, None, unseen=True)
+    return _report(Sightings("lexical", problem=problem, unseen=True), source, policy, [finding])
+
+
+def _report(
+    sightings: Sightings, source: Source, policy: SecurityPolicy, findings: list[Finding]
+) -> ScanReport:
+    return ScanReport(
+        lang=source.lang,
+        engine=sightings.engine,
+        policy=policy.name,
+        threshold=policy.severity_threshold.word,
+        enforcement=policy.enforcement,
+        findings=_in_order(findings),
+        parsed=not sightings.problem,
+        problem=sightings.problem,
+        read=not sightings.unseen,
+    )
+
+
+def _pattern_findings(
+    patterns: list[SecurityPattern], source: Source, judge: Judge, mask: _Mask
+) -> Iterator[Finding]:
+    # Loads `regex`, which policies without patterns do not need.
+    from llm_sandbox.security.patterns import search
+
+    for hit in search(patterns, source, mask):
+        yield judge.of_pattern(hit.index, patterns[hit.index], hit.span, timed_out=hit.timed_out)
+
+
+def _mask_of(source: Source) -> _Mask:
+    from llm_sandbox.security.lexical.masking import mask
+
+    return lambda target: mask(source.text, source.lang, target)
+
+
+def _in_order(findings: list[Finding]) -> tuple[Finding, ...]:
+    """The findings by place, each once; the gravest of them when there are too many."""
+    seen: dict[tuple[object, ...], Finding] = {}
+    for finding in sorted(findings, key=_place):
+        seen.setdefault((finding.rule_id, finding.span, finding.subject, finding.inner), finding)
+    kept = list(seen.values())
+    if len(kept) > MOST_FINDINGS:
+        gravest = sorted(kept, key=lambda one: -SEVERITIES.index(one.severity))
+        kept = sorted(gravest[:MOST_FINDINGS], key=_place)
+    return tuple(kept)
+
+
+def _place(finding: Finding) -> tuple[object, ...]:
+    place = (finding.line, finding.column, finding.end_line, finding.end_column)
+    return (*place, finding.rule_id, finding.subject, finding.message)
