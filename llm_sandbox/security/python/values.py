@@ -185,6 +185,7 @@ class Carrier(Value):
     """
 
     __slots__ = ("held",)
+    held: tuple[Value, ...]
 
     def __init__(self, held: tuple[Value, ...]) -> None:
         kept: dict[object, Value] = {}
