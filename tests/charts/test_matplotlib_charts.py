@@ -344,3 +344,42 @@ def test_reading_costs_little_beside_drawing(runner: Runner) -> None:
     ratio = float(answer["stdout"])
     print(f"reading a default figure costs {ratio:.1%} of drawing it")
     assert ratio < 1
+
+
+def test_names_that_a_function_writes_are_those_of_bars_only(charts: Charts) -> None:
+    """A function that labels positions names bars; it makes no names of a curve's values."""
+    label = "ax.{}axis.set_major_locator(MultipleLocator(1)); ax.{}axis.set_major_formatter({})"
+    start = "from matplotlib.ticker import MultipleLocator\n"
+    named = (
+        start + "ax.bar([0, 1], [3, 4]); " + label.format("x", "x", "lambda v, p: 'AB'[int(v) % 2]")
+    )
+    assert ["A", "B"] == charts(named)[0]["series"][0]["columns"]["x"]
+    curve = start + "ax.plot([0, 1], [1, 2]); " + label.format("y", "y", "lambda v, p: f'n{v}'")
+    assert [1.0, 2.0] == charts(curve)[0]["series"][0]["columns"]["y"]
+
+
+UNREAD = {
+    "from matplotlib.tri import Triangulation; "
+    "ax.tricontour(Triangulation([0, 1, 0, 1], [0, 0, 1, 1]), [1, 2, 3, 4])": [
+        "the values that contours were drawn from"
+    ],
+    "from matplotlib.patches import Ellipse, Wedge; ax.plot([1, 2]); "
+    "ax.add_patch(Ellipse((0, 1), 1, 2)); ax.add_patch(Wedge((0, 1), 1, 0, 90))": ["2 shapes"],
+    "ax.annotate('a', (0.1, 0.1), (0.5, 0.5), 'axes fraction', 'axes fraction', arrowprops={})": [
+        "1 arrow between texts"
+    ],
+    "ax.pie([1, 2], shadow=True)": [],
+    "ax.annotate('peak', (1, 1), (1, 2), arrowprops={}); ax.plot([1, 2])": [],
+    "from matplotlib.patches import Ellipse; ax.plot([1, 2]); "
+    "ax.add_patch(Ellipse((0, 1), 1, 2, visible=False))": [],
+}
+
+
+@pytest.mark.parametrize("program", UNREAD)
+def test_what_is_drawn_and_not_read_is_said(charts: Charts, program: str) -> None:
+    assert UNREAD[program] == charts(program)[0]["unread"]
+
+
+def test_many_reference_lines_are_all_kept(charts: Charts) -> None:
+    found = charts("ax.vlines(range(150), 0, 1); ax.plot([0, 150], [0, 1])")[0]["series"]
+    assert list(range(150)) == found[0]["columns"]["x"]

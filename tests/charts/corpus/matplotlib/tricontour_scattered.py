@@ -17,5 +17,5 @@ ax.set_ylabel("y")
 plt.tight_layout()
 plt.show()
 # %% expected
-expected = [{"title": "Interpolated surface", "z": {"label": "Height"}, "series": [
+expected = [{"kind": "contour", "title": "Interpolated surface", "z": {"label": "Height"}, "series": [
     {"kind": "other", "columns": {"x": x, "y": y, "z": z, "levels": [-1, -0.5, 0, 0.5, 1]}}, {"kind": "scatter", "columns": {"x": x, "y": y}}]}]

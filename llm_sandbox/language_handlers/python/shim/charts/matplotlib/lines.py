@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .axis import AxisReader
     from .calls import Call
 
+_RULE_LIMIT = 100
 _INVISIBLE = ("None", "none", " ", "")
 
 
@@ -179,9 +180,11 @@ def read_segments(axes: Any, collection: Any) -> list[Item]:
         in_data = collection.get_transform().contains_branch_seperately(axes.transData)
         alike = (start == start[0]).all() and (end == end[0]).all()
         if alike or not in_data[1 - index]:
+            if len(places) > _RULE_LIMIT:
+                return [Item("other", {name: places}, label, color, collection, main=False)]
             rules = [
                 Item("rule", {name: places[i : i + 1]}, label, color, collection, main=False)
-                for i in range(min(len(places), 100))
+                for i in range(len(places))
             ]
             return rules if in_data[index] else []
         if (start == 0).all():

@@ -213,6 +213,7 @@ class SeriesReader:
             return grids.read_mesh(artist, call, self._x, self._y)
         if hasattr(artist, "levels"):
             columns = {"levels": numbers(artist.levels)}
+            self.unread.append("the values that contours were drawn from")
             return [Item("contour", columns, label_of(artist), None, artist)]
         if hasattr(artist, "do_3d_projection"):
             self._shapes["solid shape"] += 1

@@ -27,6 +27,8 @@ def main_kind(items: list[Item]) -> str:
     if not main:
         return next((item.kind for item in items if item.kind != "rule"), "other")
     first = main[0]
+    if first.kind == "other" and "levels" in first.columns:
+        return "contour"  # between points that form no grid
     if first.kind == "area":
         curves = [item for item in main if item.kind in _CURVES]
         bands = all(item.kind != "area" or _is_band(item) for item in main)
