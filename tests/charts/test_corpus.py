@@ -28,7 +28,7 @@ def runner() -> Iterator[Runner]:
 
 
 def test_the_corpus_is_large_and_covers_the_libraries() -> None:
-    assert len(CASES) >= 380
+    assert len(CASES) >= 500
     libraries = {path.parent.name for path in CASES}
     on_matplotlib = {"matplotlib", "networkx", "pandas", "seaborn", "sklearn", "statsmodels"}
     assert {"altair", "bokeh", "plotly", *on_matplotlib} == libraries

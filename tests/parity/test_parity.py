@@ -356,7 +356,7 @@ def comparable(value: object) -> object:
         return [comparable(item) for item in value]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        measured = ("usage", "duration_s")
+        measured = ("usage", "duration_s", "cpu_s", "peak_memory_bytes")
         return type(value), {k: comparable(v) for k, v in fields.items() if k not in measured}
     return value
 
