@@ -189,3 +189,11 @@ def test_no_memory_is_no_constant():
 
     with pytest.raises(MemoryError):
         fold_call(greedy, [], {})
+
+
+def test_what_is_held_twice_is_followed_once(limited):
+    """Files of Python's own tests did this innocently, and took minutes and gigabytes."""
+    text = "import os\nx = {}\n" + "y = f(x, os)\nx = g(y, x, y)\nx.run(y, os.system)\n" * 40
+    done = limited(text)
+    assert 0 == done.returncode, done.stderr[-1000:]
+    assert scan(text, policy="production").read
