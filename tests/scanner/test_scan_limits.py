@@ -161,6 +161,19 @@ def test_a_process_is_kept_for_the_next_scan_and_replaced_when_it_was_killed():
     assert before != workers()
 
 
+def test_a_large_host_keeps_its_process_too():
+    """What a process had in memory at most is told of those that it starts, too."""
+    body = """
+held = bytes(range(256)) * (2 << 20)
+from llm_sandbox.security.scan_pool import SCAN_POOL
+scan("print(1)")
+before = set(SCAN_POOL._all)
+scan("print(2)")
+print(before == SCAN_POOL._all)
+"""
+    assert "True\n" == run(body).stdout
+
+
 def test_threads_scan_at_once():
     codes = [f"import os\nos.system('{number}')" for number in range(40)]
     with ThreadPoolExecutor(8) as threads:

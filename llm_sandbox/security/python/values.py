@@ -188,11 +188,11 @@ class Carrier(Value):
     held: tuple[Value, ...]
 
     def __init__(self, held: tuple[Value, ...]) -> None:
-        kept: dict[object, Value] = {}
+        kept: dict[str | int, Value] = {}
         for one in held:
             for part in one.held if isinstance(one, Carrier) else (one,):
                 kept.setdefault(part.name if isinstance(part, Ref) else id(part), part)
-        self.held = tuple(kept.values())[:_MOST_HELD]
+        self.held: tuple[Value, ...] = tuple(kept.values())[:_MOST_HELD]
 
 
 @dataclass(slots=True, eq=False)

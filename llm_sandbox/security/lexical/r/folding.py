@@ -46,11 +46,13 @@ def _paste(given: Sequence[Vector], named: _Named, between: str) -> Vector | Non
     vectors = [vector for vector in given if vector]
     count = max((len(vector) for vector in vectors), default=0)
     longest = sum(max(len(words(value)) for value in vector) for vector in vectors)
+    longest += len(between) * len(vectors)
     if count * max(len(vectors), longest) > 4 * LARGEST:
         return None
     rows = [between.join(words(v[row % len(v)]) for v in vectors) for row in range(count)]
     if "collapse" in named:
-        return (words(named["collapse"][0]).join(rows),)
+        collapse = words(named["collapse"][0])
+        return (collapse.join(rows),) if count * len(collapse) <= 4 * LARGEST else None
     return tuple(rows)
 
 

@@ -5,6 +5,8 @@ import binascii
 import re
 from collections.abc import Callable
 
+from llm_sandbox.security.trees.growth import filled, joined, replaced
+
 __all__ = ["FUNCTIONS", "as_text"]
 
 _LONGEST = 20_000
@@ -44,11 +46,11 @@ def _repeat(text: str, count: int) -> str:
 
 
 def _replace(text: str, old: str, new: str, count: int = -1) -> str:
-    return as_text(text).replace(old, new, count)
+    return replaced(as_text(text), old, new, count)
 
 
 def _join(items: list[object], by: str) -> str:
-    return by.join(str(each) for each in items)
+    return joined(by, [str(each) for each in items])
 
 
 def _path(*parts: str) -> str:
@@ -66,7 +68,7 @@ def _format(pattern: str, *given: object) -> str:
             return chr(value)
         return str(value)
 
-    return re.sub(r"%([svdcqx%])", one, pattern)
+    return filled(r"%([svdcqx%])", pattern, one)
 
 
 def _print(*given: object) -> str:

@@ -5,6 +5,7 @@ import binascii
 import re
 from collections.abc import Callable
 
+from llm_sandbox.security.trees.growth import filled, joined, replaced
 from llm_sandbox.security.trees.reading import Moves
 
 __all__ = ["FUNCTIONS", "METHODS", "without_escapes"]
@@ -62,17 +63,14 @@ def _decode(text: object) -> str:
 
 def _format(pattern: str, *given: object) -> str:
     rest = list(given)
-    parts = re.split(r"%(?:s|c|d|n|%)", pattern)
-    signs = re.findall(r"%(s|c|d|n|%)", pattern)
-    out = parts[0]
-    for sign, part in zip(signs, parts[1:], strict=True):
-        if sign in "n%":
-            out += "\n" if sign == "n" else "%"
-        else:
-            value = rest.pop(0)
-            out += chr(value) if sign == "c" and isinstance(value, int) else _text(value)
-        out += part
-    return out
+
+    def one(found: re.Match[str]) -> str:
+        if found[1] in "n%":
+            return "\n" if found[1] == "n" else "%"
+        value = rest.pop(0)
+        return chr(value) if found[1] == "c" and isinstance(value, int) else _text(value)
+
+    return filled(r"%(s|c|d|n|%)", pattern, one)
 
 
 def _split(text: str, by: str) -> list[str]:
@@ -82,7 +80,7 @@ def _split(text: str, by: str) -> list[str]:
 def _join(by: str, *items: object) -> str:
     first = items[0] if len(items) == 1 else None
     parts = first if isinstance(first, list) else list(items)
-    return by.join(_text(part) for part in parts)
+    return joined(by, [_text(part) for part in parts])
 
 
 METHODS: dict[str, Callable[..., object]] = {
@@ -95,8 +93,8 @@ METHODS: dict[str, Callable[..., object]] = {
     "intern": _text,
     "normalize": _text,
     "repeat": _repeat,
-    "replace": lambda text, old, new: _text(text).replace(old, new),
-    "replaceAll": lambda text, old, new: _text(text).replace(old, new),
+    "replace": lambda text, old, new: replaced(_text(text), old, new),
+    "replaceAll": lambda text, old, new: replaced(_text(text), old, new),
     "resolve": lambda one, other: other if other.startswith("/") else f"{one}/{other}",
     "reverse": lambda text: _text(text)[::-1],
     "split": _split,

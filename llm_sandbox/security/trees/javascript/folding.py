@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from urllib.parse import unquote
 
+from llm_sandbox.security.trees.growth import joined, replaced
+
 __all__ = ["FUNCTIONS", "METHODS"]
 
 _LONGEST = 20_000
@@ -36,7 +38,7 @@ def _repeat(text: str, count: int) -> str:
 
 def _join(items: list[object], by: str = ",") -> str:
     _check(list, items)
-    return by.join(map(_shown, items))
+    return joined(by, list(map(_shown, items)))
 
 
 def _shown(value: object) -> str:
@@ -85,7 +87,7 @@ def _char(text: str, index: int = 0) -> str:
 
 
 def _pad_start(text: str, width: int, by: str = " ") -> str:
-    if width > _LONGEST or not by:
+    if width * len(by) > _LONGEST or not by:
         raise ValueError
     return (by * width)[: max(width - len(text), 0)] + text
 
@@ -115,8 +117,8 @@ METHODS: dict[str, Callable[..., object]] = {
     "join": _join,
     "padStart": _pad_start,
     "repeat": _repeat,
-    "replace": lambda text, old, new: text.replace(old, new, 1),
-    "replaceAll": lambda text, old, new: text.replace(old, new),
+    "replace": lambda text, old, new: replaced(text, old, new, 1),
+    "replaceAll": replaced,
     "reverse": _reverse,
     "slice": _slice,
     "split": _split,

@@ -7,6 +7,8 @@ import zlib
 from collections.abc import Callable
 from typing import Any, cast
 
+from llm_sandbox.security.trees.growth import filled
+
 __all__ = ["METHODS", "MODULE_FUNCTIONS", "OPERATORS"]
 
 _MOST = 100_000
@@ -123,7 +125,7 @@ def _formatted(template: object, *values: object) -> str:
             return chr(value) if isinstance(value, int) else str(value)
         return format(value, kind) if kind in "xXob" and isinstance(value, int) else str(value)
 
-    return re.sub(r"%[-0-9.]*([sdicxXobup%])", field, _text(template))
+    return filled(r"%[-0-9.]*([sdicxXobup%])", _text(template), field)
 
 
 def _times(value: object, count: object) -> object:
@@ -157,7 +159,8 @@ def _ranged(first: object, last: object) -> list[Any]:
         if not -1 <= last - first <= 0x1000 and last >= 0:
             raise ValueError("too long")
         return [first, last] if last < first else list(range(first, last + 1))
-    return [chr(code) for code in range(ord(_text(first)), ord(_text(last)) + 1)][:0x1000]
+    start = ord(_text(first))
+    return [chr(code) for code in range(start, min(ord(_text(last)) + 1, start + 0x1000))]
 
 
 def _joined(parts: object, between: str = "") -> str:
