@@ -8,7 +8,6 @@ import subprocess
 import tempfile
 import threading
 import time
-import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -118,7 +117,8 @@ class Companion:
         self._child.returncode = self._guard.returncode = 0
 
 
-_companions: "weakref.WeakSet[Companion]" = weakref.WeakSet()
+_companions: set[Companion] = set()
+"""Those that run: until they are closed, or this process exits."""
 
 
 def _close_all() -> None:

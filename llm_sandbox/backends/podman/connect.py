@@ -3,6 +3,7 @@
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from llm_sandbox.backends.containers.engine import knock
 from llm_sandbox.backends.podman.companion import Companion
 from llm_sandbox.backends.podman.engine import START_HINT, PodmanEngine, ping
 from llm_sandbox.backends.podman.memory import stamp
-from llm_sandbox.backends.podman.service import find_podman, start_service
+from llm_sandbox.backends.podman.service import Service, find_podman, start_service
 from llm_sandbox.backends.podman.tunnel import open_tunnel
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
@@ -96,7 +97,7 @@ def _from_environment(environment: Mapping[str, str]) -> PodmanEngine:
             backend="podman",
             hint=START_HINT,
         )
-    service = start_service(podman)
+    service = _own_service(podman)
     try:
         engine = _connect(service.address, companion=service.companion, service=service.identity)
         engine.check()
@@ -104,6 +105,29 @@ def _from_environment(environment: Mapping[str, str]) -> PodmanEngine:
         service.companion.close()
         raise
     return engine
+
+
+_lock = threading.Lock()
+_services: dict[str, Service] = {}
+
+
+def _own_service(podman: str) -> Service:
+    """Return this process's service of a program, started when it is first asked for."""
+    with _lock:
+        service = _services.get(podman)
+        if service is None or not service.companion.is_running:
+            service = _services[podman] = start_service(podman)
+        return service
+
+
+def _renew() -> None:
+    global _lock
+    _lock = threading.Lock()
+    _services.clear()
+
+
+# A forked child leaves the services to its parent, of which another thread may hold the lock.
+os.register_at_fork(after_in_child=_renew)
 
 
 def address_of(client: object) -> tuple[str, str | None]:
