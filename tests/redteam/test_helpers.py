@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from llm_sandbox import create_session
-from llm_sandbox.exceptions import BackendUnavailableError, MissingDependencyError
 from tests.redteam.conftest import descendants
 
 if TYPE_CHECKING:
@@ -48,14 +47,16 @@ print(json.dumps({'own': own.pid, 'stopped': stopped, 'read': read, 'state': sta
 """
 
 
-@pytest.fixture(params=["bubblewrap", "docker", "podman"])
+@pytest.fixture(
+    params=[
+        "bubblewrap",
+        pytest.param("docker", marks=pytest.mark.engine("docker", image="python")),
+        pytest.param("podman", marks=pytest.mark.engine("podman", image="python")),
+    ]
+)
 def walled(request: pytest.FixtureRequest) -> Iterator[Any]:
     """A session of a backend that isolates."""
-    try:
-        opened = create_session(request.param)
-    except (BackendUnavailableError, MissingDependencyError) as error:
-        pytest.skip(f"{request.param} is not there: {error.message}")
-    with opened as session:
+    with create_session(request.param) as session:
         yield session
 
 
