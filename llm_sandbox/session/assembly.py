@@ -25,7 +25,7 @@ from llm_sandbox.session.attempts import Attempts
 from llm_sandbox.session.causes import Circumstances, find_cause, limit_sentences
 from llm_sandbox.session.doors import explain, is_offline
 
-__all__ = ["assemble"]
+__all__ = ["assemble", "claimed_number"]
 
 _TIMEOUT_EXIT = 124
 _LARGEST = 2.0**53
@@ -140,7 +140,7 @@ def _usage(
     ended = run.exit or run.killed
     if ended is None or ended.cpu_s is None:
         claimed = run.reply.get("llm_sandbox") or {}
-        cpu_s, peak = _number(claimed.get("cpu_s")), _whole(claimed.get("peak_rss"))
+        cpu_s, peak = claimed_number(claimed.get("cpu_s")), _whole(claimed.get("peak_rss"))
     else:
         # Its whole life was measured; how much of it was before this run, only itself has said.
         cpu_s, peak = max(0.0, ended.cpu_s - (earlier_cpu_s or 0.0)), ended.peak_memory_bytes
@@ -259,7 +259,8 @@ def _plots(outputs: tuple[Output, ...], limits: Limits) -> list[PlotOutput]:
     return [plot for plot in plots if plot is not None]
 
 
-def _number(value: object) -> float | None:
+def claimed_number(value: object) -> float | None:
+    """Return a number that an interpreter claims; None for what can be no time and no size."""
     # trust: a claim; a number that cannot be a time or a size is none.
     if not isinstance(value, int | float) or not 0 <= value < _LARGEST:
         return None
@@ -267,5 +268,5 @@ def _number(value: object) -> float | None:
 
 
 def _whole(value: object) -> int | None:
-    number = _number(value)
+    number = claimed_number(value)
     return int(number) if number is not None else None

@@ -23,7 +23,7 @@ from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import Deadline
 from llm_sandbox.sandbox.sandbox import Sandbox
 from llm_sandbox.sandbox.space import Space, measure_space
-from llm_sandbox.session.assembly import assemble
+from llm_sandbox.session.assembly import assemble, claimed_number
 from llm_sandbox.session.attempts import Attempts
 from llm_sandbox.session.collection import Collected, Collection
 from llm_sandbox.session.config import SessionConfig
@@ -411,9 +411,8 @@ class Interpreter:
 
     def _note_cpu(self, run: KernelRun) -> None:
         """Keep count of what the interpreter says it has used."""
-        claimed = (run.reply.get("llm_sandbox") or {}).get("cpu_s")
-        used = claimed if isinstance(claimed, int | float) and claimed >= 0 else 0.0
-        self._claimed_cpu_s = (self._claimed_cpu_s or 0.0) + used
+        used = claimed_number((run.reply.get("llm_sandbox") or {}).get("cpu_s"))
+        self._claimed_cpu_s = (self._claimed_cpu_s or 0.0) + (used or 0.0)
 
     def _check_alive(self) -> None:
         reason = self.machine.end_reason
