@@ -49,6 +49,7 @@ _KERNEL_HINT = "sessions that keep variables need Python 3.11 or newer with ipyk
 
 _PATIENCE_S = "1"
 _LOAD_S = 60.0
+_EVENTS_S = 1.5
 _TIMED_OUT = 124
 _TMP = "/tmp"  # noqa: S108 - inside the container
 
@@ -211,7 +212,7 @@ class ContainerMachine(SupervisedMachine):
             ) from None
 
     def limit_events(self) -> LimitEvents:
-        counts = self._request("limit_events", machine=self.id)
+        counts = self._request("limit_events", machine=self.id, answer_s=_EVENTS_S)
         return LimitEvents(counts["oom_kills"], counts["refused_forks"])
 
     @contextlib.contextmanager
