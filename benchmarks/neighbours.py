@@ -1,4 +1,4 @@
-"""What a cell costs beside sessions that do nothing."""
+"""The cost of a cell beside sessions that do nothing."""
 
 import contextlib
 import statistics
