@@ -32,7 +32,7 @@ from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts, writes_to_h
 from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
 from llm_sandbox.backends.registered import register
 from llm_sandbox.backends.supervised import SupervisedMachine, resource_limits
-from llm_sandbox.exceptions import BackendUnavailableError, SandboxError, UnsupportedError
+from llm_sandbox.exceptions import BackendError, SandboxError, UnsupportedError
 from llm_sandbox.guest.control import Message
 from llm_sandbox.terminal import announce
 
@@ -180,7 +180,8 @@ class ContainerBackend(Backend):
         )
         try:
             house = _House(launch, self.name)
-        except BackendUnavailableError:
+        except BackendError:
+            # Its volume may be incomplete after a crash, or empty after another program's `gc`.
             if not self._guest_volume().repair(image.id):
                 raise
             house = _House(launch, self.name)
