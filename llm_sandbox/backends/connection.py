@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from dataclasses import dataclass
 from typing import Any, BinaryIO, Protocol
 
 from llm_sandbox.backends.base import Ending, Exit
@@ -23,18 +24,43 @@ from llm_sandbox.exceptions import (
 )
 from llm_sandbox.guest.control import ControlChannel, Message
 
-__all__ = ["Command", "Launch", "RunningSupervisor", "SupervisorConnection", "launch_process"]
+__all__ = [
+    "Command",
+    "Launch",
+    "RunningSupervisor",
+    "SupervisorConnection",
+    "SupervisorEnd",
+    "launch_process",
+]
 
 Command = Callable[[int], tuple[list[str], list[int]]]
 """Makes a command line from the number of the inherited control descriptor, and names further
 descriptors that are inherited, and closed here afterwards."""
 
 
+@dataclass(frozen=True, slots=True)
+class SupervisorEnd:
+    """How a supervisor ended.
+
+    Attributes:
+        words: For people.
+        oom_killed: Whether the kernel killed it, with all that it runs, for want of memory.
+    """
+
+    words: str
+    oom_killed: bool = False
+
+    @property
+    def reason(self) -> str:
+        """The `end_reason` of its machines."""
+        return "oom" if self.oom_killed else "gone"
+
+
 class RunningSupervisor(Protocol):
     """A supervisor that was started."""
 
-    def wait(self) -> str:
-        """Wait until it has ended; returns how, in words."""
+    def wait(self) -> SupervisorEnd:
+        """Wait until it has ended."""
 
 
 Launch = Callable[[socket.socket, BinaryIO], RunningSupervisor]
@@ -78,8 +104,8 @@ class _Process:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
 
-    def wait(self) -> str:
-        return f"exit status {self._process.wait()}"
+    def wait(self) -> SupervisorEnd:
+        return SupervisorEnd(f"exit status {self._process.wait()}")
 
 
 class SupervisorConnection:
@@ -188,10 +214,10 @@ class SupervisorConnection:
         if ending is not None:
             ending.set(_read_exit(message, oom))
 
-    def _fail_everything(self, how: str) -> None:
+    def _fail_everything(self, end: SupervisorEnd) -> None:
         error = self._gone()
         if not self._ready.done():
-            words = self.log_tail() or how
+            words = self.log_tail() or end.words
             self._ready.set_exception(
                 BackendUnavailableError(
                     f"the {self._backend} sandbox did not start: {words}", backend=self._backend
@@ -202,9 +228,10 @@ class SupervisorConnection:
             endings, self._endings = self._endings, {}
         for answer in answers.values():
             answer.set_exception(error)
+        # Why the machines ended is known before anyone hears that a program in them has.
+        self._on_event({"event": "gone", "reason": end.reason})
         for ending in endings.values():
-            ending.set(Exit(137, signal=int(signal.SIGKILL)))
-        self._on_event({"event": "gone"})
+            ending.set(Exit(137, signal=int(signal.SIGKILL), oom_killed=end.oom_killed))
 
     def request(
         self, op: str, fds: Sequence[int] = (), *, answer_s: float = _ANSWER_S, **fields: Any

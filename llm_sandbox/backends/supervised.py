@@ -372,7 +372,9 @@ class SupervisedMachine(Machine):
         return f"{self._paths.guest}/languages/{language}"
 
     def ended(self, reason: str) -> None:
-        """Take the supervisor's news: ``deadline``, ``gone``, or ``memory``: all were killed."""
+        """Take the supervisor's news: ``deadline``, ``gone``, ``oom``, or ``memory``: all were
+        killed, and the machine lives on.
+        """
         if reason != "memory" and self._end_reason is None:
             self._end_reason = reason
             self._clean_up()

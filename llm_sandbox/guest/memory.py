@@ -22,6 +22,11 @@ def oom_kills() -> int | None:
     return _count(_OOM_COUNTS, b"oom_kill")
 
 
+def oom_kills_of(group: str) -> int:
+    """How often the kernel has killed in a control group, of either version, for want of memory."""
+    return _count((f"{group}/memory.events", f"{group}/memory.oom_control"), b"oom_kill") or 0
+
+
 def refused_forks() -> int | None:
     """How often the kernel has refused a process or thread in this container because of its limit
     on them; None if it does not say.

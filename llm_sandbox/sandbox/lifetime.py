@@ -51,7 +51,8 @@ class SandboxLifetime(SandboxFacts):
     @property
     def end_reason(self) -> str | None:
         """Why it has ended: ``closed``, ``terminated``, ``exited`` with its entry command,
-        ``deadline``, ``idle``, ``gone``; None while it lives.
+        ``deadline``, ``idle``, ``oom`` where too much memory ended the whole of it, ``gone``; None
+        while it lives.
         """
         return self._machine.end_reason
 

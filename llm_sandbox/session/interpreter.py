@@ -44,6 +44,10 @@ _REPORT_S = 0.5
 """How long the report of a kernel's death by our hand may take."""
 _BACKGROUND = "background"
 _ANSWER_S = 5.0
+_WHY_ENDED = {
+    "deadline": "its session_timeout is over",
+    "oom": "it used more memory than it may",
+}
 _OTHERWISE = "persistent=False runs each piece of code as a program of its own, without a kernel"
 
 
@@ -401,8 +405,10 @@ class Interpreter:
             self._client = self._start()
             self._configure()
         except SandboxError:
-            why = "its time was up" if self.expired else trouble or "it could not be kept"
-            return StateOutcome.LOST, (f"The sandbox has ended: {why}.",)
+            known = _WHY_ENDED.get(self.machine.end_reason or "")
+            return StateOutcome.LOST, (
+                f"The sandbox has ended: {known or trouble or 'it could not be kept'}.",
+            )
         if not self._config.persistent:
             return StateOutcome.RESET, ()
         return StateOutcome.RESET, (
@@ -417,7 +423,7 @@ class Interpreter:
     def _check_alive(self) -> None:
         reason = self.machine.end_reason
         if reason is not None:
-            words = {"deadline": "its session_timeout is over"}.get(reason, f"it is {reason}")
+            words = _WHY_ENDED.get(reason, f"it is {reason}")
             raise ContainerGoneError(
                 f"the sandbox of this session has ended: {words}",
                 backend=self._backend.name,

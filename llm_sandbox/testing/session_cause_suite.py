@@ -22,7 +22,7 @@ _MIB = 1 << 20
 _CHILDREN = """
 import subprocess, sys
 grow = "x = bytearray(b'x') * (300 << 20); import time; time.sleep(3)"
-children = [subprocess.Popen([sys.executable, "-c", grow]) for _ in range(4)]
+children = [subprocess.Popen([sys.executable, "-c", grow]) for _ in range(3)]
 print(sorted(child.wait() for child in children))
 """
 _REFUSED = """

@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
+from llm_sandbox import ArtifactSandboxSession
 from llm_sandbox.backends.bubblewrap.backend import BubblewrapBackend
 from llm_sandbox.const import RunCause, RunStatus, StateOutcome
+from llm_sandbox.limits import Limits
 from llm_sandbox.testing.session_cause_suite import SessionCauseSuite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from llm_sandbox.backends.base import Backend
 
 KILLED_FOR_MEMORY = {
     "status": RunStatus.OOM,
@@ -103,3 +107,21 @@ class TestGvisor(SessionCauseSuite):
         "memory_group": "it counts the whole sandbox and kills all of it",
         "inodes": "gVisor has no limit on files",
     }
+
+    def test_memory_that_grows_too_fast_to_be_watched(self, cause_backend: Backend) -> None:
+        """What is far over the limit before gVisor's count is looked at, the kernel ends with the
+        sandbox: that is told as want of memory too.
+        """
+        grow = "x = bytearray(b'x') * (500 << 20); import time; time.sleep(9)"
+        code = (
+            "import subprocess, sys\n"
+            f"parts = [subprocess.Popen([sys.executable, '-c', {grow!r}]) for _ in range(12)]\n"
+            "print([part.wait() for part in parts])"
+        )
+        limits = Limits(memory_bytes=256 << 20)
+        with ArtifactSandboxSession(cause_backend, limits=limits) as session:
+            result = session.run(code)
+
+        assert (result.status, result.cause) == (RunStatus.OOM, RunCause.MEMORY)
+        if result.state is StateOutcome.LOST:
+            assert "The sandbox has ended: it used more memory than it may." in result.notes

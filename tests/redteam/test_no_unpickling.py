@@ -12,14 +12,20 @@ import llm_sandbox
 PACKAGE = Path(llm_sandbox.__file__).parent
 LANGUAGES = PACKAGE / "language_handlers"
 INSIDE = (PACKAGE / "guest", LANGUAGES / "python" / "shim", LANGUAGES / "java" / "resolver")
-# The settings of Maven in the home of whoever runs this, which nothing from inside has written.
-OF_THE_USER = {"language_handlers/java/packages.py": "import xml"}
+# What nothing from inside has written: the settings of Maven in the home of whoever runs this, and
+# the user's own handler, which the host only writes and the process that reads code receives first.
+OF_THE_USER = {
+    "language_handlers/java/packages.py": {"import xml"},
+    "security/scan_pool.py": {"import pickle"},
+    "security/scan_worker.py": {"import pickle", "pickle.loads"},
+}
 FORBIDDEN_MODULES = {
     "_pickle", "cloudpickle", "dill", "joblib", "marshal", "pickle", "shelve", "torch", "xmlrpc",
     "xml", "lxml", "yaml",
 }  # fmt: skip
 FORBIDDEN_NAMES = {"compile", "eval", "exec", "__import__"}
 FORBIDDEN_METHODS = {"extract", "extractall", "load_module", "read_pickle", "unsafe_load"}
+PICKLE_READERS = {"load", "loads", "Unpickler"}
 MUST_SAY_NO = {"load": "allow_pickle", "Popen": "shell", "run": "shell"}
 
 
@@ -42,6 +48,12 @@ def offences(text: str) -> list[tuple[int, str]]:
         if isinstance(called, ast.Attribute):
             if called.attr in FORBIDDEN_METHODS:
                 found.append((node.lineno, called.attr))
+            if (
+                isinstance(called.value, ast.Name)
+                and called.value.id == "pickle"
+                and called.attr in PICKLE_READERS
+            ):
+                found.append((node.lineno, f"pickle.{called.attr}"))
             for word in node.keywords:
                 if (
                     word.arg is not None
@@ -68,7 +80,7 @@ def test_the_host_has_no_such_call() -> None:
     for path in host_modules():
         name = str(path.relative_to(PACKAGE))
         listed = offences(path.read_text(encoding="utf-8"))
-        listed = [(line, what) for line, what in listed if what != OF_THE_USER.get(name)]
+        listed = [(line, what) for line, what in listed if what not in OF_THE_USER.get(name, ())]
         if listed:
             found[name] = listed
     assert found == {}
@@ -81,6 +93,7 @@ def test_the_host_has_no_such_call() -> None:
         "import pickle", "from pickle import loads", "import xml.etree.ElementTree", "eval(x)",
         "archive.extractall()", "numpy.load(path, allow_pickle=True)", "exec(x, {})",
         "subprocess.run(x, shell=True)", "import yaml", "frame = pandas.read_pickle(x)",
+        "pickle.loads(x)",
     ],
 )  # fmt: skip
 def test_the_tripwire_would_notice(text: str) -> None:

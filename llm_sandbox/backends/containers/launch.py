@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from llm_sandbox.backends.base import MachineSpec
+from llm_sandbox.backends.connection import SupervisorEnd
 from llm_sandbox.backends.containers.attachment import AttachTransport, raw_socket
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.machine import zygote_arguments, zygote_variables
@@ -161,7 +162,7 @@ class Carried:
             self._connection.close()
             self._at_end()
 
-    def wait(self) -> str:
-        """Wait until it has ended; returns how, in words."""
+    def wait(self) -> SupervisorEnd:
+        """See `RunningSupervisor`."""
         self._thread.join()
-        return self._words
+        return SupervisorEnd(self._words)

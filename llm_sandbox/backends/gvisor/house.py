@@ -143,7 +143,7 @@ class House:
                 self.zygote_loaded.set()
         elif message["event"] == "gone":
             if self.machine is not None:
-                self.machine.ended("gone")
+                self.machine.ended(message["reason"])
             # Done by the keeper already, unless that was killed.
             for group in self._cgroups:
                 remove_group(group, _TIDY_UP_S)

@@ -22,14 +22,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from llm_sandbox.backends.hardening.removal import remove_group
-from llm_sandbox.guest import linux
+from llm_sandbox.guest import linux, memory
 
-__all__ = ["BUILD", "LAYERS", "ROOT", "STAGE", "main", "plan"]
+__all__ = ["BUILD", "LAYERS", "OUT_OF_MEMORY", "ROOT", "STAGE", "main", "plan"]
 
 STAGE = "/mnt"
 """Where the file system in memory is mounted; every Linux has this folder."""
 ROOT = f"{STAGE}/root"
 LAYERS = f"{STAGE}/layers"
+OUT_OF_MEMORY = 99
+"""Exit status when the kernel has killed for want of memory what the sandbox is made of."""
 BUILD = f"{STAGE}/build"
 _BUNDLE = f"{STAGE}/bundle"
 _STATE = f"{STAGE}/state"
@@ -230,6 +232,8 @@ def _outlive(child: int, parent: int, cgroups: Sequence[str]) -> None:
             pid, ended = os.wait()
             if pid == child:
                 status = ended
+    if any(memory.oom_kills_of(group) for group in cgroups):
+        status = OUT_OF_MEMORY << 8
     deadline = time.monotonic() + 4.0
     for group in cgroups:
         remove_group(group, max(0.0, deadline - time.monotonic()))

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 from llm_sandbox.backends import python_environment as environment
-from llm_sandbox.backends.connection import Launch, RunningSupervisor
+from llm_sandbox.backends.connection import Launch, RunningSupervisor, SupervisorEnd
+from llm_sandbox.backends.gvisor.keeper import OUT_OF_MEMORY
 from llm_sandbox.guest.control import ControlChannel
 from llm_sandbox.guest.mux import Multiplexer, ProtocolError
 from llm_sandbox.guest.transport import StdioTransport
@@ -87,8 +88,10 @@ class _Carried:
             with contextlib.suppress(ProcessLookupError):
                 self._process.terminate()
 
-    def wait(self) -> str:
+    def wait(self) -> SupervisorEnd:
         """See `RunningSupervisor`."""
         status = self._process.wait()
         self._thread.join(10.0)
-        return self._complaint or f"exit status {status}"
+        if status == OUT_OF_MEMORY:
+            return SupervisorEnd("it used more memory than it may", oom_killed=True)
+        return SupervisorEnd(self._complaint or f"exit status {status}")

@@ -33,7 +33,7 @@ _SETTLE_S = 0.5
 _LAST_WORDS_S = 3.0
 _BACKLOG = 32
 _TIMED_OUT, _TERMINATED = 124, 137
-_REMEMBERED = ("exited", "deadline", "idle", "terminated")
+_REMEMBERED = ("exited", "deadline", "idle", "terminated", "oom")
 
 
 class Keeper:

@@ -14,6 +14,7 @@ __all__ = ["Absent", "Artifact", "Repositories", "ResolutionError", "parse", "te
 
 _TIMEOUT_S = 30
 _LARGEST_POM = 8 << 20
+_PIECE = 1 << 20
 
 
 class ResolutionError(Exception):
@@ -82,7 +83,10 @@ class Repositories:
             request.add_header("Authorization", f"Basic {base64.b64encode(login).decode()}")
         try:
             with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310
-                data = bytes(answer.read(largest + 1))
+                # In pieces: a file is given a buffer of the whole size that is asked for.
+                data = bytearray()
+                while len(data) <= largest and (piece := answer.read(_PIECE)):
+                    data += piece
         except urllib.error.HTTPError as error:
             if error.code in (404, 410):
                 return None
@@ -96,7 +100,7 @@ class Repositories:
             raise ResolutionError(f"Could not connect to {repository['id']}: {reason}") from None
         if len(data) > largest:
             raise ResolutionError(f"{path.rpartition('/')[2]} is larger than allowed")
-        return data
+        return bytes(data)
 
     def versions(self, group: str, name: str) -> tuple[list[str], str]:
         """All versions of an artifact, and the newest release."""
