@@ -283,7 +283,7 @@ def test_a_flood_of_files_harms_nobody_else(backend: Backend) -> None:
 def test_killing_a_part_ends_the_whole(backend: Backend, victim: str) -> None:
     """Whichever of a sandbox's processes on the host is killed, the others end, and it says so."""
     before = {*processes_of(os.getpid()), *keepers_of(os.getpid())}
-    groups = groups_of(os.getpid())
+    groups = set(groups_of(os.getpid()))
     with Sandbox.create(backend=backend) as sandbox:
         process = sandbox.exec("sleep", "600")
         keepers = list(set(keepers_of(os.getpid())) - before)
@@ -296,7 +296,8 @@ def test_killing_a_part_ends_the_whole(backend: Backend, victim: str) -> None:
         assert process.wait(timeout=10) == 137
         assert eventually(lambda: sandbox.end_reason == "gone")
         assert eventually(lambda: not still([*keepers, *others])), still([*keepers, *others])
-    assert eventually(lambda: groups_of(os.getpid()) == groups)
+    # Groups of sandboxes that ended before this one go meanwhile.
+    assert eventually(lambda: set(groups_of(os.getpid())) <= groups)
 
 
 def test_nothing_is_left_after_many(backend: Backend) -> None:
