@@ -125,6 +125,11 @@ def test_the_verdicts_are_those_of_the_tables() -> None:
     assert ALLOW == verdict("socket", (16, 3, 0))
     assert errno.EAFNOSUPPORT == verdict("socket", (16, 3, 9))
     assert errno.EAFNOSUPPORT == verdict("socket", (17, 3, 0))
+    for family in (2, 10):
+        assert {ALLOW} == {verdict("socket", (family, 1, number)) for number in (0, 1, 6, 17, 58)}
+        for number in (33, 132, 136, 255, 262, 1 << 31):
+            assert errno.EPROTONOSUPPORT == verdict("socket", (family, 1, number))
+    assert ALLOW == verdict("socket", (1, 1, 136))
     assert errno.EPERM == verdict("clone", (0x10000011,))
     assert ALLOW == verdict("clone", (0x3D0F00,))
 

@@ -163,7 +163,9 @@ def test_no_address_can_be_reached(
     assert set(found["families"]) <= {1, 2, 10, 16}
     assert {protocol for _, protocol in found["netlink"]} <= {0}
     assert set(found["raw"]) <= {1, 16}  # a "raw" AF_UNIX socket is a datagram one
+    assert set(found["protocols"]) == {"tcp", "udp"}
     control = outside(program)
+    assert set(control["protocols"]) > {"tcp", "udp"}
     assert (control["tcp4"], control["abstract"]) == ("ok", "ok")
     assert set(listeners["seen"]) == {"tcp", "abstract"}
     assert 15 in {protocol for _, protocol in control["netlink"]}

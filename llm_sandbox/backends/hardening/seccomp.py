@@ -57,8 +57,13 @@ _FLAG_ARGUMENTS: Final = {"open": 1, "openat": 2}
 _MAKES_A_FILE: Final = 0x400040
 """O_CREAT and O_TMPFILE, the same on both architectures."""
 
-_ALLOWED_FAMILIES: Final = (1, 2, 10)
-"""AF_UNIX, AF_INET, AF_INET6."""
+_UNIX: Final = 1
+_INTERNET: Final = (2, 10)
+"""AF_INET, AF_INET6."""
+
+_PROTOCOLS: Final = (0, 1, 6, 17, 58)
+"""The usual one of the socket's type, and by name ICMP, TCP, UDP, ICMPv6. Not MPTCP, UDP-Lite,
+SCTP, DCCP: code of the kernel that few use, and traffic that firewalls rarely judge."""
 
 _NETLINK, _NETLINK_ROUTE = 16, 0
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
@@ -124,9 +129,12 @@ def _refuse_set_id_bits(name: str) -> _Program:
 def _socket_families(*, netlink: bool) -> _Program:
     block = _Program()
     block.add(_LOAD, _argument(0))
-    for family in _ALLOWED_FAMILIES:
-        block.add(_JEQ, family, 0, 1)
-        block.give(_ALLOW)
+    block.add(_JEQ, _UNIX, 0, 1)
+    block.give(_ALLOW)
+    protocols = _allow_values(2, _PROTOCOLS, errno.EPROTONOSUPPORT)
+    for family in _INTERNET:
+        block.add(_JEQ, family, 0, len(protocols._instructions))
+        block.append(protocols)
     if netlink:
         # Routing information only: what getifaddrs() in libzmq and libuv needs.
         block.add(_JEQ, _NETLINK, 0, 3)

@@ -80,11 +80,16 @@ def _filtered() -> Iterator[dict[str, Any]]:
     for mask, value in _all_but((0, seccomp._QUERY_PERSONALITY)):
         yield _refuse(["personality"], errno.EPERM, (0, mask, value))
     netlink = (0, _WORD, seccomp._NETLINK)
-    for mask, value in _all_but((*seccomp._ALLOWED_FAMILIES, seccomp._NETLINK)):
+    for mask, value in _all_but((seccomp._UNIX, *seccomp._INTERNET, seccomp._NETLINK)):
         yield _refuse(["socket", "socketpair"], errno.EAFNOSUPPORT, (0, mask, value))
     yield _refuse(["socketpair"], errno.EAFNOSUPPORT, netlink)
     for mask, value in _all_but((seccomp._NETLINK_ROUTE,)):
         yield _refuse(["socket"], errno.EAFNOSUPPORT, netlink, (2, mask, value))
+    # The two families differ in one bit.
+    ipv4, ipv6 = seccomp._INTERNET
+    internet = (0, _WORD ^ ipv4 ^ ipv6, ipv4 & ipv6)
+    for mask, value in _all_but(seccomp._PROTOCOLS):
+        yield _refuse(["socket", "socketpair"], errno.EPROTONOSUPPORT, internet, (2, mask, value))
 
 
 def _set_id_modes() -> Iterator[dict[str, Any]]:

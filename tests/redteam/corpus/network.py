@@ -45,4 +45,19 @@ for family in range(46):
 found["families"] = sorted(families)
 found["netlink"] = families.get(16, [])
 found["raw"] = [f for f, kinds in families.items() if any(k == socket.SOCK_RAW for k, _ in kinds)]
+found["protocols"] = []
+for name, kind, protocol in (
+    ("tcp", socket.SOCK_STREAM, 6),
+    ("udp", socket.SOCK_DGRAM, 17),
+    ("dccp", 6, 33),
+    ("sctp", socket.SOCK_STREAM, 132),
+    ("udplite", socket.SOCK_DGRAM, 136),
+    ("mptcp", socket.SOCK_STREAM, 262),
+):
+    for family in (socket.AF_INET, socket.AF_INET6):
+        try:
+            socket.socket(family, kind, protocol).close()
+            found["protocols"].append(name)
+        except OSError:
+            pass
 print(json.dumps(found))
