@@ -70,10 +70,10 @@ $(BIN)/python:
 	$(SAY) "making an environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 
-# Dependency groups need pip 25.1, newer than what many a Python brings.
+# What the library asks for, and newer than what many a Python brings.
 $(VENV)/.stamp-pip: | $(BIN)/python
 	$(SAY) "upgrading pip"
-	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=26.2'
 	@touch $@
 
 $(VENV)/.stamp-demo: pyproject.toml $(VENV)/.stamp-pip

@@ -159,6 +159,7 @@ class StateOutcome(_CaseInsensitive):
     KEPT = "kept"
     """Variables of this and of earlier runs are there for the next run."""
     RESET = "reset"
-    """The interpreter was started afresh; the next run begins with no variables."""
+    """The interpreter was started afresh: before this run, as a note then says, and earlier runs'
+    variables are gone; or after it, and the next run begins with none."""
     LOST = "lost"
     """The interpreter is gone and was not started again."""

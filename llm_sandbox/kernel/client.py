@@ -104,6 +104,15 @@ class KernelClient:
         """How the kernel's process ended; None while it lives."""
         return self._raw.ending.get()
 
+    def ended_idle(self) -> Exit | None:
+        """How the kernel's process ended since it was last asked for something; None while it
+        lives.
+        """
+        with contextlib.suppress(BlockingIOError, ConnectionError):
+            if not self._raw.stream.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
+                return self._raw.ending.wait(_DEATH_REPORT_S)
+        return self.exit
+
     def await_exit(self, timeout_s: float) -> Exit | None:
         """Wait for the end of the kernel's process; None if it did not come in time."""
         return self._raw.ending.wait(timeout_s)

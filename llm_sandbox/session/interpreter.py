@@ -213,6 +213,7 @@ class Interpreter:
         self._check_alive()
         is_program = self._programs is not None and self._is_program(code)
         stale = not self._config.persistent and not self._fresh
+        earlier = () if is_program or stale else self._replace_dead()
         if not is_program and (self._client is None or stale):
             self.restart()
         if not is_program and self._is_starting and self._client is not None:
@@ -231,6 +232,8 @@ class Interpreter:
         executed = time.perf_counter()
         events = self._limit_events() if executed - prepared > _SHORT_S else LimitEvents()
         state, notes = self._recover(run)
+        if earlier and state is StateOutcome.KEPT:
+            state = StateOutcome.RESET
         recovered = time.perf_counter()
         collection = self._collection
         left = collection.after(deadline) if collection is not None else Collected()
@@ -258,7 +261,7 @@ class Interpreter:
             plotting=self._config.enable_plotting,
             files=left.files,
             deleted=left.deleted,
-            notes=(*notes, *left.notes, *self._background_notes(run)),
+            notes=(*earlier, *notes, *left.notes, *self._background_notes(run)),
         )
         if collector.callback_error is not None:
             error = collector.callback_error
@@ -414,6 +417,24 @@ class Interpreter:
         return StateOutcome.RESET, (
             "The interpreter was restarted: variables are gone, files are still there.",
         )
+
+    def _replace_dead(self) -> tuple[str, ...]:
+        """If the interpreter has ended since the last run, start another one, and say so."""
+        ended = None if self._client is None or self._is_starting else self._client.ended_idle()
+        if ended is None:
+            return ()
+        self._end_client(kill=False)
+        self.machine.sweep()
+        self.restart()
+        if not self._config.persistent:
+            return ()
+        how = f"exit code {ended.exit_code}" if ended.signal is None else f"signal {ended.signal}"
+        how = "the memory limit" if ended.oom_killed else how
+        note = (
+            f"The interpreter had ended before this run ({how}) and was started again: variables "
+            "of earlier runs are gone, files are still there."
+        )
+        return (note,)
 
     def _note_cpu(self, run: KernelRun) -> None:
         """Keep count of what the interpreter says it has used."""

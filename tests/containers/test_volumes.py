@@ -6,16 +6,23 @@ import io
 import os
 import tarfile
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import docker.errors
 import pytest
 
+from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.images.recipes import image_name
 from llm_sandbox.backends.containers.upkeep.labels import OWNER, Owner, current_owner
 from llm_sandbox.backends.containers.volumes.engine_volume import READ_ONLY, EngineVolume
+from llm_sandbox.backends.containers.volumes.guest import GuestVolume
+from llm_sandbox.backends.containers.volumes.runtime import describe_runtime
 from llm_sandbox.backends.python_environment import LAYERS_ROOT
+from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import ContainerGoneError, SandboxTimeoutError
 from llm_sandbox.limits import Deadline
+from llm_sandbox.sandbox import Sandbox
 from tests.containers.conftest import wait_for
 
 if TYPE_CHECKING:
@@ -159,4 +166,38 @@ def _removed(engine: Engine, image: str) -> bool:
         engine.client.images.remove(image, force=True)
     except Exception as error:  # noqa: BLE001 - engines say it differently
         return "no such image" in str(error).lower()
+    return True
+
+
+@pytest.mark.parametrize("how", ["removed", "emptied"])
+def test_what_runs_inside_is_there_again_after_its_volume_was_removed(
+    engine: Engine, image: str, how: str
+) -> None:
+    """A volume that another program removed, and an empty one in its place, are filled again."""
+    runtime = describe_runtime(engine.architecture)
+    backend = type(get_backend(engine.name))(ContainerOptions(image=image))
+    own = replace(runtime, digest=f"test-{os.urandom(4).hex()}")
+    backend._volume = GuestVolume(engine, own)
+    name = backend._volume.name
+    try:
+        with Sandbox.create(backend=backend) as sandbox:
+            assert sandbox.check("echo", "-n", "before").stdout == "before"
+        assert wait_for(lambda: removed(engine, name))
+        if how == "emptied":
+            engine.api.create_volume(name)
+        with Sandbox.create(backend=backend) as sandbox:
+            assert sandbox.check("echo", "-n", "after").stdout == "after"
+    finally:
+        backend.close()
+        assert wait_for(lambda: removed(engine, name))
+
+
+def removed(engine: Engine, volume: str) -> bool:
+    """Remove a volume; False while a container that ends still uses it."""
+    try:
+        engine.api.remove_volume(volume)
+    except docker.errors.NotFound:
+        return True
+    except docker.errors.APIError:
+        return False
     return True

@@ -187,6 +187,8 @@ def create_arguments(
         "log_config": {"type": "none", "config": {}},
         "network_mode": network,
         "ipc_mode": given.get("ipc_mode", "private"),
+        # What version 1 has by default shows the container's place among the machine's groups.
+        "cgroupns": given.get("cgroupns", "private"),
         "cap_drop": ["ALL"],
         "cap_add": sorted({*ADDED_CAPABILITIES, *map(_capability, given.get("cap_add", ()))}),
         "security_opt": security,
