@@ -12,6 +12,7 @@ from llm_sandbox.artifacts.types import ArtifactType
 from llm_sandbox.bundles import CHART_MIME, TABLE_MIME, Bundle, decode_base64
 from llm_sandbox.contents import Content
 from llm_sandbox.exceptions import ArtifactLimitError, ValidationError
+from llm_sandbox.guest.json_limits import MOST_SHOWN, find_excess
 from llm_sandbox.plain import as_mapping, to_plain
 from llm_sandbox.terminal import strip_controls
 
@@ -45,9 +46,12 @@ class _Record:
 
 
 def _read_record(kind: str, content: Content) -> "Chart | Table | None":
+    text = content.bytes()
+    if find_excess(text, largest=len(text), most_values=MOST_SHOWN):
+        return None
     try:
         # trust: a record is claimed inside; the readers take nothing from it on faith.
-        record = json.loads(content.bytes(), parse_constant=lambda _: None)
+        record = json.loads(text, parse_constant=lambda _: None)
     except (ValueError, RecursionError):
         return None
     if kind == "chart":

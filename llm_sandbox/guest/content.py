@@ -5,14 +5,18 @@ from __future__ import annotations
 import binascii
 import json
 
+from . import frames
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from .fields import Fields
 
 _TEXT = ("text/", "application/json", "application/javascript", "application/vnd.", "image/svg")
 _DATA = "data:"
+_LONGEST_ID = 1000
 _KINDS = ("exception", "syntax", "exit", "compile", "input")
 
 
@@ -60,12 +64,36 @@ def describe_error(message: Fields) -> dict[str, Any]:
     }
 
 
-def left_out(record: dict[str, Any], size: int, limit: int) -> dict[str, Any]:
-    """Replace a display over the limit by a word about it."""
-    note = f"<a display of {size} bytes, over the limit of {limit}: left out>"
-    metadata = {"llm_sandbox": {"left_out_bytes": size}}
-    content = {**record["content"], "data": {"text/plain": note}, "metadata": metadata}
-    return {**record, "content": content}
+def encode_display(
+    channel: int, record: dict[str, Any], buffers: Sequence[frames.Buffer], limit: int
+) -> list[frames.Buffer]:
+    """Encode a display, or in the place of one that is over the limits a word about it.
+
+    Args:
+        channel: One of the channels of `frames`.
+        record: The message.
+        buffers: Its own buffers.
+        limit: Most bytes.
+    """
+    pieces = frames.encode_parts(channel, record, buffers)
+    if pieces is None:
+        size = len(json.dumps(record["content"], default=str))
+        note = f"<a display of {size} bytes, with more parts than a display may have: left out>"
+    else:
+        size = sum(map(len, pieces))
+        if size <= limit:
+            return pieces
+        note = f"<a display of {size} bytes, over the limit of {limit}: left out>"
+    asked = record["content"]
+    known = (asked.get("transient") or {}).get("display_id")
+    content = {
+        "data": {"text/plain": note},
+        "metadata": {"llm_sandbox": {"left_out_bytes": size}},
+        "transient": {"display_id": known[:_LONGEST_ID]} if isinstance(known, str) else {},
+    }
+    if "execution_count" in asked:
+        content["execution_count"] = asked["execution_count"]
+    return frames.encode(channel, {**record, "content": content})
 
 
 def _read_json(text: bytes, otherwise: Any) -> Any:

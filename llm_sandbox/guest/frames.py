@@ -4,7 +4,10 @@
 bytes) * buffers``, little endian. Bulk text and images travel as buffers and never inside the JSON:
 the JSON's ``bulk`` key lists, for each of the first buffers, the path in the message's content
 where its text belongs; the rest are the message's own buffers. A value of a JSON type travels there
-as JSON text, which nobody need parse who does not want it. Both ends use this module.
+as JSON text, which nobody need parse who does not want it. Where a message would otherwise be over
+the limits of `json_limits`, its long texts follow each other in one more buffer, with path and
+length of each in the key ``texts``; or its whole content is one, with an empty path. Both ends use
+this module.
 """
 
 import json
@@ -12,11 +15,15 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from .json_limits import find_excess
+
 SHELL, CONTROL, STDIN, IOPUB = range(4)
 CHANNEL_NAMES = ("shell", "control", "stdin", "iopub")
 
 HEADER = struct.Struct("<IBB")
 _LENGTH = struct.Struct("<I")
+_LONG_TEXT = 2048
+_DISPLAYS = ("display_data", "execute_result", "update_display_data")
 
 _encoder = json.JSONEncoder(default=str, separators=(",", ":"))
 
@@ -50,6 +57,32 @@ def encode(channel: int, message: Message, buffers: Sequence[Buffer] = ()) -> li
     return encode_raw(channel, body, buffers)
 
 
+def encode_light(channel: int, message: Message, buffers: Sequence[Buffer] = ()) -> list[Buffer]:
+    """As `encode`, with everything moved out of the JSON that would take it over its limits."""
+    pieces = encode_parts(channel, message, buffers)
+    if pieces is not None:
+        return pieces
+    content = _encoder.encode(message["content"]).encode()
+    body = _encoder.encode({**message, "content": {}, "bulk": [[]]}).encode()
+    return encode_raw(channel, body, [content, *buffers])
+
+
+def encode_parts(
+    channel: int, message: Message, buffers: Sequence[Buffer] = ()
+) -> list[Buffer] | None:
+    """As `encode_light`, but for a message whose content is read in parts: None where moving texts
+    is not enough.
+    """
+    lighter, lifted = lift_bulk(message)
+    body = _encoder.encode(lighter).encode()
+    if find_excess(body) is not None:
+        lighter, lifted = _lift_texts(lighter, lifted)
+        body = _encoder.encode(lighter).encode()
+        if find_excess(body) is not None:
+            return None
+    return encode_raw(channel, body, [*lifted, *buffers])
+
+
 def encode_raw(channel: int, body: bytes, buffers: Sequence[Buffer] = ()) -> list[Buffer]:
     """As `encode`, for a message that is JSON already."""
     size = 4 + len(body) + sum(4 + len(piece) for piece in buffers)
@@ -62,11 +95,18 @@ def encode_raw(channel: int, body: bytes, buffers: Sequence[Buffer] = ()) -> lis
     return pieces
 
 
-def decode(body: memoryview, count: int) -> tuple[Message, list[memoryview]]:
+def decode(
+    body: memoryview, count: int, *, limited: bool = False
+) -> tuple[Message, list[memoryview]]:
     """Decode a frame's body into its message and buffers.
 
+    Args:
+        body: The body.
+        count: How many buffers it has.
+        limited: Whether its JSON has to keep to `json_limits`.
+
     Raises:
-        FrameError: Lengths that do not add up, or JSON that is not an object.
+        FrameError: Lengths that do not add up, or JSON that is not an object, or is too large.
     """
     offset = 0
 
@@ -82,6 +122,9 @@ def decode(body: memoryview, count: int) -> tuple[Message, list[memoryview]]:
         return piece
 
     text = bytes(take())
+    excess = find_excess(text) if limited else None
+    if excess is not None:
+        raise FrameError(f"a frame is too large: {excess}")
     buffers = [take() for _ in range(count)]
     try:
         message = json.loads(text, parse_constant=_refuse_constant)
@@ -102,11 +145,14 @@ class FrameReader:
     Args:
         max_size: Largest body accepted, in bytes; a larger one is a `FrameError` before anything is
             stored.
+        limited: Whether the JSON of frames has to keep to `json_limits`: where the peer may be
+            hostile.
     """
 
-    def __init__(self, max_size: int = 128 << 20) -> None:
+    def __init__(self, max_size: int = 128 << 20, *, limited: bool = False) -> None:
         self._buffer = bytearray()
         self._max_size = max_size
+        self._limited = limited
 
     def wanted(self) -> int:
         """How many more bytes the frame at hand needs at least; a hint for the next read."""
@@ -138,15 +184,14 @@ class FrameReader:
             else:
                 body = memoryview(bytes(memoryview(self._buffer)[HEADER.size : end]))
                 del self._buffer[:end]
-            yield Frame(channel, *decode(body, count), size)
+            yield Frame(channel, *decode(body, count, limited=self._limited), size)
 
 
-def lift_bulk(message: Message, threshold: int = 2048) -> tuple[Message, list[bytes]]:
-    """Move long text of a message's content out of the JSON.
+def lift_bulk(message: Message) -> tuple[Message, list[bytes]]:
+    """Move long text of a stream or display out of the JSON.
 
     Args:
         message: A Jupyter message; not changed.
-        threshold: Texts of at least this many characters are moved.
 
     Returns:
         The message with a ``bulk`` key, and the buffers in the same order.
@@ -155,20 +200,20 @@ def lift_bulk(message: Message, threshold: int = 2048) -> tuple[Message, list[by
     kind = message["header"]["msg_type"]
     paths: list[list[str]] = []
     buffers: list[bytes] = []
-    if kind == "stream" and len(content["text"]) >= threshold:
+    if kind == "stream" and len(content["text"]) >= _LONG_TEXT:
         paths.append(["text"])
         buffers.append(content["text"].encode("utf-8", "surrogatepass"))
         content = {**content, "text": ""}
-    elif kind in ("display_data", "execute_result", "update_display_data"):
+    elif kind in _DISPLAYS:
         data = dict(content["data"])
         for mime, value in data.items():
-            if isinstance(value, dict) and mime.endswith("json"):
+            if isinstance(value, (dict, list)) and mime.endswith("json"):
                 text = _encoder.encode(value)
             elif isinstance(value, str):
                 text = value
             else:
                 continue
-            if len(text) >= threshold:
+            if len(text) >= _LONG_TEXT:
                 paths.append(["data", mime])
                 buffers.append(text.encode("utf-8", "surrogatepass"))
         for path in paths:
@@ -179,24 +224,85 @@ def lift_bulk(message: Message, threshold: int = 2048) -> tuple[Message, list[by
     return {**message, "content": content, "bulk": paths}, buffers
 
 
-def restore_bulk(message: Message, buffers: list[memoryview]) -> list[memoryview]:
-    """Put lifted text back into the content; the inverse of `lift_bulk`.
+def _lift_texts(message: Message, buffers: list[bytes]) -> tuple[Message, list[bytes]]:
+    """Move every long text of a message's content out of the JSON.
+
+    Args:
+        message: A message; not changed.
+        buffers: What was moved before.
 
     Returns:
-        The buffers that are the message's own.
+        The message with a key ``texts``, and the buffers with one more.
+    """
+    moved: list[tuple[tuple[str | int, ...], bytes]] = []
+
+    def without(value: Any, path: tuple[str | int, ...]) -> Any:
+        if isinstance(value, str) and len(value) >= _LONG_TEXT:
+            moved.append((path, value.encode("utf-8", "surrogatepass")))
+            return ""
+        if isinstance(value, dict):
+            return {
+                key: without(item, (*path, key)) if isinstance(key, str) else item
+                for key, item in value.items()
+            }
+        if isinstance(value, (list, tuple)):
+            return [without(item, (*path, number)) for number, item in enumerate(value)]
+        return value
+
+    try:
+        content = without(message["content"], ())
+    except RecursionError:
+        return message, buffers
+    texts = [(path, len(text)) for path, text in moved]
+    joined = b"".join(text for _, text in moved)
+    return {**message, "content": content, "texts": texts}, [*buffers, joined]
+
+
+def restore_bulk(
+    message: Message, buffers: list[memoryview], most: int | None = None
+) -> list[memoryview]:
+    """Put lifted text back into the content; the inverse of `lift_bulk`.
+
+    Args:
+        message: The message, which is changed.
+        buffers: What came with it.
+        most: Most bytes of text to put back; None for any number.
+
+    Returns:
+        The buffers that are the message's own. Content that was moved as a whole becomes the bytes
+        of its JSON.
 
     Raises:
         FrameError: Paths that do not fit the content or the number of buffers.
     """
-    paths = message.pop("bulk", [])
-    if not isinstance(paths, list) or len(paths) > len(buffers):
+    paths, texts = message.pop("bulk", []), message.pop("texts", None)
+    taken = len(paths) + (texts is not None)
+    if not isinstance(paths, list) or taken > len(buffers):
         raise FrameError("a frame names more bulk than it carries")
+    size = sum(map(len, buffers[:taken]))
+    if most is not None and size > most:
+        raise FrameError(f"a frame's texts have {size} bytes, and may have {most}")
     for path, piece in zip(paths, buffers, strict=False):
-        target = message.get("content")
-        try:
-            for key in path[:-1]:
-                target = target[key]  # type: ignore[index]
-            target[path[-1]] = str(piece, "utf-8", "replace")  # type: ignore[index]
-        except (TypeError, KeyError, IndexError):
-            raise FrameError("a frame's bulk has no place in its content") from None
-    return buffers[len(paths) :]
+        _put(message, path, piece)
+    start = 0
+    for path, length in texts or ():
+        if type(length) is not int or length < 0:
+            raise FrameError("a frame's texts have no lengths")
+        _put(message, path, buffers[taken - 1][start : start + length])
+        start += length
+    if texts is not None and start != len(buffers[taken - 1]):
+        raise FrameError("a frame's texts are not as long as it says")
+    return buffers[taken:]
+
+
+def _put(message: Message, path: list[Any], piece: memoryview) -> None:
+    if not path:
+        message["content"] = bytes(piece)
+        return
+    target = message.get("content")
+    try:
+        for key in path[:-1]:
+            target = target[key]  # type: ignore[index]
+        target[path[-1]] = str(piece, "utf-8", "replace")  # type: ignore[index]
+    except (TypeError, KeyError, IndexError):
+        raise FrameError("a frame's bulk has no place in its content") from None

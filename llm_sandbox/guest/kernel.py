@@ -472,7 +472,8 @@ def build() -> WireKernel:
     session = WireSession(key=b"", log=logging.Logger("session", logging.CRITICAL + 1))
 
     async def construct() -> WireKernel:
-        return WireKernel(
+        # The one of this process, as comms look for it.
+        kernel: WireKernel = WireKernel.instance(
             # One that no setting of the code's reaches, and that reaches no handler of the code's.
             log=logging.Logger("kernel", logging.CRITICAL + 1),
             session=session,
@@ -481,6 +482,7 @@ def build() -> WireKernel:
             shell_channel_thread=SimpleNamespace(parent_thread=threading.main_thread()),
             user_ns=None,  # a plain module's own names, as where Jupyter starts it
         )
+        return kernel
 
     loop = asyncio.new_event_loop()
     kernel = loop.run_until_complete(construct())

@@ -9,7 +9,7 @@ defer_jupyter_client()
 from jupyter_client.session import Session
 
 from . import frames, parents
-from .content import left_out
+from .content import encode_display
 from .wire import Wire
 
 _DISPLAYS = ("display_data", "execute_result", "update_display_data")
@@ -65,16 +65,22 @@ class WireSession(Session):
         record = {key: message[key] for key in ("header", "parent_header", "metadata", "content")}
         own = [memoryview(piece).cast("B") for piece in buffers or ()]
         if kind not in _DISPLAYS:
-            self._send(frames.encode(stream.number, record, own), is_late=is_late)
+            if kind == "execute_reply" and not self._is_small(record):
+                # A page for a pager, or the like.
+                record["content"] = {**record["content"], "payload": [], "user_expressions": {}}
+            self._send(frames.encode_light(stream.number, record, own), is_late=is_late)
             return message
-        lighter, lifted = frames.lift_bulk(record)
-        pieces = frames.encode(stream.number, lighter, [*lifted, *own])
-        size = sum(map(len, pieces))
-        if size > self.display_bytes:
-            pieces = frames.encode(stream.number, left_out(record, size, self.display_bytes))
+        pieces = encode_display(stream.number, record, own, self.display_bytes)
         # What is shown is sent at once: the process may die the moment after.
         self._send(pieces, is_late=is_late, now=True)
         return message
+
+    def _is_small(self, record: frames.Message) -> bool:
+        content = record["content"]
+        if not content.get("payload") and not content.get("user_expressions"):
+            return True
+        pieces = frames.encode_parts(frames.SHELL, record)
+        return pieces is not None and sum(map(len, pieces)) <= self.display_bytes
 
     def _send(self, pieces: list[Any], *, is_late: bool, now: bool = False) -> None:
         wire = self.wire

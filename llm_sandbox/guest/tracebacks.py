@@ -14,6 +14,7 @@ _FIRST, _LAST = 20, 80
 _CHAIN = 20
 _MAX_VALUE = 20_000
 _MAX_TEXT = 200_000
+_MAX_LINES = 998
 _MACHINERY = ("IPython", "ipykernel", "traitlets", "guest", "shim")
 
 
@@ -56,7 +57,12 @@ class Report:
             half = _MAX_TEXT // 2
             cut = len(text) - 2 * half
             text = f"{text[:half]}\n... {cut} characters left out ...\n{text[-half:]}"
-        self.lines = text.rstrip("\n").split("\n")
+        lines = text.rstrip("\n").split("\n")
+        if len(lines) > _MAX_LINES:
+            half = _MAX_LINES // 2
+            left_out = f"... {len(lines) - 2 * half} lines left out ..."
+            lines = [*lines[:half], left_out, *lines[-half:]]
+        self.lines = lines
         self.value = safe_text(value)
         self.detail = self._describe(value, described)
 

@@ -32,7 +32,7 @@ import sys
 import time
 
 from . import fields, frames, linux
-from .content import bundle, describe_error, left_out
+from .content import bundle, describe_error, encode_display
 from .interpreter import Interpreter
 from .pipes import writers
 
@@ -278,12 +278,7 @@ class WrapperKernel:
         if kind == "result":
             content["execution_count"] = self._count
         record = self._message(_DISPLAYS[kind], content, self._request)
-        lighter, lifted = frames.lift_bulk(record)
-        pieces = frames.encode(frames.IOPUB, lighter, lifted)
-        size = sum(map(len, pieces))
-        if size > self._display_bytes:
-            pieces = frames.encode(frames.IOPUB, left_out(record, size, self._display_bytes))
-        self._write(pieces)
+        self._write(encode_display(frames.IOPUB, record, (), self._display_bytes))
 
     def _finish(self, message: fields.Fields) -> None:
         request = self._request
@@ -338,7 +333,7 @@ class WrapperKernel:
     def _send(
         self, channel: int, kind: str, content: dict[str, Any], parent: dict[str, Any] | None
     ) -> None:
-        self._write(frames.encode(channel, self._message(kind, content, parent)))
+        self._write(frames.encode_light(channel, self._message(kind, content, parent)))
 
     def _message(
         self, kind: str, content: dict[str, Any], parent: dict[str, Any] | None

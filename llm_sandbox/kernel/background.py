@@ -132,9 +132,10 @@ class Background:
             data = bytes(frame.buffers[0]) if frame.buffers else message["content"]["text"].encode()
             self.add_bytes(_stream_name(message["content"]["name"]), data, run)
             return
-        frames.restore_bulk(message, frame.buffers)
         collector = Collector(self._limits)
-        collector.add_message(kind, message["content"], frame.size)
+        if collector.admits(kind, frame.size):
+            frames.restore_bulk(message, frame.buffers, collector.largest)
+            collector.add_message(kind, message["content"])
         self._lost += frame.size * collector.dropped_outputs
         for output in collector.finish():
             self._add(_Entry(run, output, frame.size))

@@ -83,7 +83,7 @@ class KernelClient:
         self.cold = raw.cold
         self._raw = raw
         self._interrupt = interrupt
-        self._reader = frames.FrameReader()
+        self._reader = frames.FrameReader(limited=True)
         self._numbers = itertools.count(1)
         self._session = os.urandom(8).hex()
         self._owner = os.getpid()

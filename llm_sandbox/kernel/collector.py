@@ -25,6 +25,7 @@ __all__ = ["Collector", "OutputCallback", "StreamName"]
 StreamName = Literal["stdout", "stderr"]
 OutputCallback = Callable[[Output], None]
 
+_DISPLAYS = ("display_data", "execute_result", "update_display_data")
 _LARGEST_COUNT = 1 << 53
 _MAX_ERRORS = 20
 _MAX_OUTPUTS = 10_000
@@ -85,6 +86,11 @@ class Collector:
         self.value: str | None = None
         self.callback_error: Exception | None = None
 
+    @property
+    def largest(self) -> int:
+        """Most bytes of one message that is read whole."""
+        return self._limits.display_bytes + _ENVELOPE
+
     # --- in
 
     def add_bytes(self, name: StreamName, data: bytes | memoryview, *, raw: bool = False) -> None:
@@ -104,38 +110,50 @@ class Collector:
         if kept:
             self._add_text(name, stream.decode(kept))
 
-    def add_message(self, kind: str, content: dict[str, Any], size: int) -> None:
-        """Add a display, result, update, clear or error message; others are ignored.
+    def admits(self, kind: str, size: int) -> bool:
+        """Count one more message against the limits, before it is unpacked.
+
+        Args:
+            kind: The message's type.
+            size: Bytes it took on the wire.
+
+        Returns:
+            Whether it is to be added.
+        """
+        if kind in _DISPLAYS:
+            return self._admit(size, "display")
+        return kind != "error" or self._admit(size, "error")
+
+    def add_message(self, kind: str, content: dict[str, Any]) -> None:
+        """Add a display, result, update, clear or error message that was admitted; others are
+        ignored.
 
         Args:
             kind: The message's type.
             content: Its content.
-            size: Bytes it took on the wire, which is what counts against the limits.
 
         Raises:
             KeyError, TypeError, ValueError: The message is not what its kind promises.
         """
-        if kind in ("display_data", "execute_result", "update_display_data"):
-            self._add_display(kind, content, size)
+        if kind in _DISPLAYS:
+            self._add_display(kind, content)
         elif kind == "clear_output":
             clear = ClearOutput(bool(content.get("wait", False)))
             if self._open is not None or self._outputs[-1:] != [clear]:
                 self._add(clear)
-        elif kind == "error" and self._admit(size, "error"):
+        elif kind == "error":
             name, value = str(content["ename"])[:_LONGEST], str(content["evalue"])[:_LONGEST]
             lines = tuple(str(line)[:_LONGEST] for line in content["traceback"][:_MOST_LINES])
             self._add(ErrorOutput(name, value, lines))
             self.error = _read_error(name, value, content)
 
-    def _add_display(self, kind: str, content: dict[str, Any], size: int) -> None:
+    def _add_display(self, kind: str, content: dict[str, Any]) -> None:
         data, metadata = content["data"], content.get("metadata", {})
         display_id = content.get("transient", {}).get("display_id")
         count = content.get("execution_count")
         # trust: types are checked here, so that nothing after this has to.
         if not isinstance(data, dict) or not isinstance(metadata, dict):
             raise TypeError("a display holds no bundle")
-        if not self._admit(size, "display"):
-            return
         about = Bundle(metadata)
         detail = about.get("llm_sandbox")
         if isinstance(detail, dict) and "left_out_bytes" in detail:
@@ -174,7 +192,7 @@ class Collector:
         self._counts[what] += 1
         most = limits.displays if what == "display" else _MAX_ERRORS
         room = _TOTAL_DISPLAYS * limits.display_bytes - self._kept_bytes
-        if self._counts[what] > most or size > limits.display_bytes + _ENVELOPE or size > room:
+        if self._counts[what] > most or size > self.largest or size > room:
             self.dropped_outputs += 1
             self.dropped_displays += what == "display"
             return False

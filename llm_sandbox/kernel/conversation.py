@@ -10,6 +10,12 @@ from llm_sandbox.terminal import strip_controls
 
 __all__ = ["Conversation"]
 
+_READ = {
+    "clear_output", "display_data", "error", "execute_result", "input_request",
+    "llm_sandbox_observed", "llm_sandbox_pipes", "status", "stream", "update_display_data",
+}  # fmt: skip
+"""Kinds of messages that are read besides replies; what others carry is never unpacked."""
+
 
 class Conversation:
     """What one request has brought so far.
@@ -80,11 +86,13 @@ class Conversation:
             if kind == "stream" and message.get("bulk") and buffers:
                 self.collector.add_bytes(_stream_name(content["name"]), buffers[0])
                 return None
-            own = frames.restore_bulk(message, buffers)
-            content = message["content"]
-            if kind == self._reply_kind and frame.channel == frames.SHELL:
+            is_reply = kind == self._reply_kind and frame.channel == frames.SHELL
+            if not is_reply and (kind not in _READ or not self.collector.admits(kind, frame.size)):
+                return None
+            own = frames.restore_bulk(message, buffers, self.collector.largest)
+            if is_reply:
                 self.buffers = own
-            return self._dispatch(frame, kind, content)
+            return self._dispatch(frame, kind, message["content"])
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise frames.FrameError(f"a message is malformed: {error}") from None
 
@@ -114,7 +122,7 @@ class Conversation:
             self.collector.add_bytes("stdout", prompt)
             return next(self._stdin, "\x04") if self._stdin is not None else "\x04"
         else:
-            self.collector.add_message(kind, content, frame.size)
+            self.collector.add_message(kind, content)
         return None
 
 

@@ -4,6 +4,7 @@ import base64
 import json
 
 from llm_sandbox.exceptions import SandboxError
+from llm_sandbox.guest.json_limits import MOST_SHOWN, find_excess
 from llm_sandbox.kernel.collector import Collector
 from llm_sandbox.sandbox.files import SandboxFiles
 
@@ -63,11 +64,14 @@ class ProgramDisplays:
             metadata = {"llm_sandbox": {"kind": "plot"}}
         if data:
             shown = {"data": data, "metadata": metadata if isinstance(metadata, dict) else {}}
-            collector.add_message("display_data", shown, len(content))
+            if collector.admits("display_data", len(content)):
+                collector.add_message("display_data", shown)
 
 
 def _bundle(name: str, content: bytes) -> dict[str, object]:
     if name.endswith(_BUNDLE):
+        if find_excess(content, largest=len(content), most_values=MOST_SHOWN):
+            return {}
         try:
             found = json.loads(content)
         except (ValueError, RecursionError):

@@ -246,6 +246,58 @@ def test_a_kernel_that_dies_is_seen(started: tuple[KernelManager, Any]) -> None:
     assert ask(client, "print('back')")[1] == "back\n"
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        "{'a': 'x' * 3000}", "list(range(5000))", "[{'x': n} for n in range(30_000)]",
+        "{'deep': [[[[list(range(100_000))]]]]}",
+    ],
+    ids=["object", "list", "rows", "nested"],
+)  # fmt: skip
+def test_large_json_is_shown_as_what_it_is(tmp_path: Path, data: str) -> None:
+    """Objects and arrays reach the notebook as such, however large."""
+    mime = "application/vnd.test+json"
+    code = f"display({{{mime!r}: {data}}}, raw=True)"
+    notebook = execute([code], "sandboxed", tmp_path)
+    assert notebook.cells[0].outputs[0].data[mime] == eval(data)
+
+
+def test_widgets_and_front_ends_speak_to_each_other(started: tuple[KernelManager, Any]) -> None:
+    """A comm that the kernel opens reaches the front end, and what that sends is answered."""
+    _, client = started
+    client.execute(
+        "from comm import create_comm\n"
+        "comm = create_comm(target_name='echo', data={})\n"
+        "comm.on_msg(lambda message: comm.send({'heard': message['content']['data']}))"
+    )
+    opened = published(client, "comm_open")["content"]
+    said = client.session.msg("comm_msg", {"comm_id": opened["comm_id"], "data": {"value": 7}})
+    client.shell_channel.send(said)
+    assert published(client, "comm_msg")["content"]["data"] == {"heard": {"value": 7}}
+
+
+def published(client: Any, kind: str) -> Any:
+    """The next message of a kind."""
+    while True:
+        message = client.get_iopub_msg(timeout=60)
+        if message["msg_type"] == kind:
+            return message
+
+
+def test_large_messages_of_widgets_arrive(started: tuple[KernelManager, Any]) -> None:
+    """A comm's state of many small values passes through, and the kernel lives."""
+    _, client = started
+    client.execute(
+        "from comm import create_comm\n"
+        "comm = create_comm(target_name='t', data={'options': [str(n) for n in range(200_000)]})"
+    )
+    opened = published(client, "comm_open")
+    assert opened["content"]["target_name"] == "t"
+    assert opened["content"]["data"]["options"][-1] == "199999"
+    reply = client.execute_interactive("1 + 1", timeout=60)
+    assert reply["content"]["status"] == "ok"
+
+
 def test_a_policy_refuses_cells(tmp_path: Path) -> None:
     """A cell that it refuses is an error with what to write instead; others run."""
     from llm_sandbox.integrations.jupyter import install_kernelspec

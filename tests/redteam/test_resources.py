@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import time
+import tracemalloc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -417,3 +420,70 @@ def test_small_messages_are_bounded(session: Any, attempt: Callable[..., Any]) -
     code = "from IPython.display import clear_output\nfor _ in range(50_000): clear_output()"
     result = attempt(session, code, 30)
     assert len(result.outputs) < 5_000
+
+
+HEAVY = """
+import json
+body = json.dumps({'header': {'msg_type': KIND, 'msg_id': 'x'}, 'metadata': {},
+    'parent_header': kernel.get_parent('shell')['header'], 'content': {'x': 0}}, default=str)
+text = b'[' + b'[],' * (WORDS // 3) + b'[]]'
+body = body.encode().replace(b'{"x": 0}', CONTENT)
+kernel.wire.send_now(frames.encode_raw(CHANNEL, body, BUFFERS))
+"""
+IN_JSON = 'b\'{"data": {"application/json": \' + text + b\'}, "metadata": {}}\''
+WAYS = {
+    "display": ("'display_data'", 3, IN_JSON, "()"),
+    "comm": ("'comm_msg'", 3, "b'{\"data\": ' + text + b'}'", "()"),
+    "reply": ("'execute_reply'", 0, 'b\'{"status": "ok", "x": \' + text + b\'}\'', "()"),
+    "whole": ("'comm_msg'", 3, "b'{}, \"bulk\": [[]]'", "[text]"),
+    "input": ("'input_request'", 2, 'b\'{"prompt": ""}, "bulk": [["prompt"]]\'', "[text]"),
+}
+
+
+def heavy(way: str, words: int) -> str:
+    kind, channel, content, buffers = WAYS[way]
+    code = SEND + HEAVY.replace("KIND", kind).replace("CONTENT", content)
+    code = code.replace("CHANNEL", str(channel)).replace("BUFFERS", buffers)
+    return code.replace("WORDS", str(words))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_frame_of_small_values_does_not_grow_in_the_host(
+    session: Any, attempt: Callable[..., Any], way: str
+) -> None:
+    """What would take thirty times its size when it is decoded is refused or passed over first."""
+    tracemalloc.start()
+    try:
+        session.run(heavy(way, 30 << 20), timeout=30)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 160 << 20  # of 700
+    assert survives(session)
+
+
+def test_decoding_such_a_frame_would_take_that_much() -> None:
+    """The control: without limits, the same JSON becomes hundreds of megabytes."""
+    program = """
+import resource, sys
+from llm_sandbox.guest import frames
+text = b"[" + b"[]," * (10 << 20) + b"[]]"
+body = memoryview(b"".join(frames.encode_raw(3, b'{"x": ' + text + b"}"))[6:])
+try:
+    frames.decode(body, 0, limited=sys.argv[1] == "limited")
+except frames.FrameError as error:
+    print(error)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+"""
+    refused, small = run_python(program, "limited")
+    (large,) = run_python(program, "unlimited")
+    assert "may have 1048576" in refused
+    assert int(small) < 300
+    assert int(large) > 600
+
+
+def run_python(program: str, *arguments: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True
+    )
+    return done.stdout.splitlines()

@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import json
 import os
 import signal
 import threading
@@ -13,6 +14,7 @@ import zmq
 
 from llm_sandbox.backends.base import RawKernel
 from llm_sandbox.guest import frames
+from llm_sandbox.guest.json_limits import MOST_SHOWN, find_excess
 from llm_sandbox.integrations.jupyter.replies import KernelReplies, unanswerable
 from llm_sandbox.integrations.jupyter.sockets import KernelSockets, Request
 
@@ -54,7 +56,7 @@ class Bridge:
         self._signal = send_signal
         self._refuse = refuse
         self._replies = replies
-        self._reader = frames.FrameReader()
+        self._reader = frames.FrameReader(limited=True)
         self._waiting: collections.deque[Request] = collections.deque()
         self._current: Request | None = None
         self._number: int | None = None
@@ -279,10 +281,11 @@ class Bridge:
         message = frame.message
         # trust: from inside; a message that is none ends the kernel.
         try:
-            buffers = frames.restore_bulk(message, frame.buffers)
             kind = message["header"]["msg_type"]
             if kind.startswith("llm_sandbox"):
                 return  # between our kernel and our sessions
+            buffers = frames.restore_bulk(message, frame.buffers)
+            message["content"] = _unpack(message["content"])
             if frame.channel == frames.IOPUB:
                 self._publish(kind, message, buffers)
             elif frame.channel == frames.STDIN and self._current is not None:
@@ -345,6 +348,27 @@ class Bridge:
             text = data.decode("utf-8", "backslashreplace")
             self._sockets.publish("stream", {"name": name, "text": text}, self._last)
         return bool(data)
+
+
+def _unpack(content: Any) -> Any:
+    """Decode what travelled as JSON text: the content as a whole, or parts of a display."""
+    if isinstance(content, bytes):
+        return _decode(content)
+    data = content.get("data")
+    for mime, value in data.items() if isinstance(data, dict) else ():
+        if isinstance(value, str) and mime.endswith("json"):
+            # Text that is no JSON is a value of its own.
+            with contextlib.suppress(ValueError):
+                data[mime] = _decode(value.encode("utf-8", "surrogatepass"))
+    return content
+
+
+def _decode(text: bytes) -> Any:
+    # trust: from inside.
+    excess = find_excess(text, largest=len(text), most_values=MOST_SHOWN)
+    if excess is not None:
+        raise ValueError(excess)
+    return json.loads(text)
 
 
 def _answers(message: Mapping[str, Any], request: Request) -> bool:
