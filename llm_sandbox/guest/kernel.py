@@ -316,6 +316,7 @@ class WireKernel(IPythonKernel):
                 transformed_cell=transformed,
                 preprocessing_exc_tuple=preprocessing_error,
             )
+            self._tell_widgets()
         finally:
             # The code has ended: what is drawn from here on is drawn to its end.
             self.executing = False
@@ -323,6 +324,14 @@ class WireKernel(IPythonKernel):
             if not silent:
                 shell.events.trigger("post_run_cell", result)
         return result
+
+    def _tell_widgets(self) -> None:
+        """Tell what widgets of the cell say now: its own last moment, so that it can be stopped."""
+        with contextlib.suppress(Exception):
+            for content in self.session.widgets.take_changed():
+                self.session.send(
+                    self.iopub_socket, "update_display_data", content, self.get_parent()
+                )
 
     def raw_input(self, prompt: str = "") -> str:
         """What `input` is while a cell runs."""

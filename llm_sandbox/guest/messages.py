@@ -10,6 +10,7 @@ from jupyter_client.session import Session
 
 from . import frames, parents
 from .content import encode_display
+from .widgets import ShownWidgets
 from .wire import Wire
 
 _DISPLAYS = ("display_data", "execute_result", "update_display_data")
@@ -36,6 +37,7 @@ class WireSession(Session):
     display_bytes = 32 << 20
     late_dropped = 0
     """Bytes of displays that came late and were dropped."""
+    widgets = ShownWidgets()
 
     def send(
         self,
@@ -63,6 +65,8 @@ class WireSession(Session):
             message["parent_header"] = asked_by.header
             is_late = asked_by.ended
         record = {key: message[key] for key in ("header", "parent_header", "metadata", "content")}
+        if kind == "display_data":
+            self.widgets.note(record["content"])
         own = [memoryview(piece).cast("B") for piece in buffers or ()]
         if kind not in _DISPLAYS:
             if kind == "execute_reply" and not self._is_small(record):
