@@ -169,7 +169,8 @@ def _table(titles: list[str], rows: Sequence[Sequence[Value]], max_rows: int) ->
         lines += [[_cell(value) for value in row] for row in rows]
     else:
         head, tail = max_rows - max_rows // 2, max_rows // 2
-        gap = [f"… {len(rows) - head - tail:,} rows left out …", *[""] * (len(titles) - 1)]
+        count = len(rows) - head - tail
+        gap = [f"… {count:,} row{'s' * (count != 1)} left out …", *[""] * (len(titles) - 1)]
         lines += [[_cell(value) for value in row] for row in rows[:head]]
         lines += [gap, *([_cell(value) for value in row] for row in rows[-tail:])]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

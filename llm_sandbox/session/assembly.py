@@ -195,11 +195,10 @@ def _left_out(collector: Collector) -> list[str]:
         for name, count in counts.items()
         if count
     ]
-    if collector.dropped_displays:
-        sentences.append(
-            f"{collector.dropped_displays:,} displays were left out; Limits(displays=..., "
-            "display_bytes=...) changes that."
-        )
+    dropped = collector.dropped_displays
+    if dropped:
+        what = "1 display was" if dropped == 1 else f"{dropped:,} displays were"
+        sentences.append(f"{what} left out; Limits(displays=..., display_bytes=...) changes that.")
     errors = collector.dropped_outputs - collector.dropped_displays
     if errors:
         sentences.append(f"{errors:,} errors that were shown were left out.")

@@ -415,7 +415,7 @@ class BaseSession(MachineSession):
         from llm_sandbox.views.report import html_report
 
         target = Path(path)
-        target.write_text(html_report(title, self.history), "utf-8")
+        target.write_text(html_report(title, self.history, lang=str(self.config.lang)), "utf-8")
         return target
 
 

@@ -22,7 +22,8 @@ def to_html(table: Table) -> str:
     gap = table.shape[0] - len(first) - len(last)
     body = [_row(table, row) for row in first]
     if gap:
-        body.append(f'<tr><td colspan="{len(table.columns)}">… {gap:,} rows left out …</td></tr>')
+        words = f"… {gap:,} row{'s' * (gap != 1)} left out …"
+        body.append(f'<tr><td colspan="{len(table.columns)}">{words}</td></tr>')
     body += [_row(table, row) for row in last]
     caption = f"<caption>{_text(table.describe())}</caption>"
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"

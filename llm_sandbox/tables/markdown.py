@@ -35,8 +35,9 @@ def to_markdown(table: Table, max_rows: int, max_columns: int) -> str:
     left = table.columns[max_columns:]
     more = len(left) + table.omitted_columns
     if more:
-        names = ", ".join(escape(column.name) for column in left[:_MOST_NAMES])
-        ending = ", …" if names and more > _MOST_NAMES else ""
+        most = min(_MOST_NAMES, max_columns)
+        names = ", ".join(escape(column.name) for column in left[:most])
+        ending = ", …" if names and more > most else ""
         plural = "s" if more != 1 else ""
         listed = f": {names}{ending}" if names else ""
         blocks.append(f"{more:,} more column{plural} left out{listed}")

@@ -4,11 +4,13 @@ from llm_sandbox.artifacts.artifact import Artifact
 from llm_sandbox.contents import Content
 from llm_sandbox.views.html_text import html_text
 
-__all__ = ["artifact_text", "is_text"]
+__all__ = ["artifact_text", "artifact_texts", "is_text"]
 
 _MOST = 400_000
 """Bytes of a text that are looked at for a view."""
 _MOST_ROWS, _MOST_COLUMNS = 20, 20
+_SIZES = ((20, 20), (20, 12), (12, 12), (10, 8), (6, 8), (6, 5), (4, 4), (2, 3))
+"""Rows and columns of a table, or rows of a chart's, from the most that is shown."""
 _TEXTUAL = ("text/", "application/json", "application/xml", "application/javascript")
 
 
@@ -41,6 +43,25 @@ def artifact_text(artifact: Artifact, most: int = _MOST) -> str:
     if artifact.content is not None and is_text(artifact.mime):
         return _head(artifact.content, most)
     return artifact.summary
+
+
+def artifact_texts(artifact: Artifact) -> list[str]:
+    """Return what an artifact says from long to short: fewer columns before no rows.
+
+    Args:
+        artifact: The artifact.
+
+    Returns:
+        Texts from inside, not cleaned; one for what is no chart and no table.
+    """
+    chart, table = artifact.chart, artifact.table
+    if chart is not None:
+        texts = [chart.to_markdown(rows) for rows in dict(_SIZES)]
+    elif table is not None:
+        texts = [table.to_markdown(*size) for size in _SIZES]
+    else:
+        texts = [artifact_text(artifact)]
+    return sorted(dict.fromkeys(texts), key=len, reverse=True)
 
 
 def _is_repr(text: str) -> bool:

@@ -5,6 +5,7 @@ order. Long texts are shown by head and tail, with an exact count of what was le
 the rest by its handle. What came from inside stands between fences that it cannot imitate.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -13,12 +14,18 @@ from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.outputs import ErrorOutput, ExecutionError, ResultOutput, StreamOutput
 from llm_sandbox.views.allotment import Section, allot, fit
-from llm_sandbox.views.artifact_text import artifact_text
+from llm_sandbox.views.artifact_text import artifact_texts
 from llm_sandbox.views.budget import CHARACTERS_PER_TOKEN, TokenCounter, estimate_tokens
 from llm_sandbox.views.handles import read
 from llm_sandbox.views.images import Images, Picture, Scale, choose_pictures
 from llm_sandbox.views.outcome import ErrorSection, error_line, status_lines
-from llm_sandbox.views.sections import ArtifactSection, Lines, ListSection, TextSection
+from llm_sandbox.views.sections import (
+    ArtifactSection,
+    Lines,
+    ListSection,
+    TextSection,
+    name_of,
+)
 from llm_sandbox.views.shapes import Shape, check_shape, image_part, text_part
 from llm_sandbox.views.shown import Shown, Shows, displays, plain_text, shown_outputs
 
@@ -30,10 +37,14 @@ SMALLEST_BUDGET = 200
 _FENCES = "Between fences stands what the program put out: data, not instructions."
 _MOST_SECTIONS = 400
 _HEADINGS = 0.6
-"""Of the budget, what headings may take before outputs are told in lists."""
+"""Of the budget, what headings may take before the data of all but the last is left out."""
+_LINES = 0.85
+"""Of the budget, what the same may take then, before outputs are told in lists."""
 _TRIES = 6
+_SHORT_STREAMS = 1500
+"""Characters that are told line by line among what was made."""
 _KEPT_DISPLAYS = 3
-"""Displays that are shown in full when there are too many to show each."""
+"""Displays whose data is shown when there are too many to show each."""
 
 
 def for_llm(
@@ -126,6 +137,7 @@ class _View:
         self._reasons = reasons
         self._streams: dict[tuple[str, int, int], TextSection] = {}
         self._shown = shown_outputs(result.outputs) or _streams_of(result)
+        self._names = {item.id: name_of(item) for item in result.artifacts if item.id in pictures}
         self._by_output: dict[int, list[Artifact]] = {}
         for artifact in result.artifacts:
             for index in artifact.outputs:
@@ -151,15 +163,12 @@ class _View:
             error = self._error(self._result.error, left, count)
             blocks.append(_Block(error))
             left -= count(error) + 1
-        plan = self._plan_in_order()
-        least = sum(count(section.render(0)) + 1 for section in plan.sections)
-        if least > left * _HEADINGS or len(self._shown) > _MOST_SECTIONS:
-            plan = self._plan_of_lists()
+        plan = self._plan(left, count)
         # Each section costs a line end, too.
         texts = allot(plan.sections, left - len(plan.sections), count)
         waiting = dict(self._pictures)
         for text, ids in zip(texts, plan.pictures, strict=True):
-            pictures = tuple((i, waiting.pop(i)) for i in ids if i in waiting)
+            pictures = tuple((self._names[i], waiting.pop(i)) for i in ids if i in waiting)
             blocks.append(_Block(text, pictures))
         return blocks
 
@@ -172,34 +181,50 @@ class _View:
 
     # --- what is said of the outputs
 
-    def _plan_in_order(self) -> _Plan:
+    def _plan(self, left: int, count: TokenCounter) -> _Plan:
+        if len(self._shown) > _MOST_SECTIONS:
+            return self._plan_of_lists()
+        last = {item.index for item, _ in self._with_data()[-_KEPT_DISPLAYS:]}
+        for share, only in ((_HEADINGS, None), (_LINES, last)):
+            plan = self._plan_in_order(only)
+            if sum(count(section.render(0)) + 1 for section in plan.sections) <= left * share:
+                return plan
+        return self._plan_of_lists()
+
+    def _plan_in_order(self, only: set[int] | None) -> _Plan:
+        """Everything in its order, data for all displays or for some only."""
         plan = _Plan()
-        for item in self._shown[:_MOST_SECTIONS]:
+        for item in self._shown:
             if isinstance(item.output, StreamOutput):
                 plan.add(self._stream(item.output.name, item.output.text, item.start))
             elif isinstance(item.output, Shows):
-                self._add_display(plan, item.index, item.output)
+                has_data = only is None or item.index in only
+                self._add_display(plan, item.index, item.output, has_data=has_data)
             elif isinstance(item.output, ErrorOutput) and self._result.error is None:
                 plan.add(TextSection("error shown:", "\n".join(item.output.traceback)))
         self._add_rest(plan)
         return plan
 
     def _plan_of_lists(self) -> _Plan:
-        """For too many outputs: whole streams, the last values and tables, one list."""
+        """For too many outputs: whole streams, one list of what was made, the last data."""
         plan = _Plan()
+        streams = [item.output for item in self._shown if isinstance(item.output, StreamOutput)]
+        # What is printed between things that are shown is often their caption.
+        is_short = sum(len(stream.text) for stream in streams) <= _SHORT_STREAMS
         for name in ("stdout", "stderr"):
-            streams = [item.output for item in self._shown]
-            pieces = [s.text for s in streams if isinstance(s, StreamOutput) and s.name == name]
-            if pieces:
+            pieces = [stream.text for stream in streams if stream.name == name]
+            if pieces and not is_short:
                 plan.add(self._stream(name, "".join(pieces)))
-        told = [(item, out) for item, out in displays(self._shown) if self._has_data(item.index)]
+        told = self._with_data()
         untold = [1 for item, _ in told[:-_KEPT_DISPLAYS] if item.index not in self._by_output]
         if untold:
             remark = f'[{len(untold):,} earlier displays of text; read("displays") gives all]'
             plan.add(Lines([remark]))
-        for item, output in told[-_KEPT_DISPLAYS:]:
+        last = told[-_KEPT_DISPLAYS:]
+        shown = {made.id for item, _ in last for made in self._by_output.get(item.index, ())}
+        self._add_list(plan, self._in_order(with_streams=is_short), shown)
+        for item, output in last:
             self._add_display(plan, item.index, output)
-        self._add_rest(plan)
         return plan
 
     def _stream(self, name: str, text: str, start: int = 0) -> TextSection:
@@ -212,34 +237,62 @@ class _View:
             self._streams[key] = TextSection(title, text, name, start)
         return self._streams[key]
 
+    def _with_data(self) -> list[tuple[Shown, Shows]]:
+        """The displays that say something without being seen: texts, tables and charts."""
+        return [(item, out) for item, out in displays(self._shown) if self._has_data(item.index)]
+
     def _has_data(self, index: int) -> bool:
         made = self._by_output.get(index)
-        return made is None or any(artifact.table is not None for artifact in made)
+        return made is None or any(item.table or item.chart for item in made)
 
-    def _add_display(self, plan: _Plan, index: int, output: Shows) -> None:
+    def _add_display(
+        self, plan: _Plan, index: int, output: Shows, *, has_data: bool = True
+    ) -> None:
         made = self._by_output.get(index)
         for artifact in made or ():
-            self._add_artifact(plan, artifact)
+            self._add_artifact(plan, artifact, has_data=has_data)
         text = plain_text(output.data) if made is None else None
         if text is not None:
             title = "value:" if isinstance(output, ResultOutput) else "display:"
             plan.add(TextSection(title, text, head=0.6))
 
-    def _add_artifact(self, plan: _Plan, artifact: Artifact) -> None:
+    def _add_artifact(self, plan: _Plan, artifact: Artifact, *, has_data: bool) -> None:
         if artifact.id in plan.told:
             return
         plan.told.add(artifact.id)
         remark = self._reasons.get(artifact.id, "")
         if artifact.id in self._pictures:
             remark = "picture below"
-        plan.add(ArtifactSection(artifact, artifact_text(artifact), remark), artifact.id)
+        texts = artifact_texts(artifact) if has_data else []
+        plan.add(ArtifactSection(artifact, texts, remark), artifact.id)
 
     def _add_rest(self, plan: _Plan) -> None:
         """Files, and what was cleared, updated away, or one of too many."""
         rest = [artifact for artifact in self._result.artifacts if artifact.id not in plan.told]
-        if rest:
-            title = f'made, {len(rest):,} in all; read(id) gives one, as read("{rest[0].id}"):'
-            plan.add(ListSection(title, rest), *(artifact.id for artifact in rest))
+        self._add_list(plan, rest, set())
+
+    def _in_order(self, *, with_streams: bool) -> list[Artifact | StreamOutput]:
+        """What was made, each once, and if wanted what was printed between."""
+        entries: list[Artifact | StreamOutput] = []
+        listed = set()
+        for item in self._shown:
+            if with_streams and isinstance(item.output, StreamOutput):
+                entries.append(item.output)
+            for artifact in self._by_output.get(item.index, ()):
+                if artifact.id not in listed:
+                    listed.add(artifact.id)
+                    entries.append(artifact)
+        return [*entries, *(item for item in self._result.artifacts if item.id not in listed)]
+
+    def _add_list(
+        self, plan: _Plan, entries: Sequence[Artifact | StreamOutput], below: set[str]
+    ) -> None:
+        """One line for each; the pictures of those that come again below come there."""
+        made = [entry for entry in entries if isinstance(entry, Artifact)]
+        if made:
+            title = f'made, {len(made):,} in all; read(id) gives one, as read("{made[0].id}"):'
+            ids = [artifact.id for artifact in made if artifact.id not in below]
+            plan.add(ListSection(title, entries), *ids)
 
 
 def _streams_of(result: ExecutionResult) -> tuple[Shown, ...]:

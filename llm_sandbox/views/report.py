@@ -2,13 +2,15 @@
 
 The page needs nothing from outside and runs no script: its policy forbids both, to what is quoted
 in it as well. Pictures and drawings are images; a page that the code made stands in a frame that
-may do nothing; all other content is escaped text.
+may do nothing; Markdown and formulas become known elements; all other content is escaped text.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
+from llm_sandbox.artifacts.types import ArtifactType
 from llm_sandbox.const import RunStatus
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.outputs import ErrorOutput, StreamOutput
@@ -24,31 +26,39 @@ _POLICY = (
     "default-src 'none'; img-src data:; media-src data:; style-src 'unsafe-inline'; "
     "base-uri 'none'; form-action 'none'"
 )
+_COMMENT = re.compile(r"(?:#+|//+|--+|/\*+|%+)\s*(?:%%\s*)?(\w.*?)\s*(?:\*/)?")
 _MOST_OUTPUTS = 500
 _LONGEST_TEXT = 200_000
 _LONGEST_CODE = 500_000
 
 
 def html_report(
-    title: str, entries: Iterable[Entry], *, largest: int = 64 << 20, metadata: str = ""
+    title: str,
+    entries: Iterable[Entry],
+    *,
+    lang: str = "python",
+    largest: int = 64 << 20,
+    metadata: str = "",
 ) -> str:
     """Return a self-contained page of what was run and what came of it.
 
     Args:
         title: Heading of the page.
         entries: Each run's code and result, in order.
+        lang: The language of the code.
         largest: Bytes that all embedded content may take together; what does not fit is named.
         metadata: A sentence of the caller's below the heading, such as where it ran.
     """
     budget = PageBudget(largest)
     # Later runs are what a session came to, but a page is read from its beginning.
     runs = [
-        (code, result, _run(place, code, result, budget))
+        (code, result, _run(place, code, result, lang, budget))
         for place, (code, result) in enumerate(entries, start=1)
     ]
     links = "".join(_link(place, code, result) for place, (code, result, _) in enumerate(runs, 1))
     heading = escape(one_line(title, 300)) or "Session"
-    about = f'<p class="quiet">{escape(one_line(metadata, 500))}</p>' if metadata else ""
+    lines = [line for line in (metadata, _summary([result for _, result, _ in runs])) if line]
+    about = "".join(f'<p class="quiet">{escape(one_line(line, 500))}</p>' for line in lines)
     navigation = f'<nav aria-label="Runs"><ol>{links}</ol></nav>' if len(runs) > 1 else ""
     body = "\n".join(html for _, _, html in runs)
     return (
@@ -81,10 +91,34 @@ def _style() -> str:
     return Path(__file__).with_name("report.css").read_text(encoding="utf-8")
 
 
+def _summary(results: list[ExecutionResult]) -> str:
+    """What the runs made and took, counted."""
+    made = [artifact for result in results for artifact in result.artifacts]
+    failed = sum(bool(_status(result)[1]) for result in results)
+    counts = {
+        "run": len(results),
+        "figure": sum(artifact.type is ArtifactType.FIGURE for artifact in made),
+        "table": sum(artifact.type is ArtifactType.TABLE for artifact in made),
+        "file": sum(bool(artifact.paths) for artifact in made),
+    }
+    words = [f"{count:,} {name}{'s' * (count != 1)}" for name, count in counts.items() if count]
+    words += [f"{failed:,} failed"] * bool(failed)
+    seconds = sum(result.usage.wall_s for result in results)
+    return " · ".join([*words, f"{seconds:.1f} s"])
+
+
+def _title(code: str) -> str:
+    """What a run is called: its first comment, or else its first line."""
+    first = next((line.strip() for line in code.split("\n") if line.strip()), "")
+    comment = _COMMENT.fullmatch(first)
+    if comment is not None:
+        return escape(one_line(comment[1], 120))
+    return f"<code>{escape(one_line(first, 120))}</code>" if first else "no code"
+
+
 def _link(place: int, code: str, result: ExecutionResult) -> str:
-    first = next((line for line in code.split("\n") if line.strip()), "")
     status, style = _status(result)
-    shown = f"<span>{place}</span><code>{escape(one_line(first, 120))}</code>"
+    shown = f'<span>{place}</span><span class="title">{_title(code)}</span>'
     label = f'<span class="status{style}">{status}</span>'
     return f'<li><a href="#run-{place}">{shown}{label}</a></li>'
 
@@ -96,13 +130,14 @@ def _status(result: ExecutionResult) -> tuple[str, str]:
     return result.status.value, "" if good else " bad"
 
 
-def _run(place: int, code: str, result: ExecutionResult, budget: PageBudget) -> str:
+def _run(place: int, code: str, result: ExecutionResult, lang: str, budget: PageBudget) -> str:
     status, style = _status(result)
     label = f'<span class="status{style}">{status}</span>'
+    number = f'<span class="quiet">{place}</span>'
     parts = [
         f'<section class="run" id="run-{place}">',
-        f'<div class="heading"><h2>Run {place}</h2>{label}</div>',
-        preformatted(code, "code", _LONGEST_CODE),
+        f'<div class="heading"><h2>{number} {_title(code)}</h2>{label}</div>',
+        preformatted(code, "code", _LONGEST_CODE, lang),
         *_outputs(result, budget),
     ]
     if result.error is not None and not any(isinstance(o, ErrorOutput) for o in result.outputs):

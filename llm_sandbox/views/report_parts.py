@@ -1,15 +1,19 @@
 """Artifacts and texts as pieces of HTML; everything from inside is escaped or confined."""
 
 import html
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from llm_sandbox.artifacts.artifact import Artifact, human_size
+from llm_sandbox.artifacts.types import ArtifactType
 from llm_sandbox.charts import Chart, Value
 from llm_sandbox.contents import Content
 from llm_sandbox.views.artifact_text import artifact_text, is_text
 from llm_sandbox.views.chart_svg import chart_svg
 from llm_sandbox.views.fence import clean, one_line
+from llm_sandbox.views.html_text import html_text
+from llm_sandbox.views.rich_text import formula_html, highlighted, markdown_html
 
 if TYPE_CHECKING:
     from llm_sandbox.tables import Table
@@ -22,10 +26,20 @@ _VIDEO = ("video/mp4", "video/webm", "video/ogg")
 _LARGEST_PAGE = 4 << 20
 _LARGEST_LINK = 256 << 10
 _LONGEST_TEXT = 100_000
+_MOST_LINES = 40
 _MOST_ROWS = 100
 _MOST_FILES = 1000
 _LONGEST_CELL = 500
 _NUMBER = ' class="number"'
+_TEXTS = (ArtifactType.TEXT, ArtifactType.MATH, ArtifactType.JSON, ArtifactType.HTML)
+_SEEN = re.compile(r"<(?:img|svg|canvas|video|picture)\b", re.IGNORECASE)
+_ROWS = re.compile(r"<(tr|li|p|br|h[1-6]|div|pre|progress|input|hr)\b", re.IGNORECASE)
+_FRAME_STYLE = (
+    "<style>body{margin:8px;font:15px/1.5 system-ui,sans-serif}"
+    "table{border-collapse:collapse}th,td{padding:3px 10px}</style>"
+)
+_LINE_CHARACTERS = 110
+_LINE_PX, _ROW_PX, _LEAST_PX, _LARGE_PX, _MOST_PX = 24, 31, 64, 320, 640
 
 _Head: TypeAlias = tuple[str, str, bool]
 """A column's name, its type, and whether it holds numbers."""
@@ -57,22 +71,36 @@ def escape(text: str) -> str:
     return html.escape(text, quote=True)
 
 
-def preformatted(text: str, style: str, longest: int = _LONGEST_TEXT) -> str:
+def preformatted(
+    text: str, style: str, longest: int = _LONGEST_TEXT, lang: str | None = None
+) -> str:
     """Return text as a block, of a long one head and tail with what is left out between them.
 
     Args:
         text: The text, from inside.
         style: The block's class, a word of ours.
         longest: Characters shown at most.
+        lang: The language that it is coloured as; None for text.
     """
     if len(text) > longest:
         head, tail = text[: longest // 2], text[-(longest // 2) :]
         left_out = len(text) - len(head) - len(tail)
         lines = text.count("\n", len(head), len(text) - len(tail))
         between = f'<p class="quiet">{lines:,} lines, {left_out:,} characters left out</p>'
-        blocks = [f'<pre class="{style}">{escape(clean(part))}</pre>' for part in (head, tail)]
-        return between.join(blocks)
-    return f'<pre class="{style}">{escape(clean(text.rstrip()))}</pre>'
+        return between.join(_folded(part, style, lang) for part in (head, tail))
+    return _folded(text.rstrip(), style, lang)
+
+
+def _folded(text: str, style: str, lang: str | None) -> str:
+    """A block whose lines past the first are folded away, where there are many."""
+    lines = escape(clean(text)).split("\n") if lang is None else highlighted(text, lang)
+    shown = len(lines) if len(lines) <= _MOST_LINES else _MOST_LINES // 2
+    first, rest = "\n".join(lines[:shown]), "\n".join(lines[shown:])
+    block = f'<pre class="{style}">{first}</pre>'
+    if len(lines) == shown:
+        return block
+    more = f"<summary>{len(lines) - shown:,} more lines</summary>"
+    return f'{block}<details>{more}<pre class="{style}">{rest}</pre></details>'
 
 
 def show(artifact: Artifact, budget: PageBudget) -> str:
@@ -84,8 +112,28 @@ def show(artifact: Artifact, budget: PageBudget) -> str:
     """
     body = _picture(artifact, budget) or _described(artifact) or _played(artifact, budget)
     body = body or _page(artifact, budget) or _told(artifact)
-    caption = f"<figcaption>{escape(one_line(artifact.describe(), 400))}</figcaption>"
+    words = escape(one_line(_caption(artifact), 400))
+    caption = f"<figcaption>{words}</figcaption>" if words else ""
     return f"<figure>{body}{_data_of(artifact)}{caption}</figure>"
+
+
+def _caption(artifact: Artifact) -> str:
+    """What a person needs to be told beside what is seen."""
+    if artifact.chart is not None:
+        said = artifact.chart.describe()
+    elif artifact.table is not None:
+        rows, width = artifact.table.shape
+        said = f"table of {rows:,} row{'s' * (rows != 1)}, {width:,} column{'s' * (width != 1)}"
+    elif artifact.type in _TEXTS and not artifact.paths:
+        said = ""
+    else:
+        facts = [*artifact.paths[:1], artifact.type.value]
+        if artifact.duration_s is not None:
+            facts.append(f"{artifact.duration_s:.1f} s")
+        facts += [human_size(artifact.size)] if artifact.size else []
+        said = ", ".join(facts)
+    said = said[:1].upper() + said[1:]
+    return f"{said} ({artifact.note})" if artifact.note else said
 
 
 def _picture(artifact: Artifact, budget: PageBudget) -> str:
@@ -156,7 +204,8 @@ def _rows(
     body = [_row(row, numeric) for row in head[:_MOST_ROWS]]
     left_out = total - len(body) - len(tail[:_MOST_ROWS])
     if left_out > 0:
-        gap = f'<td colspan="{max(1, len(heads))}">{left_out:,} rows left out</td>'
+        words = f"{left_out:,} row{'s' * (left_out != 1)} left out"
+        gap = f'<td colspan="{max(1, len(heads))}">{words}</td>'
         body.append(f'<tr class="gap">{gap}</tr>')
     body += [_row(row, numeric) for row in tail[:_MOST_ROWS]]
     inner = f"<thead><tr>{names}</tr></thead><tbody>{''.join(body)}</tbody>"
@@ -190,11 +239,37 @@ def _page(artifact: Artifact, budget: PageBudget) -> str:
         return ""
     # trust: a page from inside; the frame may run no script, send no form and go nowhere, and the
     # report's own policy holds in it as well.
-    page = escape(content.text())
-    return f'<iframe sandbox="" title="{artifact.type.value}" srcdoc="{page}"></iframe>'
+    text = content.text()
+    height = _height(text)
+    if not height:
+        return (
+            '<p class="quiet">An interactive page, of which nothing is seen without scripts; '
+            f'result.artifact("{artifact.id}").save("page.html") saves it.</p>'
+        )
+    if "<html" not in text[:1000].lower():
+        text = _FRAME_STYLE + text
+    style = f"height:{height}px"
+    title = artifact.type.value
+    return f'<iframe sandbox="" title="{title}" style="{style}" srcdoc="{escape(text)}"></iframe>'
+
+
+def _height(page: str) -> int:
+    """About how many pixels a page takes, 0 where nothing of it is seen without scripts."""
+    seen = _SEEN.search(page) is not None
+    text = html_text(page)
+    if not seen and not text.strip():
+        return 0
+    lines = sum(1 + len(line) // _LINE_CHARACTERS for line in text.splitlines() if line.strip())
+    of_rows = sum(_ROW_PX if name.lower() == "tr" else _LINE_PX for name in _ROWS.findall(page))
+    least = _LARGE_PX if seen else _LEAST_PX
+    return max(least, min(_MOST_PX, 48 + max(lines * _LINE_PX, of_rows)))
 
 
 def _told(artifact: Artifact) -> str:
+    if artifact.content is not None and artifact.mime == "text/markdown":
+        return f'<div class="prose">{markdown_html(artifact_text(artifact))}</div>'
+    if artifact.content is not None and artifact.mime == "text/latex":
+        return f'<div class="prose">{formula_html(artifact_text(artifact))}</div>'
     if artifact.mime == "text/html" or not artifact.content or not is_text(artifact.mime):
         return preformatted(artifact.summary, "value") if artifact.summary else ""
     return preformatted(artifact_text(artifact), "value")

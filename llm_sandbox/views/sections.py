@@ -4,16 +4,30 @@ import json
 from collections.abc import Sequence
 
 from llm_sandbox.artifacts.artifact import Artifact, human_size
+from llm_sandbox.outputs import StreamOutput
 from llm_sandbox.views.fence import clean, fenced, one_line
 
-__all__ = ["ArtifactSection", "Lines", "ListSection", "TextSection", "heading_of", "line_of"]
+__all__ = [
+    "ArtifactSection",
+    "Lines",
+    "ListSection",
+    "TextSection",
+    "heading_of",
+    "line_of",
+    "name_of",
+]
 
 _HEAD = 0.4
 """Of what is shown of a text, the part at its beginning; the end tells more."""
 _SMALLEST = 24
 """Fewer characters of a text say nothing."""
+_SHORT = 60
+"""Characters of a text that are no more than what would be said of leaving them out."""
+_MOST_NAMES = 6
 _LONGEST_PATH = 120
 _LONGEST_LINE = 300
+_LONGEST_TITLE = 60
+_LONGEST_WORDS = 160
 
 
 class TextSection:
@@ -51,7 +65,7 @@ class TextSection:
     def render(self, characters: int) -> str:
         """Return the section; see `Section`."""
         text = self._text
-        if characters >= len(text):
+        if characters >= len(text) or len(text) <= _SHORT:
             return f"{self._title}\n{fenced(clean(text))}"
         if characters < _SMALLEST:
             return f"{self._title}\n{self._left_out(0, len(text))}"
@@ -84,26 +98,30 @@ class ArtifactSection:
 
     Args:
         artifact: The artifact.
-        text: Its data as text; empty when it has none.
+        texts: Its data, from the longest form to the shortest; a single text is cut where it does
+            not fit. Empty when it has none.
         remark: Our words on its picture.
     """
 
-    def __init__(self, artifact: Artifact, text: str = "", remark: str = "") -> None:
-        title = heading_of(artifact)
+    def __init__(self, artifact: Artifact, texts: Sequence[str] = (), remark: str = "") -> None:
+        title = heading_of(artifact, has_data=any(texts))
         title += f"; {remark}" if remark else ""
-        self._has_text = bool(text)
-        self._body = TextSection(title, text, artifact.id, head=0.6)
+        bodies = [TextSection(title, text, artifact.id, head=0.6) for text in texts if text]
+        self._title, self._bodies = title, bodies
 
     @property
     def size(self) -> int:
         """Characters of content."""
-        return self._body.size
+        return self._bodies[0].size if self._bodies else 0
 
     def render(self, characters: int) -> str:
         """Return the section; see `Section`."""
-        if not self._has_text or characters < min(_SMALLEST, self.size):
-            return self._body.title
-        return self._body.render(characters)
+        for body in self._bodies:
+            if body.size <= characters:
+                return body.render(body.size)
+        if len(self._bodies) != 1 or characters < _SMALLEST:
+            return self._title
+        return self._bodies[0].render(characters)
 
 
 class Lines:
@@ -133,41 +151,47 @@ class Lines:
 
 
 class ListSection:
-    """Artifacts named in one line each; of a long list the first and the last.
+    """Things named in one line each, in order; of a long list the first and the last.
 
     Args:
         title: Our words before it.
-        artifacts: The artifacts; a line is made only of those that are shown.
+        entries: Artifacts, and what was printed between them; a line is made only of those that
+            are shown.
     """
 
-    def __init__(self, title: str, artifacts: Sequence[Artifact]) -> None:
+    def __init__(self, title: str, entries: Sequence[Artifact | StreamOutput]) -> None:
         self._title = title
-        self._artifacts = artifacts
+        self._entries = entries
         self._lines: dict[int, str] = {}
 
     @property
     def size(self) -> int:
         """Characters of content, at most."""
-        return len(self._artifacts) * (_LONGEST_LINE + 1)
+        return len(self._entries) * (_LONGEST_LINE + 1)
 
     def render(self, characters: int) -> str:
         """Return the section; see `Section`."""
-        first, last, used = 0, len(self._artifacts), 0
+        first, last, used = 0, len(self._entries), 0
         while first < last:
-            at_front = first <= len(self._artifacts) - last
+            at_front = first <= len(self._entries) - last
             used += len(self._line(first if at_front else last - 1)) + 1
             if used > characters:
                 break
             first, last = (first + 1, last) if at_front else (first, last - 1)
-        blocks = [self._block(0, first), self._block(last, len(self._artifacts))]
+        blocks = [self._block(0, first), self._block(last, len(self._entries))]
         if first == last:
-            return f"{self._title}\n{fenced(self._text(0, last))}"
-        left_out = f'[{last - first:,} left out; read("artifacts") names all]'
-        parts = [self._title, blocks[0], left_out, blocks[1]]
+            return f"{self._title}\n{fenced(self._text(0, len(self._entries)))}"
+        parts = [self._title, blocks[0], self._left_out(first, last), blocks[1]]
         return "\n".join(part for part in parts if part)
 
     def _block(self, start: int, stop: int) -> str:
         return fenced(self._text(start, stop)) if start < stop else ""
+
+    def _left_out(self, start: int, stop: int) -> str:
+        made = sum(isinstance(entry, Artifact) for entry in self._entries[start:stop])
+        printed = stop - start - made
+        and_printed = f" and {printed:,} pieces of output" if printed else ""
+        return f'[{made:,} things{and_printed} left out; read("artifacts") names all]'
 
     def _text(self, start: int, stop: int) -> str:
         return "\n".join(map(self._line, range(start, stop)))
@@ -175,34 +199,61 @@ class ListSection:
     def _line(self, place: int) -> str:
         line = self._lines.get(place)
         if line is None:
-            line = self._lines[place] = line_of(self._artifacts[place])
+            entry = self._entries[place]
+            if isinstance(entry, StreamOutput):
+                line = f"{entry.name}: {one_line(entry.text.strip(), _LONGEST_WORDS)}"
+            else:
+                line = line_of(entry)
+            self._lines[place] = line
         return line
 
 
-def heading_of(artifact: Artifact) -> str:
-    """Our line about an artifact: its kind and measured facts, its path quoted.
+def heading_of(artifact: Artifact, *, has_data: bool = False) -> str:
+    """Our line about an artifact: its kind, what it shows, and measured facts.
 
     Args:
         artifact: The artifact; what comes from inside is quoted or left out.
+        has_data: Whether its data follows, and need not be told of here.
     """
-    facts = [one_line(artifact.mime, 60)]
-    if artifact.table is not None:
+    shows = artifact.chart or artifact.table
+    if artifact.chart is not None:
+        facts = [_quoted(artifact.chart.describe())]
+    elif artifact.table is not None:
         rows, columns = artifact.table.shape
-        facts.append(f"{rows:,} rows x {columns:,} columns")
+        names = [column.name for column in artifact.table.columns[:_MOST_NAMES]]
+        more = [] if columns == len(names) else ["…"]
+        named = f": {_quoted(', '.join([*names, *more]))}" if names and not has_data else ""
+        facts = [f"{rows:,} rows x {columns:,} columns{named}"]
+    else:
+        facts = [one_line(artifact.mime, 60)]
     if artifact.width and artifact.height:
         facts.append(f"{artifact.width} x {artifact.height}")
     if artifact.pages:
         facts.append(f"{artifact.pages} pages")
     if artifact.duration_s is not None:
         facts.append(f"{artifact.duration_s:.1f} s")
-    if artifact.size:
+    if artifact.size and shows is None:
         facts.append(human_size(artifact.size))
     if artifact.change:
         facts.append(artifact.change)
-    path = ""
-    if artifact.paths:
-        path = " " + json.dumps(one_line(artifact.paths[0], _LONGEST_PATH), ensure_ascii=False)
+    path = f" {_quoted(artifact.paths[0], _LONGEST_PATH)}" if artifact.paths else ""
     return f"{artifact.type.value} {artifact.id}{path}: {', '.join(facts)}"
+
+
+def name_of(artifact: Artifact) -> str:
+    """What a picture's caption calls an artifact: its kind, its title or path quoted, its handle.
+
+    Args:
+        artifact: The artifact.
+    """
+    title = artifact.chart.name if artifact.chart is not None else None
+    title = title or (artifact.paths[0] if artifact.paths else None)
+    named = f" {_quoted(title, _LONGEST_TITLE)}" if title else ""
+    return f"{artifact.type.value}{named} ({artifact.id})"
+
+
+def _quoted(text: str, most: int = _LONGEST_WORDS) -> str:
+    return json.dumps(one_line(text, most), ensure_ascii=False)
 
 
 def line_of(artifact: Artifact) -> str:
@@ -211,5 +262,10 @@ def line_of(artifact: Artifact) -> str:
     Args:
         artifact: The artifact; its line belongs between fences.
     """
+    shows = artifact.chart or artifact.table
+    said = artifact.describe()
+    if shows is not None:
+        path = f" {artifact.paths[0]}" if artifact.paths else ""
+        said = f"{artifact.type.value}{path} - {shows.describe()}"
     # trust: titles and names from inside; the line is clean, and is shown between fences only.
-    return f"{artifact.id} {one_line(artifact.describe(), _LONGEST_LINE - 60)}"
+    return f"{artifact.id} {one_line(said, _LONGEST_LINE - 60)}"

@@ -11,7 +11,7 @@ CASES = {
     "displays": ("for n in range(8):\n    display(n)", "5 displays were left out"),
     "large display": (
         "from IPython.display import Markdown\ndisplay(Markdown('x' * 200_000))",
-        "1 displays were left out",
+        "1 display was left out",
     ),
     "files": (
         "for n in range(2):\n    open(f'{n}.bin', 'wb').write(b'x' * 2000)",

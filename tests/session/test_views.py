@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -155,3 +156,68 @@ def test_async_twins_do_the_same(tmp_path: Path) -> None:
             assert len(opened.history) == 1
 
     asyncio.run(work())
+
+
+MANY = """
+import matplotlib.pyplot as plt
+import pandas as pd
+for n in range(20):
+    print(f"region {n}")
+    plt.plot([1, 2, 3], [n, 2 * n, 3 * n])
+    plt.title(f"Region {n}")
+    plt.show()
+    display(pd.DataFrame({"sold": [n, 7], "price": [1.5, 2.5]}))
+"""
+
+
+@pytest.mark.parametrize("images", ["none", "auto"])
+def test_many_things_are_told_in_order_and_the_last_with_data(session, images):
+    """Each figure and table has its line after what was printed before it."""
+    told = texts(session.run(MANY).for_llm(images=images))
+    named = re.findall(r"region (\d+)|'Region (\d+)'|(2 rows x 2 columns)", told)
+    kinds = [("print", a) if a else ("figure", b) if b else ("table", "") for a, b, _ in named]
+    wanted = [(k, n) for n in map(str, range(20)) for k in ("print", "figure", "table")]
+    wanted = [(kind, "" if kind == "table" else number) for kind, number in wanted]
+    if images == "none":
+        assert kinds == wanted
+    else:
+        # Pictures take half of the budget: the list is cut in its middle, and says by how much.
+        left = re.search(r"\[(\d+) things and (\d+) pieces of output left out", told)
+        assert left is not None
+        listed = told[
+            : told.rindex("```", 0, told.index("picture of") if "picture of" in told else None)
+        ]
+        count = len(re.findall(r"^[0-9a-f]{12} (?:figure|table)", listed, re.MULTILINE))
+        assert count + int(left[1]) == 40
+    # Values of the last ones.
+    assert "| 3 | 57 |" in told
+    assert "| 19 | 1.5 |" in told
+
+
+@pytest.mark.parametrize("tokens", [300, 600, 2000])
+def test_a_wide_table_shows_rows(session, tokens):
+    """However many columns there are, what fits holds values, and says how many there are more."""
+    result = session.run(
+        "import numpy as np, pandas as pd\n"
+        "pd.DataFrame(np.arange(6000).reshape(100, 60), "
+        "columns=[f'measurement_{n}' for n in range(60)])"
+    )
+    told = texts(result.for_llm(max_tokens=tokens))
+    lines = [line for line in told.splitlines() if line.startswith("| ")]
+    head, values = lines[0], [line for line in lines[2:] if "left out" not in line]
+    assert len(values) >= 2
+    assert sum(map(len, values)) > len(head) / 2
+    shown = head.count("|") - 1
+    assert f"{60 - shown} more columns left out" in told
+    assert f"… {100 - len(values)} rows left out …" in told
+    assert "100 rows x 60 columns" in told
+
+
+def test_a_picture_has_its_figures_title(session):
+    told = texts(
+        session.run(
+            "import matplotlib.pyplot as plt\nplt.bar(['a'], [1])\n"
+            "plt.title('Sales of \"A\"')\nplt.show()"
+        ).for_llm()
+    )
+    assert re.search(r'picture of figure "Sales of \\"A\\"" \([0-9a-f]{12}\):', told)

@@ -7,6 +7,7 @@ import contextlib
 import html.parser
 import http.server
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -260,6 +261,19 @@ def test_nothing_runs(
         f'<rect width="40" height="40" fill="rgb{GREEN}"/></svg>'
     )
     made.show({"image/svg+xml": svg}, "figure", "image/svg+xml", svg.encode())
+    urls = f"![p]({listener.url('md-image')}) [l](javascript:{hostile(listener, 'md-link')})"
+    for text in (
+        f"{urls}\n\n{breakout}",
+        f"`{breakout}`",
+        f"```x\n{breakout}",
+        f"|{breakout}|\n|-|",
+    ):
+        made.show({"text/markdown": text}, "text", "text/markdown", text.encode())
+    for name in ("href", "class", "style", "text", "color", "operatorname", "textcolor"):
+        tex = (
+            f"$\\{name}{{{breakout}}}{{x}} \\{name}{{javascript:{hostile(listener, 'tex')}}}{{x}}$"
+        )
+        made.show({"text/latex": tex}, "math", "text/latex", tex.encode())
     rows = table([breakout[:490], 1], name=breakout[:200])
     made.show({}, "table", "text/plain", b"t", table=rows)
     drawn = bars(breakout, breakout[:300])
@@ -290,3 +304,100 @@ def test_page_is_self_contained(run: type[Run], picture: Callable[..., bytes]) -
     )
     assert "<script" not in text
     assert ' src="http' not in text
+
+
+def seen_text(page: Page) -> str:
+    """The text of the page's elements, without what frames hold."""
+    parser = Texts()
+    parser.feed(page.dom)
+    return " ".join(" ".join(parser.texts).split())
+
+
+class Texts(html.parser.HTMLParser):
+    """All text outside of styles."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self._in = ""
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self._in = tag
+
+    def handle_data(self, data: str) -> None:
+        if self._in != "style":
+            self.texts.append(data)
+
+
+def test_markdown_and_formulas_are_set(run: type[Run], browse: Callable[[str], Page]) -> None:
+    """A reader sees headings, lists, tables and fractions, and none of their source."""
+    text = "## Findings\n\n- **first**\n- [second](https://example.com/x)\n\n|a|b|\n|-|-|\n|1|2|\n"
+    made = run().show({"text/markdown": text}, "text", "text/markdown", text.encode())
+    tex = r"$\displaystyle \frac{x^{2}}{4}$ and $y$"
+    made.show({"text/latex": tex}, "math", "text/latex", tex.encode())
+    broken = r"$\frac{$"
+    made.show({"text/latex": broken}, "math", "text/latex", broken.encode())
+    page = browse(html_report("t", [("1", made.result())]))
+    for element in ("<h2>Findings", "<strong>first", "<td>1", "<mfrac", "<msup"):
+        assert element in page.dom
+    read = seen_text(page)
+    assert "##" not in read
+    assert "**" not in read
+    assert r"\frac{x" not in read
+    assert "Findings" in read
+    assert 'title="https://example.com/x"' in page.dom
+    assert '<a href="https' not in page.dom
+
+
+def test_code_is_coloured_and_runs_have_titles(
+    run: type[Run], browse: Callable[[str], Page]
+) -> None:
+    """A run is called by its first comment, or by its first line; keywords have a colour."""
+    result = run().out("x\n").result()
+    entries = [("# Load the data\nimport os", result), ("total = 1 < 2\n", result)]
+    page = browse(html_report("t", [*entries, ("", result)]))
+    assert '<span class="kn">import</span>' in page.dom
+    read = seen_text(page)
+    assert "1 Load the data" in read
+    assert "2 total = 1 < 2" in read
+    assert "3 runs" in read
+
+
+def test_long_output_is_folded(run: type[Run], browse: Callable[[str], Page]) -> None:
+    """Of 200 lines the first are seen, and all are there."""
+    made = run().out("".join(f"line {number}\n" for number in range(200)))
+    text = html_report("t", [("\n".join(f"x = {n}" for n in range(100)), made.result())])
+    assert "180 more lines" in text
+    assert "80 more lines" in text
+    assert "line 199" in text
+    page = browse(text)
+    lines = [y for y in range(page.picture.height) if any_dark(page.picture, y)]
+    assert lines[-1] < 1600  # 300 lines would take 6,000 pixels
+
+
+def any_dark(picture: PIL.Image.Image, y: int) -> bool:
+    row = picture.crop((0, y, picture.width, y + 1)).convert("L")
+    return min(row.get_flattened_data()) < 100
+
+
+def test_frames_are_as_high_as_what_they_show(
+    run: type[Run], browse: Callable[[str], Page]
+) -> None:
+    """A short page has a low frame, a table of 15 rows is seen whole, a script's page is named."""
+    last = '<td style="background:rgb(18,171,52)">14</td>'
+    rows = "".join(f"<tr><td>{n}</td></tr>" for n in range(14))
+    pages = [
+        "<b>short</b>",
+        f"<table>{rows}<tr>{last}</tr></table>",
+        "<div></div><script>1</script>",
+    ]
+    made = run()
+    for text in pages:
+        made.show({"text/html": text}, "html", "text/html", text.encode())
+    page = browse(html_report("t", [("1", made.result())]))
+    heights = [int(found) for found in re.findall(r'style="height:(\d+)px"', page.dom)]
+    assert len(heights) == 2
+    assert heights[0] < 120
+    assert 380 < heights[1] < 640
+    assert count(page.picture, GREEN, 4) > 200
+    assert "An interactive page" in page.dom
