@@ -112,7 +112,8 @@ def show(artifact: Artifact, budget: PageBudget) -> str:
     """
     body = _picture(artifact, budget) or _described(artifact) or _played(artifact, budget)
     body = body or _page(artifact, budget) or _told(artifact)
-    words = escape(one_line(_caption(artifact), 400))
+    # What is not seen is named at least.
+    words = escape(one_line(_caption(artifact) if body else artifact.describe(), 400))
     caption = f"<figcaption>{words}</figcaption>" if words else ""
     return f"<figure>{body}{_data_of(artifact)}{caption}</figure>"
 

@@ -7,9 +7,9 @@ understand is shown as its source, and of what they make only known elements and
 import html
 import re
 from functools import cache
-from xml.etree import ElementTree
+from typing import Any
 
-from latex2mathml.converter import convert
+from latex2mathml.converter import convert_to_element
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
@@ -42,7 +42,6 @@ _ATTRIBUTES = {
     "mathsize", "mathvariant", "maxsize", "minsize", "movablelimits", "notation", "rowlines",
     "rowspacing", "rspace", "scriptlevel", "separator", "stretchy", "symmetric", "voffset", "width",
 }  # fmt: skip
-_NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 
 
 def highlighted(code: str, lang: str) -> list[str]:
@@ -130,21 +129,26 @@ def _formula(source: str, *, is_block: bool) -> str:
         return shown
     try:
         # trust: text from inside, short; the reader is Python's, and knows no files and no macros.
-        made = convert(source, display="block" if is_block else "inline")
-        element = ElementTree.fromstring(made)  # noqa: S314 - what was just made
+        element = convert_to_element(source, display="block" if is_block else "inline")
+        return _mathml(element)
     except Exception:  # noqa: BLE001 - its reader raises what it likes
         return shown
-    if not _keep_known(element):
-        return shown
-    ElementTree.register_namespace("", _NAMESPACE)
-    return ElementTree.tostring(element, encoding="unicode")
 
 
-def _keep_known(element: ElementTree.Element) -> bool:
-    """Drop attributes that are not known; False where an element is not."""
-    for item in element.iter():
-        if item.tag.removeprefix(f"{{{_NAMESPACE}}}") not in _MATHML:
-            return False
-        for name in [name for name in item.attrib if name not in _ATTRIBUTES]:
-            del item.attrib[name]
-    return True
+def _mathml(element: Any) -> str:
+    """Return an element as text, without attributes that are not known.
+
+    Raises:
+        ValueError: It is, or has in it, an element that is not known.
+    """
+    if element.tag not in _MATHML:
+        raise ValueError(f"{element.tag} is no element of MathML")
+    words = [element.tag]
+    words += [f'{k}="{_text(v)}"' for k, v in element.attrib.items() if k in _ATTRIBUTES]
+    inner = "".join(_mathml(child) + _text(child.tail) for child in element)
+    return f"<{' '.join(words)}>{_text(element.text)}{inner}</{element.tag}>"
+
+
+def _text(text: str | None) -> str:
+    # The reader writes some characters as entities.
+    return html.escape(html.unescape(text or ""))
