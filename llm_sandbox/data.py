@@ -219,6 +219,7 @@ class ExecutionResult(ConsoleOutput):
         max_image_px: int = 768,
         shape: Literal["openai", "openai-chat", "mcp"] = "openai",
         count_tokens: Callable[[str], int] | None = None,
+        reader: str | None = "read",
     ) -> list[dict[str, Any]]:
         """Return the result as the content parts of a message to a model.
 
@@ -234,6 +235,8 @@ class ExecutionResult(ConsoleOutput):
                 for the Model Context Protocol.
             count_tokens: Counts a text's tokens as the model does; None for an estimate that is
                 seldom too low.
+            reader: The function that the model is told to call for what is left out, with a handle
+                and an offset, as `read`; None where it has none, and nothing of it is said.
 
         Raises:
             ValidationError: An argument is not acceptable.
@@ -249,6 +252,7 @@ class ExecutionResult(ConsoleOutput):
             shape=shape,
             count_tokens=count_tokens,
             scale=scale_images,
+            reader=reader,
         )
 
     def read(self, handle: str, offset: int = 0, limit: int = 4000) -> str:

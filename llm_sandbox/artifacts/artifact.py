@@ -1,12 +1,14 @@
 """One thing that a run made: a figure, a table, an image, a file."""
 
 import hashlib
+import io
 import json
 import math
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self
 
 from llm_sandbox.artifacts.types import ArtifactType
 from llm_sandbox.bundles import CHART_MIME, TABLE_MIME, Bundle, decode_base64
@@ -105,6 +107,8 @@ class Artifact:
     """The short text that the inside gives it."""
     note: str = ""
     """What is wrong with the content, or why there is none; empty when all is well."""
+    _bring: Callable[[Path], Path] | None = field(default=None, repr=False, compare=False)
+    """Writes content that stayed in the sandbox to a file of this machine."""
 
     @property
     def sha256(self) -> str | None:
@@ -145,7 +149,7 @@ class Artifact:
             is_file = bool(self.paths) and not self.mime.startswith("inode/")
             raise ArtifactLimitError(
                 f"the content of {self.name!r} did not come: {self.note or 'it is not known why'}",
-                hint="copy it while the session is open: session.copy_from_runtime(path, dest)"
+                hint="while the session is open, save(path) and open() bring it from the sandbox"
                 if is_file
                 else None,
             )
@@ -159,17 +163,45 @@ class Artifact:
     def save(self, path: str | Path) -> Path:
         """Write the content to a file of this machine and return where it is.
 
+        A file over `Limits.artifact_bytes` is brought from the sandbox as it is written, in pieces,
+        while the session is open and the file is as the run left it.
+
         Args:
             path: Destination; without an extension it gets the usual one of the content's type.
 
         Raises:
-            ArtifactLimitError: The content did not come.
+            ArtifactLimitError: The content did not come, and cannot be brought any more.
             OSError: The file cannot be written.
         """
         target = Path(path)
         if not target.suffix:
             target = target.with_name(target.name + extension(self.mime))
+        if self.content is None and self._bring is not None:
+            return self._bring(target)
         return self._held().save(target)
+
+    def open(self) -> BinaryIO:
+        """Open the content for reading, as `open(path, "rb")` would; close it when done.
+
+        A file over `Limits.artifact_bytes` is brought into a temporary file of this machine first,
+        which goes when it is closed; see `save`.
+
+        Raises:
+            ArtifactLimitError: The content did not come, and cannot be brought any more.
+            OSError: The temporary file cannot be written.
+        """
+        if self.content is not None or self._bring is None:
+            return io.BytesIO(self.bytes())
+        with tempfile.TemporaryDirectory(prefix="llm-sandbox-") as folder:
+            return self._bring(Path(folder) / "content").open("rb")
+
+    def brought_by(self, bring: Callable[[Path], Path]) -> "Artifact":
+        """Return this artifact with what brings its content, which did not come.
+
+        Args:
+            bring: Writes the content to a file of this machine, and returns where that is.
+        """
+        return replace(self, _bring=bring)
 
     def describe(self) -> str:
         """Return one line about it, without control characters."""
@@ -259,7 +291,7 @@ class Artifact:
         """
         data: dict[str, object] = {"id": self.id, "sha256": self.sha256}
         for item in fields(self):
-            if item.name not in ("content", "chart", "table", "alternatives"):
+            if item.name not in ("content", "chart", "table", "alternatives", "_bring"):
                 data[item.name] = to_plain(getattr(self, item.name))
         for name in ("chart", "table"):
             value = getattr(self, name)
@@ -279,7 +311,8 @@ class Artifact:
         """
         if not isinstance(data, Mapping):
             raise ValidationError("the data does not describe an artifact")
-        known: dict[str, Any] = {f.name: data[f.name] for f in fields(cls) if f.name in data}
+        names = {item.name for item in fields(cls)} - {"_bring"}
+        known: dict[str, Any] = {name: data[name] for name in names if name in data}
         try:
             known["type"] = ArtifactType(known["type"])
             known["content"] = _content(known.get("content"))

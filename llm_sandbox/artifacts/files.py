@@ -44,6 +44,8 @@ class ChangedFile:
     """The whole content; None when it did not come, and `note` says why."""
     head: bytes = b""
     """The beginning of a file whose content did not come; empty otherwise."""
+    mtime_ns: int | None = None
+    """When a file whose content did not come was changed last, as the sandbox lists it."""
     note: str = ""
     """What is to be known about it; empty when all is well."""
 

@@ -97,7 +97,10 @@ class ToolReply:
         """Return it as content parts; see `ExecutionResult.for_llm`."""
         if self.result is None:
             return [text_part(self.refusal or "nothing was run", shape)]
-        return self.result.for_llm(self.options.max_tokens, images=self.options.images, shape=shape)
+        # A model that has this tool has none that reads what is left out.
+        return self.result.for_llm(
+            self.options.max_tokens, images=self.options.images, shape=shape, reader=None
+        )
 
     @property
     def text(self) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from llm_sandbox.guest import frames
-from llm_sandbox.kernel.collector import Collector, StreamName
+from llm_sandbox.kernel.collector import Collector, StreamName, read_stream_name
 from llm_sandbox.limits import Limits
 from llm_sandbox.outputs import BackgroundOutput, Output, StreamOutput
 
@@ -130,7 +130,7 @@ class Background:
             dropped = _dropped(message["metadata"])
             self._lost += dropped
             data = bytes(frame.buffers[0]) if frame.buffers else message["content"]["text"].encode()
-            self.add_bytes(_stream_name(message["content"]["name"]), data, run)
+            self.add_bytes(read_stream_name(message["content"]["name"]), data, run)
             return
         collector = Collector(self._limits)
         if collector.admits(kind, frame.size):
@@ -230,11 +230,3 @@ def _dropped(metadata: object) -> int:
     if type(count) is not int or not 0 <= count < _LARGEST_COUNT:
         raise ValueError("a count is out of range")
     return count
-
-
-def _stream_name(name: object) -> StreamName:
-    if name == "stdout":
-        return "stdout"
-    if name == "stderr":
-        return "stderr"
-    raise ValueError(f"there is no stream {name!r}")

@@ -20,7 +20,7 @@ from llm_sandbox.outputs import (
     UpdateOutput,
 )
 
-__all__ = ["Collector", "OutputCallback", "StreamName"]
+__all__ = ["Collector", "OutputCallback", "StreamName", "read_stream_name"]
 
 StreamName = Literal["stdout", "stderr"]
 OutputCallback = Callable[[Output], None]
@@ -276,3 +276,16 @@ def _read_error(name: str, value: str, content: dict[str, Any]) -> ExecutionErro
         errno if isinstance(errno, int) else None,
         filename[:_LONGEST] if isinstance(filename, str) else None,
     )
+
+
+def read_stream_name(name: object) -> StreamName:
+    """Return the name of a stream, checked.
+
+    Raises:
+        ValueError: There is no such stream.
+    """
+    if name == "stdout":
+        return "stdout"
+    if name == "stderr":
+        return "stderr"
+    raise ValueError(f"there is no stream {name!r}")

@@ -5,7 +5,7 @@ from typing import Any
 
 from llm_sandbox.guest import frames
 from llm_sandbox.kernel.background import Background
-from llm_sandbox.kernel.collector import Collector, StreamName
+from llm_sandbox.kernel.collector import Collector, StreamName, read_stream_name
 from llm_sandbox.terminal import strip_controls
 
 __all__ = ["Conversation"]
@@ -84,7 +84,7 @@ class Conversation:
                 return None
             content = message["content"]
             if kind == "stream" and message.get("bulk") and buffers:
-                self.collector.add_bytes(_stream_name(content["name"]), buffers[0])
+                self.collector.add_bytes(read_stream_name(content["name"]), buffers[0])
                 return None
             is_reply = kind == self._reply_kind and frame.channel == frames.SHELL
             if not is_reply and (kind not in _READ or not self.collector.admits(kind, frame.size)):
@@ -102,7 +102,7 @@ class Conversation:
             detail = content.get("llm_sandbox") or {}
             self.collector.observed.add(detail.get("observed"))
             counts = detail.get("dropped", {})
-            self.collector.add_dropped({_stream_name(n): int(c) for n, c in counts.items()})
+            self.collector.add_dropped({read_stream_name(n): int(c) for n, c in counts.items()})
             for told in content.get("payload") or ():
                 # What a notebook shows in its pager, or puts into its next cell.
                 text = _payload_text(told)
@@ -111,7 +111,7 @@ class Conversation:
         elif kind == "status":
             self._idle = self._idle or content["execution_state"] == "idle"
         elif kind == "stream":
-            self.collector.add_bytes(_stream_name(content["name"]), content["text"].encode())
+            self.collector.add_bytes(read_stream_name(content["name"]), content["text"].encode())
         elif kind == "llm_sandbox_pipes":
             self.others = "workers" if content.get("writers") == "workers" else "others"
         elif kind == "llm_sandbox_observed":
@@ -132,11 +132,3 @@ def _payload_text(payload: dict[str, Any]) -> str:
     else:
         text = payload["text"] if payload["source"] == "set_next_input" else ""
     return f"{strip_controls(str(text)).rstrip()}\n" if text else ""
-
-
-def _stream_name(name: object) -> StreamName:
-    if name == "stdout":
-        return "stdout"
-    if name == "stderr":
-        return "stderr"
-    raise ValueError(f"there is no stream {name!r}")

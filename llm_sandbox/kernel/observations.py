@@ -45,6 +45,11 @@ class Observed:
         """Whether it was seen to start a process."""
         return any(capability in _STARTS for _, capability, _ in self._counts)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether no more are kept."""
+        return len(self._counts) >= MOST
+
     def finish(self) -> tuple[Observation, ...]:
         """The observations, in the order in which they were first made."""
         return tuple(Observation(*key, count) for key, count in self._counts.items())

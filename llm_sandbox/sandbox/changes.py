@@ -197,7 +197,9 @@ class WorkdirWatch:
         # trust: the size is that of what came; what was said of it decides only which note it gets.
         if reply.get("is_whole") is not True or len(data) > limit or not budget.keeps_any:
             size = max(file.size, read_count(reply.get("size")))
-            return replace(file, size=size, head=data[:_HEAD], note=budget.refusal(file, size))
+            changed = mtime_ns if isinstance(mtime_ns, int) else None
+            note = budget.refusal(file, size)
+            return replace(file, size=size, head=data[:_HEAD], mtime_ns=changed, note=note)
         budget.take(len(data))
         moved = len(data) != file.size or reply.get("mtime_ns") != mtime_ns
         note = "it changed while it was collected" if moved else ""

@@ -7,6 +7,7 @@ from llm_sandbox.artifacts.artifact import Artifact
 from llm_sandbox.backends.base import Isolation, LimitEvents, MachineSpec
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.data import ConsoleOutput, ExecutionResult, Usage
+from llm_sandbox.guest.watched import MOST
 from llm_sandbox.kernel.client import KernelRun
 from llm_sandbox.kernel.collector import Collector
 from llm_sandbox.limits import Limits
@@ -201,7 +202,10 @@ def _left_out(collector: Collector) -> list[str]:
         sentences.append(f"{what} left out; Limits(displays=..., display_bytes=...) changes that.")
     errors = collector.dropped_outputs - collector.dropped_displays
     if errors:
-        sentences.append(f"{errors:,} errors that were shown were left out.")
+        what = "1 error that was" if errors == 1 else f"{errors:,} errors that were"
+        sentences.append(f"{what} shown {'was' if errors == 1 else 'were'} left out.")
+    if collector.observed.is_full:
+        sentences.append(f"{MOST} observations are listed, the most that are; there may be more.")
     return sentences
 
 

@@ -6,11 +6,12 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from llm_sandbox.artifacts.files import artifacts_from_changes
+from llm_sandbox.artifacts.files import ChangedFile, artifacts_from_changes
 from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.limits import Deadline, Limits
 from llm_sandbox.sandbox.changes import WorkdirWatch
 from llm_sandbox.sandbox.sandbox import Sandbox
+from llm_sandbox.session.remote_file import RemoteFile
 
 if TYPE_CHECKING:
     from llm_sandbox.artifacts.artifact import Artifact
@@ -58,6 +59,7 @@ class Collection:
     """
 
     def __init__(self, sandbox: Sandbox, limits: Limits) -> None:
+        self._sandbox = sandbox
         self._watch = WorkdirWatch.of(sandbox)
         self._limits = limits
         # A kernel that is still starting leaves time for it; a ready one has had it started.
@@ -84,4 +86,14 @@ class Collection:
         """
         within_s = None if deadline.at is None else deadline.at + _LATEST_S - time.monotonic()
         changes = self._watch.collect(self._limits, within_s)
-        return Collected(artifacts_from_changes(changes), changes.deleted, changes.notes)
+        found = artifacts_from_changes(changes)
+        pairs = zip(changes.files, found, strict=True)
+        files = tuple(self._reachable(file, artifact) for file, artifact in pairs)
+        return Collected(files, changes.deleted, changes.notes)
+
+    def _reachable(self, file: ChangedFile, artifact: "Artifact") -> "Artifact":
+        """An artifact that can be brought later, where its content did not come."""
+        if file.kind != "file" or file.content is not None:
+            return artifact
+        remote = RemoteFile(self._sandbox, file.path, file.size, file.mtime_ns)
+        return artifact.brought_by(remote)

@@ -1,12 +1,13 @@
 """Which files a result brings back."""
 
+import copy
 from pathlib import Path
 
 import pytest
 
 from llm_sandbox.artifact_session import ArtifactSandboxSession
 from llm_sandbox.data import ExecutionResult
-from llm_sandbox.exceptions import SandboxTimeoutError
+from llm_sandbox.exceptions import ArtifactLimitError, SandboxTimeoutError
 from llm_sandbox.limits import Limits
 from llm_sandbox.session.session import BaseSession
 from llm_sandbox.testing.session_fixtures import SessionFixtures
@@ -113,6 +114,28 @@ class SessionFilesSuite(SessionFixtures):
             assert large.size > 2 << 20
             assert "limits.artifact_bytes" in large.note
             assert result.artifact("small").content is not None
+
+    def test_over_the_limit_a_file_is_brought_when_asked_for(self, tmp_path: Path) -> None:
+        """What was too large for the result is saved and opened while the file is the run's."""
+        limits = Limits(artifact_bytes=1 << 20)
+        with ArtifactSandboxSession(self.backend_name, limits=limits) as session:
+            code = "open('large', 'wb').write(bytes(range(256)) * 20_000)"
+            large = session.run(code).artifact("large")
+            saved = large.save(tmp_path / "saved.bin").read_bytes()
+            with large.open() as file:
+                first, size = file.read(4), file.seek(0, 2)
+            copied = copy.deepcopy(large)
+            session.run("open('large', 'ab').write(b'!')")
+            with pytest.raises(ArtifactLimitError, match="has changed since"):
+                large.save(tmp_path / "changed.bin")
+            last = session.run("open('other', 'wb').write(bytes(3 << 20))").artifact("other")
+
+        assert saved == bytes(range(256)) * 20_000
+        assert (first, size) == (b"\x00\x01\x02\x03", 5_120_000)
+        for gone in (copied, large.from_dict(large.to_dict()), last):
+            with pytest.raises(ArtifactLimitError):
+                gone.save(tmp_path / "gone.bin")
+        assert [path.name for path in tmp_path.iterdir()] == ["saved.bin"]
 
     def test_more_files_than_the_limit_are_listed(self) -> None:
         """Past the number of contents that are kept, files are listed without."""

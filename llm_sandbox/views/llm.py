@@ -56,6 +56,7 @@ def for_llm(
     shape: Shape = "openai",
     count_tokens: TokenCounter | None = None,
     scale: Scale | None = None,
+    reader: str | None = "read",
 ) -> list[dict[str, object]]:
     """Return what a model should see of a run, as content parts.
 
@@ -70,6 +71,7 @@ def for_llm(
         shape: Whose parts; see `Shape`.
         count_tokens: Counts the tokens of a text by the model's own tokenizer.
         scale: Makes pictures smaller, in a sandbox.
+        reader: Name of the function by which the model reads the rest; None where it has none.
 
     Raises:
         ValidationError: An argument is not acceptable.
@@ -82,7 +84,7 @@ def for_llm(
         result.artifacts, images=images, tokens=room, max_px=max_image_px, scale=scale
     )
     taken = sum(picture.tokens for picture in pictures.values()) if images == "auto" else 0
-    view = _View(result, pictures, reasons)
+    view = _View(result, pictures, reasons, reader)
     blocks = view.blocks(max_tokens - taken, count)
     return _parts(blocks, shape)
 
@@ -127,12 +129,18 @@ class _View:
         result: The run.
         pictures: What is shown, by artifact id.
         reasons: Why other pictures are not, by artifact id.
+        reader: Name of the function by which the model reads the rest; None where it has none.
     """
 
     def __init__(
-        self, result: ExecutionResult, pictures: dict[str, Picture], reasons: dict[str, str]
+        self,
+        result: ExecutionResult,
+        pictures: dict[str, Picture],
+        reasons: dict[str, str],
+        reader: str | None,
     ) -> None:
         self._result = result
+        self._reader = reader
         self._pictures = pictures
         self._reasons = reasons
         self._streams: dict[tuple[str, int, int], TextSection] = {}
@@ -218,8 +226,8 @@ class _View:
         told = self._with_data()
         untold = [1 for item, _ in told[:-_KEPT_DISPLAYS] if item.index not in self._by_output]
         if untold:
-            remark = f'[{len(untold):,} earlier displays of text; read("displays") gives all]'
-            plan.add(Lines([remark]))
+            gives_all = self._call("displays", "; {}) gives all")
+            plan.add(Lines([f"[{len(untold):,} earlier displays of text{gives_all}]"]))
         last = told[-_KEPT_DISPLAYS:]
         shown = {made.id for item, _ in last for made in self._by_output.get(item.index, ())}
         self._add_list(plan, self._in_order(with_streams=is_short), shown)
@@ -234,8 +242,12 @@ class _View:
             title = (
                 f"{name}, {lines:,} lines, {len(text):,} characters:" if lines > 1 else f"{name}:"
             )
-            self._streams[key] = TextSection(title, text, name, start)
+            self._streams[key] = TextSection(title, text, self._call(name), start)
         return self._streams[key]
+
+    def _call(self, handle: str, words: str = "{}") -> str:
+        """The call that reads something, without its end, in words; nothing without a reader."""
+        return words.format(f'{self._reader}("{handle}"') if self._reader else ""
 
     def _with_data(self) -> list[tuple[Shown, Shows]]:
         """The displays that say something without being seen: texts, tables and charts."""
@@ -264,7 +276,8 @@ class _View:
         if artifact.id in self._pictures:
             remark = "picture below"
         texts = artifact_texts(artifact) if has_data else []
-        plan.add(ArtifactSection(artifact, texts, remark), artifact.id)
+        section = ArtifactSection(artifact, texts, remark, self._call(artifact.id))
+        plan.add(section, artifact.id)
 
     def _add_rest(self, plan: _Plan) -> None:
         """Files, and what was cleared, updated away, or one of too many."""
@@ -290,9 +303,11 @@ class _View:
         """One line for each; the pictures of those that come again below come there."""
         made = [entry for entry in entries if isinstance(entry, Artifact)]
         if made:
-            title = f'made, {len(made):,} in all; read(id) gives one, as read("{made[0].id}"):'
+            how = f"; {self._reader}(id) gives one, as" if self._reader else ""
+            title = f"made, {len(made):,} in all{how}{self._call(made[0].id, ' {})')}:"
             ids = [artifact.id for artifact in made if artifact.id not in below]
-            plan.add(ListSection(title, entries), *ids)
+            section = ListSection(title, entries, self._call("artifacts", "{})"))
+            plan.add(section, *ids)
 
 
 def _streams_of(result: ExecutionResult) -> tuple[Shown, ...]:

@@ -36,17 +36,18 @@ class TextSection:
     Args:
         title: Our words before it.
         text: The text, from inside.
-        handle: What `read` takes for all of it; empty when it cannot be read.
+        reader: What the model calls to read the rest, with its handle, such as
+            ``read("stdout"``; empty when it cannot be read.
         start: Where the text begins in what the handle names, in characters.
         head: Which part of what is shown comes from the beginning.
     """
 
     def __init__(
-        self, title: str, text: str, handle: str = "", start: int = 0, head: float = _HEAD
+        self, title: str, text: str, reader: str = "", start: int = 0, head: float = _HEAD
     ) -> None:
         self._title = title
         self._text = text
-        self._handle = handle
+        self._reader = reader
         self._start = start
         self._head = head
         # Counted once: to go over 100 MB takes as long as all the rest.
@@ -87,10 +88,9 @@ class TextSection:
     def _left_out(self, first: int, last: int) -> str:
         shown = self._text.count("\n", 0, first) + self._text.count("\n", last)
         what = f"{self._lines - shown:,} lines, {last - first:,} characters left out"
-        if not self._handle:
+        if not self._reader:
             return f"[{what}]"
-        offset = self._start + first
-        return f'[{what}; read("{self._handle}", offset={offset}) gives them]'
+        return f"[{what}; {self._reader}, offset={self._start + first}) gives them]"
 
 
 class ArtifactSection:
@@ -101,12 +101,15 @@ class ArtifactSection:
         texts: Its data, from the longest form to the shortest; a single text is cut where it does
             not fit. Empty when it has none.
         remark: Our words on its picture.
+        reader: As of `TextSection`.
     """
 
-    def __init__(self, artifact: Artifact, texts: Sequence[str] = (), remark: str = "") -> None:
+    def __init__(
+        self, artifact: Artifact, texts: Sequence[str] = (), remark: str = "", reader: str = ""
+    ) -> None:
         title = heading_of(artifact, has_data=any(texts))
         title += f"; {remark}" if remark else ""
-        bodies = [TextSection(title, text, artifact.id, head=0.6) for text in texts if text]
+        bodies = [TextSection(title, text, reader, head=0.6) for text in texts if text]
         self._title, self._bodies = title, bodies
 
     @property
@@ -157,10 +160,14 @@ class ListSection:
         title: Our words before it.
         entries: Artifacts, and what was printed between them; a line is made only of those that
             are shown.
+        reader: What the model calls to read all lines; empty where it cannot.
     """
 
-    def __init__(self, title: str, entries: Sequence[Artifact | StreamOutput]) -> None:
+    def __init__(
+        self, title: str, entries: Sequence[Artifact | StreamOutput], reader: str = ""
+    ) -> None:
         self._title = title
+        self._reader = reader
         self._entries = entries
         self._lines: dict[int, str] = {}
 
@@ -191,7 +198,8 @@ class ListSection:
         made = sum(isinstance(entry, Artifact) for entry in self._entries[start:stop])
         printed = stop - start - made
         and_printed = f" and {printed:,} pieces of output" if printed else ""
-        return f'[{made:,} things{and_printed} left out; read("artifacts") names all]'
+        names_all = f"; {self._reader} names all" if self._reader else ""
+        return f"[{made:,} things{and_printed} left out{names_all}]"
 
     def _text(self, start: int, stop: int) -> str:
         return "\n".join(map(self._line, range(start, stop)))

@@ -18,17 +18,21 @@ USAGE = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110}
 
 @dataclass(frozen=True)
 class Say:
-    """The model says something."""
+    """The model says something; the provider may cut it off there."""
 
     text: str
+    is_cut: bool = False
 
 
 @dataclass(frozen=True)
 class Call:
-    """The model calls the tool: with code as it is, or with a function's arguments."""
+    """The model calls the tool: with code as it is, or with a function's arguments; or another one
+    that it has made up.
+    """
 
     code: str
     arguments: str | None = None
+    name: str | None = None
 
 
 @dataclass
@@ -83,7 +87,7 @@ class ScriptedModel:
                         "type": "custom_tool_call",
                         "id": f"ctc_{key}",
                         "call_id": f"call_{key}",
-                        "name": tool["name"],
+                        "name": part.name or tool["name"],
                         "input": part.code,
                     }
                 )
@@ -93,7 +97,7 @@ class ScriptedModel:
                         "type": "function_call",
                         "id": f"fc_{key}",
                         "call_id": f"call_{key}",
-                        "name": tool["name"],
+                        "name": part.name or tool["name"],
                         "arguments": _arguments(part),
                         "status": "completed",
                     }
@@ -102,7 +106,8 @@ class ScriptedModel:
             "id": f"resp_{number}",
             "object": "response",
             "created_at": 1.0,
-            "status": "completed",
+            "status": "incomplete" if _is_cut(turn) else "completed",
+            "incomplete_details": {"reason": "max_output_tokens"} if _is_cut(turn) else None,
             "model": body["model"],
             "output": output,
             "parallel_tool_calls": True,
@@ -138,7 +143,7 @@ class ScriptedModel:
             {
                 "id": f"call_{next(self._ids)}",
                 "type": "function",
-                "function": {"name": name, "arguments": _arguments(part)},
+                "function": {"name": part.name or name, "arguments": _arguments(part)},
             }
             for part in turn
             if isinstance(part, Call)
@@ -149,7 +154,7 @@ class ScriptedModel:
         choice = {
             "index": 0,
             "message": message,
-            "finish_reason": "tool_calls" if calls else "stop",
+            "finish_reason": "length" if _is_cut(turn) else "tool_calls" if calls else "stop",
             "logprobs": None,
         }
         return {
@@ -174,6 +179,10 @@ class ScriptedModel:
             elif open_calls:
                 self.problems.append(f"a {message['role']} message before the calls are answered")
             open_calls += [call["id"] for call in message.get("tool_calls") or ()]
+
+
+def _is_cut(turn: Sequence[Say | Call]) -> bool:
+    return any(isinstance(part, Say) and part.is_cut for part in turn)
 
 
 def _arguments(call: Call) -> str:
@@ -213,7 +222,7 @@ def _response_events(whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield {"type": "response.custom_tool_call_input.delta", **place, "delta": text}
             yield {"type": "response.custom_tool_call_input.done", **place, "input": text}
         yield {"type": "response.output_item.done", "output_index": index, "item": item}
-    yield {"type": "response.completed", "response": whole}
+    yield {"type": f"response.{whole['status']}", "response": whole}
 
 
 def _chat_chunks(whole: dict[str, Any]) -> Iterator[dict[str, Any]]:

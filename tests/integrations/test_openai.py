@@ -94,6 +94,41 @@ def test_several_calls_of_one_answer_are_all_answered(session: BaseSession, api:
     assert len(model.requests) == 2
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    ("api", "tool"), [("responses", "custom"), ("responses", "function"), ("chat", "function")]
+)
+def test_a_tool_that_there_is_not_is_named(
+    session: BaseSession, api: Any, tool: Any, stream: bool
+) -> None:
+    """Every call is answered, also one that the model has made up, and it may try again."""
+    turns = [Call("x", name="browser"), Call("print(6 * 7)")], [Say("42")]
+    with serve(*turns) as model:
+        options: Any = {"session": session, "api": api, "tool": tool, "stream": stream}
+        done = run_agent(client_of(model), "m", "?", **options)
+    assert (done.answer.strip(), done.ended) == ("42", "answered")
+    assert [result.stdout for result in done.results] == ["42\n"]
+    told = json.dumps(model.requests[1])
+    assert "there is no tool 'browser'; the tool is 'run_code'" in told
+
+
+@pytest.mark.parametrize("api", ["responses", "chat"])
+def test_a_model_that_only_makes_up_tools_has_not_answered(session: BaseSession, api: Any) -> None:
+    with serve([Call("x", name="browser")]) as model:
+        bounds = Bounds(steps=3)
+        done = run_agent(client_of(model), "m", "?", session=session, api=api, bounds=bounds)
+    assert (done.ended, done.answer, len(done.steps)) == ("steps", "", 3)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("api", ["responses", "chat"])
+def test_an_answer_that_was_cut_off_says_so(session: BaseSession, api: Any, stream: bool) -> None:
+    with serve([Say("The first half of", is_cut=True)]) as model:
+        done = run_agent(client_of(model), "m", "?", session=session, api=api, stream=stream)
+    assert (done.ended, done.answer.strip()) == ("cut off", "The first half of")
+    assert "the answer was cut off" in str(done)
+
+
 def test_a_loop_is_bounded_in_steps(session: BaseSession) -> None:
     """The last answer gets no tool; a model that calls it all the same is cut off."""
     with serve([Call("print(1)")]) as model:

@@ -35,3 +35,13 @@ def test_what_is_left_out_is_counted(session, name):
 
 def test_nothing_is_said_where_nothing_is_left_out(session):
     assert () == session.run("print('x' * 999)\ndisplay(1)").notes
+
+
+@pytest.mark.parametrize("count", [150, 250])
+def test_observations_that_are_not_listed_are_told_of(count):
+    """As many as are kept may be all; more are never listed without a word."""
+    with create_session(lang="python") as session:
+        result = session.run(f"import os\nfor n in range({count}): os.system(f'true {{n}}')")
+    told = any("observations are listed" in note for note in result.notes)
+    assert told == (count > 200)
+    assert len(result.observations) == min(count, 200)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -374,3 +375,16 @@ def test_same_result_reads_the_same(run: type[Run]) -> None:
     )
     assert for_llm(first) == for_llm(second)
     assert ArtifactType.FIGURE is first.artifacts[0].type
+
+
+@pytest.mark.parametrize("reader", ["read", "fetch_output", None])
+def test_what_reads_the_rest_is_what_the_model_has(run: type[Run], reader: str | None) -> None:
+    """The function is called by the name that it has, and not told of where there is none."""
+    made = run().out("line\n" * 5000).file("notes.txt", b"word " * 5000)
+    for number in range(300):
+        made.show({"text/plain": f"value {number}"})
+        made.picture()
+    told = texts(for_llm(made.result(), max_tokens=900, reader=reader))
+    called = set(re.findall(r"(\w+)\((?:\"|id\))", told))
+    assert called == ({reader} if reader is not None else set())
+    assert "left out" in told

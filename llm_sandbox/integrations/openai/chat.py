@@ -9,6 +9,8 @@ from llm_sandbox.integrations.openai.turn import Turn, failure
 
 __all__ = ["ChatTurns"]
 
+_CUTS = ("length", "content_filter")
+
 
 class ChatTurns:
     """A conversation by Chat Completions; see `Conversation`.
@@ -21,7 +23,7 @@ class ChatTurns:
 
     def __init__(self, model: str, tool: ToolOfSession, instructions: str | None) -> None:
         self._model = model
-        self._tool = tool
+        self.tool = tool
         self.history: list[Any] = []
         if instructions is not None:
             self.history.append({"role": "system", "content": instructions})
@@ -35,7 +37,7 @@ class ChatTurns:
         request: dict[str, Any] = {
             "model": self._model,
             "messages": self.history,
-            "tools": [self._tool.chat_function()],
+            "tools": [self.tool.chat_function()],
             "tool_choice": "auto" if with_tool else "none",
         }
         if stream:
@@ -66,21 +68,21 @@ class ChatTurns:
             for call in message.tool_calls or ()
             if call.type == "function"
         ]
-        asked = [call for call in calls if self._tool.is_call(call)]
-        if asked:
-            said["tool_calls"] = asked
+        if calls:
+            said["tool_calls"] = calls
         self.history.append(said)
         usage = reply.usage
         return Turn(
             message.content or "",
-            asked,
+            calls,
+            reply.choices[0].finish_reason in _CUTS,
             usage.prompt_tokens if usage else 0,
             usage.completion_tokens if usage else 0,
         )
 
     def answer(self, calls: Sequence[tuple[object, Answered]]) -> None:
         """Add what came of the calls."""
-        self.history.extend(self._tool.chat_messages(calls))
+        self.history.extend(self.tool.chat_messages(calls))
 
 
 class _Reading:
@@ -88,7 +90,7 @@ class _Reading:
         self._words: list[str] = []
         self._calls: dict[int, SimpleNamespace] = {}
         self._usage: Any = None
-        self._has_ended = False
+        self._finish_reason: str | None = None
 
     def hear(self, event: Any) -> str:
         # Some providers tell the usage with the last piece, others in one of its own.
@@ -96,7 +98,7 @@ class _Reading:
         if not event.choices:
             return ""
         choice = event.choices[0]
-        self._has_ended = self._has_ended or choice.finish_reason is not None
+        self._finish_reason = choice.finish_reason or self._finish_reason
         for piece in choice.delta.tool_calls or ():
             function = SimpleNamespace(name="", arguments="")
             new = SimpleNamespace(id="", type="function", function=function)
@@ -111,10 +113,11 @@ class _Reading:
 
     def whole(self) -> SimpleNamespace:
         """The completion, as far as it is looked at."""
-        if not self._has_ended:
+        if self._finish_reason is None:
             raise failure("the stream ended before the completion did")
         message = SimpleNamespace(
             content="".join(self._words) or None,
             tool_calls=[self._calls[index] for index in sorted(self._calls)],
         )
-        return SimpleNamespace(choices=[SimpleNamespace(message=message)], usage=self._usage)
+        choice = SimpleNamespace(message=message, finish_reason=self._finish_reason)
+        return SimpleNamespace(choices=[choice], usage=self._usage)

@@ -15,9 +15,10 @@ from llm_sandbox.session.session import BaseSession
 if TYPE_CHECKING:
     from openai.lib.responses_tool_runner import AsyncRegisteredFunction, RegisteredFunction
 
-__all__ = ["Answered", "AsyncCodeTool", "CodeTool", "ToolOfSession"]
+__all__ = ["CALLS", "Answered", "AsyncCodeTool", "CodeTool", "ToolOfSession"]
 
-_CALLS = {"custom_tool_call": "custom_tool_call_output", "function_call": "function_call_output"}
+CALLS = {"custom_tool_call": "custom_tool_call_output", "function_call": "function_call_output"}
+"""Types of the Responses API's items that call a tool, and of those that answer them."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class ToolOfSession:
         found = _plain(item)
         named = found.get("function") or found
         kind = found.get("type")
-        return (kind in _CALLS or kind == "function") and named.get("name") == self.options.name
+        return (kind in CALLS or kind == "function") and named.get("name") == self.options.name
 
     def _asked(self, item: object) -> _Asked:
         found = _plain(item)
@@ -150,6 +151,18 @@ class ToolOfSession:
             return _Asked(call_id, refusal=refuse_arguments(error))
         return _Asked(call_id, code, libraries)
 
+    def refuse_unknown(self, item: object) -> Answered:
+        """Answer a call of a tool that there is not, which a model has made up.
+
+        Args:
+            item: The call, of either API.
+        """
+        found = _plain(item)
+        # trust: a model's words, told back to it.
+        name = str((found.get("function") or found).get("name"))[:64]
+        refusal = f"Nothing was run: there is no tool {name!r}; the tool is {self.options.name!r}."
+        return Answered("", ToolReply(None, refusal, self.options))
+
     def _refused(self, asked: _Asked) -> Answered:
         return Answered("", ToolReply(None, asked.refusal, self.options))
 
@@ -163,14 +176,14 @@ class ToolOfSession:
         """
         found = _plain(item)
         kind = found.get("type")
-        if kind not in _CALLS:
+        if kind not in CALLS:
             raise ValidationError(
                 f"not a call of the Responses API: {kind!r}",
                 parameter="item",
                 hint="chat_messages answers the calls of Chat Completions",
             )
         return {
-            "type": _CALLS[kind],
+            "type": CALLS[kind],
             "call_id": _id_of(found, "call_id"),
             "output": answered.reply.parts("openai"),
         }

@@ -104,12 +104,14 @@ def _steps(
         transcript.output_tokens += turn.output_tokens
         calls = []
         for call in turn.calls:
-            answered = yield Run(call, give_up)
+            known = turns.tool.is_call(call)
+            answered = (yield Run(call, give_up)) if known else turns.tool.refuse_unknown(call)
             calls.append((call, answered))
         turns.answer(calls)
         spent = time.monotonic() - started
         transcript.steps.append(Step(turn.text, tuple(done for _, done in calls), spent))
         if not calls:
+            transcript.ended = "cut off" if turn.is_cut else "answered"
             return
         if time.monotonic() >= give_up:
             transcript.ended = "seconds"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.integrations.openai.code_tool import Answered, ToolOfSession
+from llm_sandbox.integrations.openai.code_tool import CALLS, Answered, ToolOfSession
 from llm_sandbox.integrations.openai.turn import Turn, failure
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class ResponsesTurns:
         self, model: str, tool: ToolOfSession, instructions: str | None, *, custom: bool
     ) -> None:
         self._model = model
-        self._tool = tool
+        self.tool = tool
         self._instructions = instructions
         self._definition = tool.custom() if custom else tool.function()
         self.history: list[Any] = []
@@ -71,14 +71,15 @@ class ResponsesTurns:
         usage = reply.usage
         return Turn(
             reply.output_text,
-            [item for item in items if self._tool.is_call(item)],
+            [item for item in items if item["type"] in CALLS],
+            reply.status == "incomplete",
             usage.input_tokens if usage else 0,
             usage.output_tokens if usage else 0,
         )
 
     def answer(self, calls: Sequence[tuple[object, Answered]]) -> None:
         """Add what came of the calls."""
-        self.history.extend(self._tool.output_item(item, done) for item, done in calls)
+        self.history.extend(self.tool.output_item(item, done) for item, done in calls)
 
 
 class _Reading:

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Ending", "Step", "Transcript"]
 
-Ending = Literal["answered", "steps", "seconds", "output"]
-"""Why a loop ended: the model has answered, or a bound was reached."""
+Ending = Literal["answered", "cut off", "steps", "seconds", "output"]
+"""Why a loop ended: the model has answered, its provider cut its answer off, or a bound was
+reached.
+"""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ class Transcript:
     def __str__(self) -> str:
         runs = len(self.results)
         words = f"{len(self.steps)} steps, {runs} runs, {len(self.artifacts)} artifacts"
-        if self.ended != "answered":
+        if self.ended == "cut off":
+            words += ", the answer was cut off"
+        elif self.ended != "answered":
             words += f", stopped by the bound on {self.ended}"
         return f"{self.answer}\n[{words}]"

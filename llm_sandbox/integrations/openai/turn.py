@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from llm_sandbox.integrations.extras import require
-from llm_sandbox.integrations.openai.code_tool import Answered
+from llm_sandbox.integrations.openai.code_tool import Answered, ToolOfSession
 
 __all__ = ["Conversation", "Reading", "Turn", "failure"]
 
@@ -17,7 +17,9 @@ class Turn:
     text: str
     """What it said."""
     calls: Sequence[object]
-    """Its calls of the tool."""
+    """Its calls, of the tool or of one that there is not."""
+    is_cut: bool = False
+    """Whether the provider cut it off: at a length, or by a filter."""
     input_tokens: int = 0
     """Tokens that it read."""
     output_tokens: int = 0
@@ -47,6 +49,8 @@ class Conversation(Protocol):
 
     history: list[Any]
     """All messages so far, in the shape of the API."""
+    tool: ToolOfSession
+    """The tool."""
 
     def ask(self, question: str) -> None:
         """Add what the user says."""
