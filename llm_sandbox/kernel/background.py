@@ -9,7 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from llm_sandbox.guest import frames
-from llm_sandbox.kernel.collector import Collector, StreamName, read_stream_name
+from llm_sandbox.kernel.collector import (
+    OUTPUT_KINDS,
+    Collector,
+    StreamName,
+    read_stream_name,
+)
 from llm_sandbox.limits import Limits
 from llm_sandbox.outputs import BackgroundOutput, Output, StreamOutput
 
@@ -133,7 +138,7 @@ class Background:
             self.add_bytes(read_stream_name(message["content"]["name"]), data, run)
             return
         collector = Collector(self._limits)
-        if collector.admits(kind, frame.size):
+        if kind in OUTPUT_KINDS and collector.admits(kind, frame.size):
             frames.restore_bulk(message, frame.buffers, collector.largest)
             collector.add_message(kind, message["content"])
         self._lost += frame.size * collector.dropped_outputs

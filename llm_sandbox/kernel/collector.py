@@ -20,12 +20,14 @@ from llm_sandbox.outputs import (
     UpdateOutput,
 )
 
-__all__ = ["Collector", "OutputCallback", "StreamName", "read_stream_name"]
+__all__ = ["OUTPUT_KINDS", "Collector", "OutputCallback", "StreamName", "read_stream_name"]
 
 StreamName = Literal["stdout", "stderr"]
 OutputCallback = Callable[[Output], None]
 
 _DISPLAYS = ("display_data", "execute_result", "update_display_data")
+OUTPUT_KINDS = (*_DISPLAYS, "clear_output", "error")
+"""Types of the messages that are outputs, besides a stream's."""
 _LARGEST_COUNT = 1 << 53
 _MAX_ERRORS = 20
 _MAX_OUTPUTS = 10_000

@@ -5,14 +5,18 @@ from typing import Any
 
 from llm_sandbox.guest import frames
 from llm_sandbox.kernel.background import Background
-from llm_sandbox.kernel.collector import Collector, StreamName, read_stream_name
+from llm_sandbox.kernel.collector import (
+    OUTPUT_KINDS,
+    Collector,
+    StreamName,
+    read_stream_name,
+)
 from llm_sandbox.terminal import strip_controls
 
 __all__ = ["Conversation"]
 
 _READ = {
-    "clear_output", "display_data", "error", "execute_result", "input_request",
-    "llm_sandbox_observed", "llm_sandbox_pipes", "status", "stream", "update_display_data",
+    *OUTPUT_KINDS, "input_request", "llm_sandbox_observed", "llm_sandbox_pipes", "status", "stream",
 }  # fmt: skip
 """Kinds of messages that are read besides replies; what others carry is never unpacked."""
 

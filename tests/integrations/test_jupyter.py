@@ -262,6 +262,13 @@ def test_large_json_is_shown_as_what_it_is(tmp_path: Path, data: str) -> None:
     assert notebook.cells[0].outputs[0].data[mime] == eval(data)
 
 
+def test_short_text_under_a_json_type_stays_text(tmp_path: Path) -> None:
+    """As from the ordinary kernel: only what had been moved out of the message is decoded."""
+    code = "display({'application/json': '123', 'application/vnd.x+json': [1]}, raw=True)"
+    data = execute([code], "sandboxed", tmp_path).cells[0].outputs[0].data
+    assert (data["application/json"], data["application/vnd.x+json"]) == ("123", [1])
+
+
 def test_widgets_and_front_ends_speak_to_each_other(started: tuple[KernelManager, Any]) -> None:
     """A comm that the kernel opens reaches the front end, and what that sends is answered."""
     _, client = started

@@ -1,5 +1,7 @@
 """Widgets in sessions, which no front end draws: their text is that of the end of the cell."""
 
+import time
+
 import pytest
 
 from llm_sandbox import RunStatus, create_session
@@ -52,6 +54,20 @@ def test_values_are_the_last_ones(session):
 def test_what_does_not_change_is_told_once(session):
     result = session.run("display(w.IntProgress(value=2, max=3))")
     assert [type(output) for output in result.outputs] == [DisplayOutput]
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["cell", "thread"])
+def test_large_messages_of_widgets_are_passed_over(session, late):
+    """No front end reads them here: 40 MB of them cost neither the state nor the run."""
+    code = (
+        "from comm import create_comm\n"
+        "def work(): create_comm(target_name='t', data='x' * 40_000_000)"
+    )
+    call = "import threading, time\nthreading.Timer(0.3, work).start()" if late else "work()"
+    session.run(f"kept = 1\n{code}\n{call}")
+    if late:
+        time.sleep(1.0)
+    assert session.run("print(kept)").stdout == "1\n"
 
 
 def test_a_widget_that_cannot_be_printed_ends_nothing(session):

@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import zmq
@@ -284,8 +284,9 @@ class Bridge:
             kind = message["header"]["msg_type"]
             if kind.startswith("llm_sandbox"):
                 return  # between our kernel and our sessions
+            moved = message.get("bulk", ())
             buffers = frames.restore_bulk(message, frame.buffers)
-            message["content"] = _unpack(message["content"])
+            message["content"] = _unpack(message["content"], moved)
             if frame.channel == frames.IOPUB:
                 self._publish(kind, message, buffers)
             elif frame.channel == frames.STDIN and self._current is not None:
@@ -350,16 +351,21 @@ class Bridge:
         return bool(data)
 
 
-def _unpack(content: Any) -> Any:
-    """Decode what travelled as JSON text: the content as a whole, or parts of a display."""
+def _unpack(content: Any, moved: Sequence[list[Any]]) -> Any:
+    """Decode what travelled as JSON text: the content as a whole, or parts of a display.
+
+    Args:
+        content: The content, restored.
+        moved: The paths of what had been moved out of it.
+    """
     if isinstance(content, bytes):
         return _decode(content)
-    data = content.get("data")
-    for mime, value in data.items() if isinstance(data, dict) else ():
-        if isinstance(value, str) and mime.endswith("json"):
+    for path in moved:
+        if path[0] == "data" and str(path[-1]).endswith("json"):
             # Text that is no JSON is a value of its own.
             with contextlib.suppress(ValueError):
-                data[mime] = _decode(value.encode("utf-8", "surrogatepass"))
+                text = content["data"][path[-1]].encode("utf-8", "surrogatepass")
+                content["data"][path[-1]] = _decode(text)
     return content
 
 
