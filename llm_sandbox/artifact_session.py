@@ -7,7 +7,7 @@ from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.selection import resolve
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
-from llm_sandbox.limits import Limits
+from llm_sandbox.limits import LimitOptions, Limits, Size
 from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network
 from llm_sandbox.sandbox.delivery import check_secrets
@@ -59,7 +59,9 @@ class ArtifactSandboxSession(BaseSession):
         libraries: Sequence[str] = (),
         env: Mapping[str, str] | None = None,
         secrets: Mapping[str, str] | Sequence[Secret] | None = None,
-        limits: Limits | None = None,
+        limits: Limits | LimitOptions | None = None,
+        memory: Size | None = None,
+        cpus: float | None = None,
         network: Network = "blocked",
         persistent: bool = True,
         start: Start = "warm",
@@ -73,7 +75,7 @@ class ArtifactSandboxSession(BaseSession):
         config = SessionConfig(
             lang=lang,
             workdir=workdir or "/sandbox",
-            limits=limits or Limits(),
+            limits=_limits(limits, memory, cpus),
             network=network,
             env=dict(env or {}),
             secrets=plan,
@@ -101,3 +103,10 @@ class ArtifactSandboxSession(BaseSession):
         }
         chosen, config = settle(chosen, config, asked, runtime_configs, client)
         super().__init__(config, chosen, reason, handler)
+
+
+def _limits(given: Limits | LimitOptions | None, memory: Size | None, cpus: float | None) -> Limits:
+    limits = Limits.parse(given)
+    if memory is not None:
+        limits = limits.replace(memory=memory)
+    return limits if cpus is None else limits.replace(cpus=cpus)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.selection import prepare
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
-from llm_sandbox.limits import Limits
+from llm_sandbox.limits import LimitOptions, Limits, Size
 from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network
 
@@ -49,7 +49,9 @@ def create_session(
     libraries: Sequence[str] = (),
     env: Mapping[str, str] | None = None,
     secrets: "Mapping[str, str] | Sequence[Secret] | None" = None,
-    limits: Limits | None = None,
+    limits: Limits | LimitOptions | None = None,
+    memory: Size | None = None,
+    cpus: float | None = None,
     network: Network = "blocked",
     persistent: bool = True,
     start: "Start" = "warm",
@@ -95,7 +97,11 @@ def create_session(
         env: Environment variables of everything in the sandbox.
         secrets: Values by name, which are more of them and never shown; or `Secret` objects, which
             may be files or placeholders.
-        limits: Memory, processes, disk and output; see `Limits`.
+        limits: Memory, processes, disk and output, as `Limits` or by their names:
+            ``{"memory": "2g", "processes": 64}``.
+        memory: Memory of all processes together, in bytes or as ``"2g"``; None for what `limits`
+            says.
+        cpus: CPUs that may be busy at once; None for what `limits` says.
         network: ``blocked``; `NetworkRules` for what they allow; ``internet`` for all that is
             public; ``open`` to share the host's.
         persistent: Whether variables are kept from run to run; False gives every run a fresh

@@ -1,29 +1,85 @@
-"""What a sandbox may use, and until when."""
+"""Limits and deadlines of sandboxes."""
 
+import functools
 import math
+import os
 import threading
 import time
-from dataclasses import dataclass, fields
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar, TypeAlias, TypedDict, Unpack, cast
 
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.mounts.size import check_count, parse_size
 
-__all__ = ["Deadline", "Limits", "validate_timeout"]
+__all__ = ["Deadline", "LimitOptions", "Limits", "Size", "machine_memory", "validate_timeout"]
 
 _MIB = 1024**2
+# Less does not hold a shell beside the supervisor.
+_LEAST_MEMORY = 16 * _MIB
+_FOLLOWING = ("workdir_bytes", "tmp_bytes", "shm_bytes", "file_size_bytes")
 
 
-@dataclass(frozen=True, slots=True)
+Size: TypeAlias = int | str
+"""Bytes, or text such as ``"2g"`` (see `Limits.parse_size`)."""
+
+
+class LimitOptions(TypedDict, total=False):
+    """The names that `Limits` takes: its fields, and each size also without its unit."""
+
+    memory: Size
+    workdir: Size
+    tmp: Size
+    shm: Size
+    file_size: Size
+    output: Size
+    display: Size
+    artifact: Size
+    memory_requested: Size | None
+    memory_bytes: Size
+    workdir_bytes: Size
+    tmp_bytes: Size
+    shm_bytes: Size
+    file_size_bytes: Size
+    output_bytes: Size
+    display_bytes: Size
+    artifact_bytes: Size
+    memory_requested_bytes: Size | None
+    processes: int
+    cpus: float | None
+    cpu_seconds: float | None
+    inodes: int
+    open_files: int
+    displays: int
+    artifacts: int
+    cpus_requested: float | None
+
+
+@dataclass(frozen=True, slots=True, init=False)
 class Limits:
     """Limits of one sandbox; every one is enforced or named as not enforced by the backend.
 
+    Sizes are bytes or text, with or without the unit in their name: ``Limits(memory="2g")`` is
+    ``Limits(memory_bytes=2 * 1024**3)``. `parse` takes the same names as a mapping.
+
     Raises:
-        ValidationError: a value is not a number of its kind; `parameter` names the field.
+        ValidationError: a value is not of its kind, or there is no such limit; `parameter` names
+            the one.
     """
 
-    memory_bytes: int = 1024 * _MIB
-    """Memory of all processes together, in bytes; 1 GiB."""
+    memory_bytes: int
+    """Memory of all processes together, in bytes; by default a quarter of this machine's, from
+    1 to 4 GiB."""
+    workdir_bytes: int
+    """Size of the working directory, in bytes; by default half of `memory_bytes`, from 256 MiB to
+    2 GiB."""
+    tmp_bytes: int
+    """Size of `/tmp`, in bytes; by default an eighth of `memory_bytes`, from 64 to 512 MiB."""
+    shm_bytes: int
+    """Size of `/dev/shm`, in bytes; by default as `tmp_bytes`' own."""
+    file_size_bytes: int
+    """Size of one file, in bytes; by default the larger of `workdir_bytes` and 256 MiB."""
     processes: int = 128
     """Processes and threads alive at once; 128."""
     cpus: float | None = None
@@ -31,18 +87,10 @@ class Limits:
     cpu_seconds: float | None = None
     """CPU time of one process, in whole seconds, at least one; it gets SIGXCPU then, and SIGKILL a
     second later. None (default) for no limit."""
-    workdir_bytes: int = 256 * _MIB
-    """Size of the working directory, in bytes; 256 MiB."""
-    tmp_bytes: int = 64 * _MIB
-    """Size of `/tmp`, in bytes; 64 MiB."""
-    shm_bytes: int = 64 * _MIB
-    """Size of `/dev/shm`, in bytes; 64 MiB."""
     inodes: int = 65536
     """Files and directories in each writable place; 65536."""
     open_files: int = 512
     """Open file descriptors of one process; 512."""
-    file_size_bytes: int = 256 * _MIB
-    """Size of one file, in bytes; 256 MiB."""
     output_bytes: int = 10 * _MIB
     """What is kept of each stream of one run, in bytes; 10 MiB, 0 keeps nothing."""
     display_bytes: int = 32 * _MIB
@@ -67,16 +115,85 @@ class Limits:
         {"output_bytes", "display_bytes", "displays", "artifact_bytes", "artifacts"}
     )
 
-    def __post_init__(self) -> None:
+    def __init__(self, **given: Unpack[LimitOptions]) -> None:
+        values = _by_field(given, [item.name for item in fields(self)])
         for item in fields(self):
-            value = getattr(self, item.name)
-            if item.name in self._fractions:
-                if value is not None:
-                    _check_fraction(item.name, value)
-            elif value is not None or item.name != "memory_requested_bytes":
-                check_count(item.name, value, 0 if item.name in self._may_be_zero else 1)
+            if item.name in values or item.default is not MISSING:
+                self._set(item.name, values.get(item.name, item.default))
+        if "memory_bytes" not in values:
+            self._set("memory_bytes", _clamp(machine_memory() // 4, 1024 * _MIB, 4096 * _MIB))
+        elif self.memory_bytes < _LEAST_MEMORY:
+            raise ValidationError(
+                f"invalid memory_bytes: expected at least {_LEAST_MEMORY >> 20} MiB, "
+                f"got {self.memory_bytes} bytes",
+                parameter="memory_bytes",
+                hint='sizes without a unit are bytes: memory="1g"',
+            )
+        for name in _FOLLOWING:
+            if name not in values:
+                self._set(name, self._following(name))
         _check_request("cpus", self.cpus_requested, self.cpus)
         _check_request("memory", self.memory_requested_bytes, self.memory_bytes)
+
+    def _set(self, name: str, value: object) -> None:
+        if name in self._fractions:
+            if value is not None:
+                _check_fraction(name, value)
+        elif value is not None or name != "memory_requested_bytes":
+            check_count(name, value, 0 if name in self._may_be_zero else 1)
+        object.__setattr__(self, name, value)
+
+    def _following(self, name: str) -> int:
+        """Return the default of a size that follows from another one."""
+        if name == "workdir_bytes":
+            return _clamp(self.memory_bytes // 2, 256 * _MIB, 2048 * _MIB)
+        if name == "file_size_bytes":
+            return max(self.workdir_bytes, 256 * _MIB)
+        return _clamp(self.memory_bytes // 8, 64 * _MIB, 512 * _MIB)
+
+    def replace(self, **given: Unpack[LimitOptions]) -> "Limits":
+        """Return these limits with others in their place.
+
+        Sizes that have their default follow what they are the default of: with another
+        `memory_bytes` the working directory has another size, unless it was given one.
+
+        Args:
+            given: As for `Limits`.
+
+        Raises:
+            ValidationError: As for `Limits`.
+        """
+        names = [item.name for item in fields(self)]
+        kept = {
+            name: getattr(self, name)
+            for name in names
+            if name not in _FOLLOWING or getattr(self, name) != self._following(name)
+        }
+        return Limits(**cast(LimitOptions, kept | _by_field(given, names)))
+
+    @classmethod
+    def parse(cls, value: "Limits | Mapping[str, Any] | None", name: str = "limits") -> "Limits":
+        """Return limits from what an option `limits=` may be.
+
+        Args:
+            value: Limits; a mapping such as ``{"memory": "2g", "cpus": 1}``; None for the defaults.
+            name: The parameter to name in an error.
+
+        Raises:
+            ValidationError: `value` is neither, a name in it is no limit, or its value is not
+                acceptable.
+        """
+        if value is None:
+            return cls()
+        if isinstance(value, Limits):
+            return value
+        if isinstance(value, Mapping):
+            return cls(**cast(LimitOptions, dict(value)))
+        raise ValidationError(
+            f"invalid {name}: expected Limits or a mapping, got {type(value).__name__}",
+            parameter=name,
+            hint='limits=Limits(memory="2g")',
+        )
 
     @staticmethod
     def parse_size(text: str | int, name: str = "size") -> int:
@@ -92,6 +209,65 @@ class Limits:
             ValidationError: `text` is not a positive size.
         """
         return parse_size(text, name)
+
+
+def _by_field(given: Mapping[str, object], known: Sequence[str]) -> dict[str, object]:
+    """Return the values by the names of fields, sizes in bytes."""
+    values: dict[str, object] = {}
+    for name, value in given.items():
+        field = f"{name}_bytes" if f"{name}_bytes" in known else name
+        if field not in known:
+            raise _unknown(name, known)
+        if field in values:
+            raise ValidationError(
+                f"{field} is given twice, as {name} too", parameter=name, hint="give one of them"
+            )
+        sized = field.endswith("_bytes") and isinstance(value, str)
+        values[field] = _size(cast(str, value), name) if sized else value
+    return values
+
+
+def _size(text: str, name: str) -> int:
+    return 0 if text.strip() == "0" else parse_size(text, name)
+
+
+def _unknown(name: str, known: Sequence[str]) -> ValidationError:
+    import difflib  # only an error needs it
+
+    names = sorted({*known, *(item.removesuffix("_bytes") for item in known)})
+    near = difflib.get_close_matches(name, names, n=1)
+    short = [item.removesuffix("_bytes") for item in known]
+    return ValidationError(
+        f"invalid limit {name!r}: expected one of {', '.join(short)}",
+        parameter=name,
+        hint=f"did you mean {near[0]}?" if near else None,
+    )
+
+
+def _clamp(value: int, least: int, most: int) -> int:
+    return max(least, min(value, most))
+
+
+@functools.cache
+def machine_memory() -> int:
+    """Return the memory that this process may have in bytes: the machine's, or its group's.
+
+    0 where it cannot be read. Sources: `sysconf`, and the files of the memory control group.
+    """
+    try:
+        found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 0
+    for file in (
+        "/sys/fs/cgroup/memory.max",
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+    ):
+        try:
+            limit = int(Path(file).read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            continue
+        found = min(found, limit)
+    return found
 
 
 def _check_request(what: str, asked: float | None, limit: float | None) -> None:

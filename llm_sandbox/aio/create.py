@@ -7,7 +7,7 @@ from llm_sandbox import create
 from llm_sandbox.aio.session import AsyncSession
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
-from llm_sandbox.limits import Limits
+from llm_sandbox.limits import LimitOptions, Limits, Size
 from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network
 from llm_sandbox.session.config import Start
@@ -46,7 +46,9 @@ def create_session(
     libraries: Sequence[str] = (),
     env: Mapping[str, str] | None = None,
     secrets: "Mapping[str, str] | Sequence[Secret] | None" = None,
-    limits: Limits | None = None,
+    limits: Limits | LimitOptions | None = None,
+    memory: Size | None = None,
+    cpus: float | None = None,
     network: Network = "blocked",
     persistent: bool = True,
     start: Start = "warm",

@@ -17,7 +17,7 @@ from llm_sandbox.backends.snapshot import Snapshot, SnapshotKind
 from llm_sandbox.backends.terminals import Terminal
 from llm_sandbox.data import ProcessResult
 from llm_sandbox.exceptions import SandboxTimeoutError
-from llm_sandbox.limits import Limits, validate_timeout
+from llm_sandbox.limits import LimitOptions, Limits, validate_timeout
 from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network, NetworkEvent
 from llm_sandbox.sandbox.kept.record import OnExit
@@ -91,7 +91,7 @@ class AsyncSandbox:
         workdir: str = "/sandbox",
         env: Mapping[str, str] | None = None,
         secrets: Mapping[str, str] | Sequence[Secret] | None = None,
-        limits: Limits | None = None,
+        limits: Limits | LimitOptions | None = None,
         network: Network = "blocked",
         ports: Sequence[int | TlsPort] = (),
         mounts: Mapping[str, Mount] | None = None,

@@ -39,9 +39,11 @@ class MachineOptions:
         Raises:
             ValidationError: `--memory` is no size.
         """
-        if self.memory is None:
-            return Limits()
-        return Limits(memory_bytes=Limits.parse_size(self.memory, "--memory"))
+        return (
+            Limits()
+            if self.memory is None
+            else Limits(memory=Limits.parse_size(self.memory, "--memory"))
+        )
 
     def security_policy(self) -> "SecurityPolicy | None":
         """Return the policy of `--policy`, a preset or a file; None without one.

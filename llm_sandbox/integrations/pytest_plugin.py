@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from llm_sandbox.sandbox import Sandbox
     from llm_sandbox.session.session import BaseSession
@@ -26,7 +26,7 @@ __all__ = [
     "sandbox_session",
 ]
 
-_LIMITS = {"memory": "memory_bytes", "processes": "processes", "cpus": "cpus"}
+_LIMITS = ("memory", "processes", "cpus")
 _MARKER = (
     "sandbox(lang, image, libraries, network, env, persistent, timeout, policy, memory, processes, "
     "cpus): what the sandbox of the fixtures `sandbox` and `sandbox_session` is like"
@@ -113,8 +113,4 @@ def _asked(request: pytest.FixtureRequest, *known: str) -> dict[str, Any]:
 def _limits(asked: dict[str, Any]) -> Any:
     from llm_sandbox.limits import Limits
 
-    given: Mapping[str, Any] = {name: asked.pop(name) for name in _LIMITS if name in asked}
-    values = {_LIMITS[name]: value for name, value in given.items()}
-    if isinstance(values.get("memory_bytes"), str):
-        values["memory_bytes"] = Limits.parse_size(values["memory_bytes"], "memory")
-    return Limits(**values)
+    return Limits.parse({name: asked.pop(name) for name in _LIMITS if name in asked})

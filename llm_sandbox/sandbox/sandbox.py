@@ -11,7 +11,7 @@ from llm_sandbox.backends.selection import choose
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.terminals import Terminal
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
-from llm_sandbox.limits import Limits, validate_timeout
+from llm_sandbox.limits import LimitOptions, Limits, validate_timeout
 from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network
 from llm_sandbox.sandbox.checks import check_argv, check_entry_terminal, check_env, check_flag
@@ -61,7 +61,7 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
         workdir: str = "/sandbox",
         env: Mapping[str, str] | None = None,
         secrets: Mapping[str, str] | Sequence[Secret] | None = None,
-        limits: Limits | None = None,
+        limits: Limits | LimitOptions | None = None,
         network: Network = "blocked",
         ports: Sequence[int | TlsPort] = (),
         mounts: Mapping[str, Mount] | None = None,
@@ -94,7 +94,8 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
             env: Environment variables of every program.
             secrets: Values by name, which are more of them and appear in no message of ours; or
                 `Secret` objects, which may be files or placeholders. `env` wins over them.
-            limits: What it may use; None for the defaults of `Limits`.
+            limits: What it may use, as `Limits` or by their names, such as ``{"memory": "2g"}``;
+                None for the defaults of `Limits`.
             network: ``blocked``, ``open`` for the host's network, ``internet`` for what is public
                 of it, or `NetworkRules` for what they allow.
             ports: Ports inside that are to be reached from this machine, a `TlsPort` over TLS; see
@@ -133,7 +134,7 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
         probe = readiness_facts(check_readiness(ready))
         terminal = check_entry_terminal(pty, command)
         spec = MachineSpec(
-            *(workdir, limits or Limits(), machine_network(network), validate_timeout(timeout)),
+            *(workdir, Limits.parse(limits), machine_network(network), validate_timeout(timeout)),
             mounts=mounts or {},
             gpu=gpu,
             writable_root=check_flag("writable_root", writable_root),

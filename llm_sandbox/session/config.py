@@ -129,15 +129,15 @@ def apply_runtime_configs(config: SessionConfig, given: Mapping[str, Any] | None
         if value is None:
             continue
         if name == "mem_limit":
-            limits = replace(limits, memory_bytes=Limits.parse_size(value, name))
+            limits = limits.replace(memory_bytes=Limits.parse_size(value, name))
         elif name == "pids_limit":
-            limits = replace(limits, processes=value)
+            limits = limits.replace(processes=value)
         elif name == "shm_size":
-            limits = replace(limits, shm_bytes=Limits.parse_size(value, name))
+            limits = limits.replace(shm_bytes=Limits.parse_size(value, name))
         elif name in ("cpu_count", "cpus"):
-            limits = replace(limits, cpus=float(value))
+            limits = limits.replace(cpus=float(value))
         elif name == "nano_cpus":
-            limits = replace(limits, cpus=value / 1e9)
+            limits = limits.replace(cpus=value / 1e9)
         elif name == "environment":
             env.update(_environment(value))
         elif name == "timeout":

@@ -140,8 +140,8 @@ def readable_python() -> str:
 
 @pytest.fixture
 def session() -> Iterator[Any]:
-    """A session of the test's own."""
-    with create_session("bubblewrap") as opened:
+    """A session of the test's own, small whatever the machine."""
+    with create_session("bubblewrap", memory="1g") as opened:
         yield opened
 
 

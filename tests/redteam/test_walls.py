@@ -136,8 +136,8 @@ for row in rows:
     sized = {path for path, (kind, _, _) in writable.items() if kind == "tmpfs"}
     assert sized == {"/sandbox", "/tmp", "/dev/shm"}
     for path in sized:
-        assert 0 < writable[path][1] <= 256 << 20
-        assert 0 < writable[path][2] <= 65536
+        assert 0 < writable[path][1] <= session.config.limits.workdir_bytes
+        assert 0 < writable[path][2] <= session.config.limits.inodes
     others = {kind for path, (kind, _, _) in writable.items() if path not in sized}
     assert others <= {"proc", "devpts", "devtmpfs"}
 

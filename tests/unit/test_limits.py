@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from llm_sandbox import limits
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.limits import Deadline, Limits, validate_timeout
 
@@ -13,20 +14,32 @@ FIELDS = [item.name for item in dataclasses.fields(Limits)]
 OPTIONAL = {"cpus", "cpus_requested", "cpu_seconds", "memory_requested_bytes"}
 
 
-def test_defaults_are_what_the_documentation_says():
+GIB, MIB = 2**30, 2**20
+
+
+@pytest.mark.parametrize(
+    ("machine", "memory", "workdir", "tmp"),
+    [
+        (0, GIB, 512 * MIB, 128 * MIB),
+        (8 * GIB, 2 * GIB, GIB, 256 * MIB),
+        (256 * GIB, 4 * GIB, 2 * GIB, 512 * MIB),
+    ],
+)
+def test_defaults_are_what_the_documentation_says(monkeypatch, machine, memory, workdir, tmp):
+    monkeypatch.setattr(limits, "machine_memory", lambda: machine)
     assert Limits() == Limits(
-        memory_bytes=2**30,
+        memory_bytes=memory,
         processes=128,
         cpus=None,
         cpus_requested=None,
         memory_requested_bytes=None,
         cpu_seconds=None,
-        workdir_bytes=256 * 2**20,
-        tmp_bytes=64 * 2**20,
-        shm_bytes=64 * 2**20,
+        workdir_bytes=workdir,
+        tmp_bytes=tmp,
+        shm_bytes=tmp,
         inodes=65536,
         open_files=512,
-        file_size_bytes=256 * 2**20,
+        file_size_bytes=workdir,
         output_bytes=10 * 2**20,
         display_bytes=32 * 2**20,
         displays=200,
@@ -36,7 +49,7 @@ def test_defaults_are_what_the_documentation_says():
 
 
 @pytest.mark.parametrize("name", FIELDS)
-@pytest.mark.parametrize("value", [-1, True, "1", math.nan, math.inf, [], 2**70 + 0.5j])
+@pytest.mark.parametrize("value", [-1, True, "many", math.nan, math.inf, [], 2**70 + 0.5j])
 def test_every_field_refuses_what_is_no_limit_and_names_itself(name, value):
     with pytest.raises(ValidationError, match=name) as caught:
         Limits(**{name: value})
@@ -54,8 +67,8 @@ def test_counts_are_whole_and_fit_the_kernel(name, value):
     ("given", "parameter"),
     [
         ({"cpus": 1, "cpus_requested": 1.5}, "cpus_requested"),
-        ({"memory_bytes": 10, "memory_requested_bytes": 11}, "memory_requested_bytes"),
-        ({"memory_requested_bytes": 2**31}, "memory_requested_bytes"),
+        ({"memory": "1g", "memory_requested": "2g"}, "memory_requested_bytes"),
+        ({"memory_requested_bytes": 2**33}, "memory_requested_bytes"),
         ({"memory_requested_bytes": 1.5}, "memory_requested_bytes"),
     ],
 )
@@ -68,7 +81,42 @@ def test_a_request_above_its_limit_is_refused_by_name(given, parameter):
 def test_a_request_up_to_its_limit_or_without_one_is_fine():
     assert Limits(cpus_requested=64).cpus is None
     assert 1 == Limits(cpus=1, cpus_requested=1).cpus_requested
-    assert 10 == Limits(memory_bytes=10, memory_requested_bytes=10).memory_requested_bytes
+    assert GIB == Limits(memory_bytes=GIB, memory_requested_bytes=GIB).memory_requested_bytes
+
+
+def test_sizes_have_names_without_a_unit_and_may_be_text():
+    asked = {"memory": "2g", "workdir": 5, "tmp": "1 KiB", "output": "0", "cpus": 1.5}
+    expected = Limits(
+        memory_bytes=2 * GIB, workdir_bytes=5, tmp_bytes=1024, output_bytes=0, cpus=1.5
+    )
+    assert Limits(**asked) == Limits.parse(asked) == expected
+    assert Limits.parse(expected) is expected
+    assert Limits.parse(None) == Limits()
+
+
+@pytest.mark.parametrize(
+    ("given", "parameter", "words"),
+    [
+        ({"memroy": "2g"}, "memroy", "did you mean memory"),
+        ({"memory": "2g", "memory_bytes": 5}, "memory_bytes", "given twice"),
+        ({"memory": 1}, "memory_bytes", "at least 16 MiB, got 1 bytes"),
+        ({"memory": "lots"}, "memory", "memory must be a size"),
+        ("2g", "limits", "expected Limits or a mapping, got str"),
+    ],
+)
+def test_what_is_no_limit_is_refused_with_the_way_to_say_it(given, parameter, words):
+    with pytest.raises(ValidationError) as caught:
+        Limits.parse(given)
+    assert caught.value.parameter == parameter
+    assert words in f"{caught.value} {caught.value.hint}"
+
+
+def test_sizes_that_nobody_gave_follow_the_memory():
+    small = Limits().replace(memory="512m")
+    assert (small.workdir_bytes, small.tmp_bytes) == (256 * MIB, 64 * MIB)
+    assert small == Limits(memory="512m")
+    given = Limits(workdir="3g", inodes=5).replace(memory="512m")
+    assert (given.workdir_bytes, given.file_size_bytes, given.inodes) == (3 * GIB, 3 * GIB, 5)
 
 
 def test_zero_is_allowed_only_where_the_host_cuts():

@@ -3,7 +3,6 @@
 import math
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -54,13 +53,13 @@ def limits_of(
     limits = configuration().limits
     with translated():
         if cpus is not None:
-            limits = replace(limits, cpus_requested=float(cpus), cpus=most_cpus)
+            limits = limits.replace(cpus_requested=float(cpus), cpus=most_cpus)
         if memory_mib is not None:
             asked = math.ceil(memory_mib * _MIB)
             most = max(limits.memory_bytes, asked)
             if most_mib is not None:
                 most = math.ceil(most_mib * _MIB)
-            limits = replace(limits, memory_bytes=most, memory_requested_bytes=asked)
+            limits = limits.replace(memory_bytes=most, memory_requested_bytes=asked)
     return limits
 
 

@@ -1,7 +1,6 @@
 """What the sandboxes of an evaluation are like: in Python, in a file, or by default."""
 
 import tomllib
-from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -27,18 +26,7 @@ _OUTPUT = (
 def _read_limits(given: object) -> object:
     """Limits from plain data; sizes may be text such as ``512m``."""
     if isinstance(given, dict):
-        known = [item.name for item in fields(Limits)]
-        for name in given:
-            if name not in known:
-                raise ValueError(f"there is no limit {name}; known: {', '.join(known)}")
-        given = Limits(
-            **{
-                name: Limits.parse_size(value, name)
-                if name.endswith("_bytes") and isinstance(value, str)
-                else value
-                for name, value in given.items()
-            }
-        )
+        given = Limits.parse(given)
     if isinstance(given, Limits) and given.output_bytes != Limits().output_bytes:
         raise ValueError(f"output_bytes: {_OUTPUT}")
     return given
@@ -62,8 +50,8 @@ class SandboxConfig(BaseModel, frozen=True, extra="forbid"):
     env: dict[str, str] = Field(default_factory=dict)
     """Variables of its programs."""
     limits: Annotated[Limits, BeforeValidator(_read_limits)] = Limits()
-    """What it may use, as `Limits` or by the names of its fields; sizes may be text (``2g``). How
-    much output comes back is inspect's to say, and ``output_bytes`` is refused."""
+    """What it may use, as `Limits` or by their names: ``{"memory": "2g"}``. How much output comes
+    back is inspect's to say, and ``output_bytes`` is refused."""
     network: Literal["blocked", "internet", "open"] = "blocked"
     """``blocked`` (default), ``internet`` for what is public of it, or ``open`` for the host's
     network."""

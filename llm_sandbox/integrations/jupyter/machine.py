@@ -60,9 +60,7 @@ class NotebookMachine:
             handler.validate_library(library)
 
     def _arguments(self, env: Mapping[str, str]) -> dict[str, Any]:
-        limits = Limits()
-        if self.memory is not None:
-            limits = Limits(memory_bytes=Limits.parse_size(self.memory, "memory"))
+        limits = Limits() if self.memory is None else Limits(memory=self.memory)
         return {
             "backend": self.backend,
             "image": self.image,

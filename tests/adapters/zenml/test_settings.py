@@ -24,6 +24,7 @@ from llm_sandbox.adapters.zenml import (
 )
 from llm_sandbox.adapters.zenml.base import BaseSandboxConfig, StackComponentType
 from llm_sandbox.adapters.zenml.references import SettingsModel
+from llm_sandbox.limits import Limits
 from tests.adapters.zenml.conftest import FLAVORS, component
 
 
@@ -75,7 +76,7 @@ def test_settings_of_isolated_sandboxes() -> None:
     defaults = ContainerSandboxSettings()
     assert "open" == defaults.get_network()
     assert 86_400 == defaults.timeout
-    assert 1 << 30 == defaults.get_limits().memory_bytes
+    assert Limits() == defaults.get_limits()
     some = IsolatedSandboxSettings(
         network="allowed", allowed_domains=["pypi.org"], memory_limit="512m", cpu_limit=1.5
     )

@@ -4,7 +4,7 @@ took it down by name.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from llm_sandbox.backends.base import Control, MachineSpec
 from llm_sandbox.backends.containers.creation.asked_mounts import AskedMounts
@@ -19,7 +19,7 @@ from llm_sandbox.backends.hardening.seccomp_profile import profile_text
 from llm_sandbox.backends.mounts import writes_to_host
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.guest.machine import USER_ID
-from llm_sandbox.limits import Limits
+from llm_sandbox.limits import LimitOptions, Limits
 
 __all__ = ["MEMORY_ALLOWANCE", "PROCESS_ALLOWANCE", "CreateArguments", "create_arguments"]
 
@@ -254,10 +254,10 @@ def _apply(spec: MachineSpec, given: Mapping[str, Any]) -> MachineSpec:
             value = _UNLIMITED[field]
         elif name != "pids_limit":
             value = Limits.parse_size(int(value) if isinstance(value, float) else value, name)
-        limits = replace(limits, **{field: value})
+        limits = limits.replace(**cast(LimitOptions, {field: value}))
     cpus = _cpus(given)
     if cpus is not None:
-        limits = replace(limits, cpus=cpus)
+        limits = limits.replace(cpus=cpus)
     network = given.get("network", given.get("network_mode"))
     if given.get("network_disabled"):
         network = "none"
