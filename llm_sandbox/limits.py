@@ -171,6 +171,24 @@ class Limits:
         }
         return Limits(**cast(LimitOptions, kept | _by_field(given, names)))
 
+    def updated(self, **given: Unpack[LimitOptions]) -> "Limits":
+        """Return these limits with just the named ones changed; see `replace`.
+
+        Args:
+            given: As for `Limits`.
+
+        Raises:
+            ValidationError: As for `Limits`.
+        """
+        names = [item.name for item in fields(self)]
+        values = {name: getattr(self, name) for name in names} | _by_field(given, names)
+        return Limits(**cast(LimitOptions, values))
+
+    def differences(self, other: "Limits") -> frozenset[str]:
+        """Return the names of the fields that `other` has otherwise."""
+        names = [item.name for item in fields(self)]
+        return frozenset(name for name in names if getattr(self, name) != getattr(other, name))
+
     @classmethod
     def parse(cls, value: "Limits | Mapping[str, Any] | None", name: str = "limits") -> "Limits":
         """Return limits from what an option `limits=` may be.

@@ -5,7 +5,7 @@ import contextlib
 import copy
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from anyio.lowlevel import checkpoint
 
@@ -171,6 +171,10 @@ class AsyncSandbox:
     async def gc(cls) -> builtins.list[str]:
         """Remove what sandboxes have left whose keeper was killed; see `Sandbox.gc`."""
         return await in_thread_quickly(Sandbox.gc)
+
+    async def update_limits(self, **limits: Unpack[LimitOptions]) -> Limits:
+        """Hold it to other limits from now on; see `Sandbox.update_limits`."""
+        return await in_thread(lambda _: self._sandbox.update_limits(**limits))
 
     async def update_env(self, env: Mapping[str, str]) -> None:
         """Add environment variables for programs that are started from now on."""

@@ -4,7 +4,7 @@ import copy
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack
 
 from anyio.lowlevel import checkpoint
 
@@ -16,6 +16,7 @@ from llm_sandbox.const import SandboxBackend
 from llm_sandbox.data import ExecutionResult, ProcessResult
 from llm_sandbox.kernel.background import BackgroundCallback
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
+from llm_sandbox.limits import LimitOptions, Limits
 from llm_sandbox.outputs import BackgroundOutput
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.history import HistoryEntry
@@ -192,6 +193,10 @@ class AsyncSession:
     async def is_safe(self, code: str) -> "tuple[bool, list[Violation]]":
         """Judge code by the session's policy without running it; see `BaseSession.is_safe`."""
         return await in_thread_quickly(self._session.is_safe, code)
+
+    async def update_limits(self, **limits: Unpack[LimitOptions]) -> Limits:
+        """Hold the session to other limits from now on; see `BaseSession.update_limits`."""
+        return await in_thread(lambda _: self._session.update_limits(**limits))
 
     async def restart(self) -> None:
         """Give the session a fresh interpreter; files and installed libraries stay."""

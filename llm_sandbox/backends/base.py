@@ -254,6 +254,20 @@ class Machine(abc.ABC):
     def set_deadline(self, seconds: float | None) -> None:
         """Have the machine end in `seconds` from now; None for never."""
 
+    def update_limits(self, limits: Limits) -> None:
+        """Have the machine held to other limits from now on; its `spec` has them then.
+
+        Raises:
+            UnsupportedError: One that differs cannot change while the machine lives; none has.
+            BackendError: The kernel or the engine refused one, such as less than what is used.
+        """
+        raise UnsupportedError(
+            "update_limits()",
+            self.isolation.backend,
+            "limits cannot change while it lives",
+            hint="make another sandbox with limits=",
+        )
+
     @property
     @abc.abstractmethod
     def end_reason(self) -> str | None:

@@ -5,7 +5,7 @@ import contextlib
 import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from llm_sandbox.backends.base import (
@@ -27,6 +27,7 @@ from llm_sandbox.exceptions import (
     BackendError,
     ContainerGoneError,
     KernelNotReadyError,
+    UnsupportedError,
     ValidationError,
 )
 from llm_sandbox.guest.streams import open_pipe
@@ -94,6 +95,10 @@ def resource_limits(limits: Limits, *, processes: bool) -> dict[str, int]:
     return wanted
 
 
+_ON_HOST = frozenset({"output_bytes", "display_bytes", "displays", "artifact_bytes", "artifacts"})
+"""Limits that hold what this computer keeps."""
+
+
 class SupervisedMachine(Machine):
     """See `Machine`.
 
@@ -150,6 +155,7 @@ class SupervisedMachine(Machine):
             "seccomp": base64.b64encode(confinement.get("seccomp", b"")).decode(),
         }
         self._cgroup = cgroup
+        self._tmpfs = tmpfs
         self._oom_seen = 0
         self._end_reason: str | None = None
         self._ready_files: socket.socket | None = None
@@ -352,6 +358,62 @@ class SupervisedMachine(Machine):
             return False
         before, self._oom_seen = self._oom_seen, self._cgroup.oom_kills()
         return self._oom_seen > before
+
+    # --- limits
+
+    def live_limits(self) -> frozenset[str]:
+        """The limits that can change while it lives, by the names of `Limits`' fields."""
+        return _ON_HOST
+
+    def update_limits(self, limits: Limits) -> None:
+        changed = self.spec.limits.differences(limits)
+        fixed = sorted(changed - self.live_limits())
+        if fixed:
+            raise UnsupportedError(
+                f"changing {', '.join(fixed)} of an open sandbox",
+                self.isolation.backend,
+                f"it can change {', '.join(sorted(self.live_limits()))}",
+                hint="give the others when it is made: limits=",
+            )
+        if not changed:
+            return
+        rlimits = {"DATA": limits.memory_bytes} if "memory_bytes" in changed else {}
+        if changed - _ON_HOST:
+            try:
+                self._hold(limits, changed)
+                self._request(
+                    "limits", machine=self.id, tmpfs=self._resized(limits), rlimits=rlimits
+                )
+            except (OSError, BackendError) as error:
+                raise BackendError(
+                    f"the limits could not be changed: {error}",
+                    op="update_limits",
+                    backend=self.isolation.backend,
+                    hint="a limit cannot be less than what is used already",
+                ) from None
+        if rlimits:
+            self._confinement["rlimits"] = {**self._confinement["rlimits"], **rlimits}
+        self.spec = replace(self.spec, limits=limits)
+
+    def _hold(self, limits: Limits, changed: frozenset[str]) -> None:
+        """Change what is held from outside of the machine."""
+        if self._cgroup is not None and changed & {"memory_bytes", "cpus"}:
+            self._cgroup.update(limits)
+
+    def _resized(self, limits: Limits) -> list[dict[str, Any]]:
+        """The file systems in memory whose size differs from what it is."""
+        sizes = {
+            self.spec.workdir: limits.workdir_bytes,
+            "/tmp": limits.tmp_bytes,  # noqa: S108 - inside
+            "/dev/shm": limits.shm_bytes,  # noqa: S108
+        }
+        found = []
+        for entry in self._tmpfs:
+            size = sizes.get(entry["path"], entry["size"])
+            if (size, limits.inodes) != (entry["size"], entry["inodes"]):
+                entry |= {"size": size, "inodes": limits.inodes}
+                found.append(entry)
+        return found
 
     # --- life
 

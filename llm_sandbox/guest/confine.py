@@ -27,6 +27,8 @@ class Confinement:
             no Landlock.
         writable: Paths below which Landlock lets files be changed.
         user: User and group id that the process changes to; None to stay.
+        raisable: Names of `rlimits` whose hard limit stays as it is, because something else holds
+            what they limit.
         oom_score: How readily the kernel kills it when memory runs out, up to 1000; None for as it
             is.
         privileges: Whether capabilities are kept and privileges may be gained: only where there is
@@ -35,6 +37,7 @@ class Confinement:
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.rlimits: dict[str, int] = data.get("rlimits", {})
+        self.raisable: list[str] = data.get("raisable", [])
         self.seccomp = binascii.a2b_base64(data.get("seccomp", ""))
         self.read_only: list[str] = data.get("read_only", [])
         self.writable: list[str] = data.get("writable", [])
@@ -53,6 +56,8 @@ class Confinement:
         for name, value in self.rlimits.items():
             # SIGXCPU comes first and says what it was; who ignores it is killed a second later.
             hard = value + 1 if name == "CPU" else value
+            if name in self.raisable:
+                hard = resource.RLIM_INFINITY
             set_limit(getattr(resource, f"RLIMIT_{name}"), value, hard)
         if self.oom_score is not None:
             with open("/proc/self/oom_score_adj", "w") as file:
@@ -74,13 +79,28 @@ class Confinement:
 
 
 def set_limit(which: int, soft: int, hard: int) -> None:
-    """Lower the soft and the hard limit, each to the hard limit there is where that is lower
+    """Set the soft and the hard limit, each to the hard limit there is where that is lower
     already.
     """
     _, most = resource.getrlimit(which)
     if most != resource.RLIM_INFINITY:
-        soft, hard = min(soft, most), min(hard, most)
+        soft = min(soft, most)
+        hard = most if hard == resource.RLIM_INFINITY else min(hard, most)
     resource.setrlimit(which, (soft, hard))
+
+
+def raise_data_limit(more: int, pid: int = 0) -> None:
+    """Let a process have more of what RLIMIT_DATA counts, or less, as far as it may.
+
+    Args:
+        more: Bytes more; below 0 for less.
+        pid: The process; 0 for the calling one.
+    """
+    soft, hard = resource.prlimit(pid, resource.RLIMIT_DATA)
+    if soft != resource.RLIM_INFINITY:
+        soft = max(0, soft + more)
+        soft = soft if hard == resource.RLIM_INFINITY else min(soft, hard)
+        resource.prlimit(pid, resource.RLIMIT_DATA, (soft, hard))
 
 
 def data_bytes() -> int:

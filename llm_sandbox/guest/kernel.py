@@ -31,6 +31,7 @@ from jupyter_client.session import extract_header
 # isort: on
 from . import frames, parents
 from .cell_input import NO_INPUT, InputStream
+from .confine import raise_data_limit
 from .main_module import Script
 from .observer import Observer
 from .pipes import writers
@@ -394,6 +395,8 @@ class WireKernel(IPythonKernel):
         if "output_bytes" in settings:
             for below in self.streams.below.values():
                 below.limit = settings["output_bytes"]
+        if "more_memory" in settings:
+            raise_data_limit(settings["more_memory"])
         self.is_script = settings.get("script", self.is_script)
         self.session.display_bytes = settings.get("display_bytes", self.session.display_bytes)
 

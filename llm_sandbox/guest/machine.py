@@ -8,6 +8,7 @@ another user. `PlainMachine` has none of it: the local backend.
 
 from __future__ import annotations
 
+import errno
 import os
 import selectors
 import signal
@@ -107,6 +108,17 @@ class PlainMachine:
         """Kill every process but init at once, where the machine can; returns whether it could."""
         return False
 
+    def resize_memory(self, entries: list[dict[str, Any]]) -> None:
+        """Change how much its file systems in memory may hold.
+
+        Args:
+            entries: As `MachineSpec.tmpfs`.
+
+        Raises:
+            OSError: It has none of its own, or one holds more already.
+        """
+        raise OSError(errno.EOPNOTSUPP, "its file systems are not its own")
+
     def killed_for_memory(self) -> bool:
         """Whether the kernel has killed for want of memory since this was last asked."""
         return False
@@ -200,6 +212,30 @@ class NamespaceMachine(PlainMachine):
     def join(self) -> None:
         join_cgroups(self.cgroups)
         join_namespaces(self._pidfd, own_network=self.spec.own_network)
+
+    def resize_memory(self, entries: list[dict[str, Any]]) -> None:
+        # Of a child: a process that has joined a mount namespace sees the machine's files.
+        read, write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            _run_child(lambda: self._resize(entries, write))
+        os.close(write)
+        with os.fdopen(read, "rb") as answer:
+            failure = answer.read()
+        os.waitpid(pid, 0)
+        if failure != b"ok":
+            raise OSError(failure.decode() or "the file systems could not be changed")
+
+    def _resize(self, entries: list[dict[str, Any]], answer: int) -> NoReturn:
+        linux.setns(self._pidfd, linux.CLONE_NEWNS)
+        try:
+            for entry in entries:
+                _remount_memory(entry)
+        except OSError as error:
+            os.write(answer, f"{entry['path']}: {error}".encode())
+            os._exit(1)
+        os.write(answer, b"ok")
+        os._exit(0)
 
     def join_network(self) -> None:
         """Called in a forked child: join the machine's network and nothing else of it."""
@@ -326,6 +362,16 @@ def _mount_memory(entry: dict[str, Any]) -> None:
     options = f"size={entry['size']},nr_inodes={entry['inodes']},mode={entry['mode']}"
     flags = linux.MS_NOSUID | linux.MS_NODEV
     linux.mount("tmpfs", mount_path(point), "tmpfs", flags, options)
+    os.close(point)
+
+
+def _remount_memory(entry: dict[str, Any]) -> None:
+    point = open_mount_point(entry["path"])
+    options = f"size={entry['size']},nr_inodes={entry['inodes']}"
+    flags = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_REMOUNT
+    # Not by a path below /proc, which shows the machine's processes: this one is none of them.
+    os.fchdir(point)
+    linux.mount(None, ".", None, flags, options)
     os.close(point)
 
 

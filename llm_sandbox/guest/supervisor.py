@@ -210,6 +210,14 @@ class Supervisor:
         house.agents.add(agent)
         return {"pid": agent}
 
+    def _op_limits(self, request: Message, fds: list[int]) -> Message:
+        """Change the sizes of file systems, and the limits of processes started from now on."""
+        machine = self._house(request["machine"]).machine
+        if request["tmpfs"]:
+            machine.resize_memory(request["tmpfs"])
+        machine.spec.confinement.rlimits.update(request["rlimits"])
+        return {}
+
     def _op_signal(self, request: Message, fds: list[int]) -> Message:
         running = self._by_key.get(request["process"])
         if running is None:

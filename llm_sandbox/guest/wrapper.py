@@ -32,6 +32,7 @@ import sys
 import time
 
 from . import fields, frames, linux
+from .confine import raise_data_limit
 from .content import bundle, describe_error, encode_display
 from .interpreter import Interpreter
 from .pipes import writers
@@ -157,6 +158,8 @@ class WrapperKernel:
     def _configure(self, settings: dict[str, Any]) -> None:
         self._limit = settings.get("output_bytes", self._limit)
         self._display_bytes = settings.get("display_bytes", self._display_bytes)
+        if "more_memory" in settings:
+            raise_data_limit(settings["more_memory"], self._interpreter.pid)
         wanted = settings.get("environment")
         if wanted is None or wanted == self._environment:
             return

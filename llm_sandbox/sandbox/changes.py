@@ -245,7 +245,9 @@ class _Budget:
         if size > most:
             sparse = f", {human_size(file.stored_bytes)} of them stored"
             shown = human_size(size) + (sparse if file.stored_bytes < size // 2 else "")
-            return f"it has {shown}, over limits.artifact_bytes ({human_size(most)})"
+            return (
+                f"it has {shown}, over limits.artifact_bytes ({human_size(most)}); save() brings it"
+            )
         if self.files_left <= 0:
             return f"the run made more files than limits.artifacts ({self.limits.artifacts})"
         together = human_size(_TOGETHER * most)

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Unpack
 
 from llm_sandbox.backends.base import Isolation, Machine
 from llm_sandbox.exceptions import SessionClosedError
-from llm_sandbox.limits import Limits
+from llm_sandbox.limits import LimitOptions, Limits
 from llm_sandbox.sandbox.checks import check_env
 from llm_sandbox.sandbox.files import SandboxFiles
 from llm_sandbox.sandbox.service import FileService
@@ -92,6 +93,28 @@ class SandboxFacts:
         """Its files."""
         self._check_open()
         return self._files
+
+    def update_limits(self, **limits: Unpack[LimitOptions]) -> Limits:
+        """Hold it to other limits from now on: ``sandbox.update_limits(memory="8g")``.
+
+        What the host keeps of output and files can change anywhere. On bubblewrap so can the sizes
+        of the working directory, ``/tmp`` and ``/dev/shm``, and, where a control group holds them,
+        memory and the CPUs of a sandbox that was made with `cpus`; in a container memory and CPUs.
+
+        Args:
+            limits: The ones that change, by the names that `Limits` takes; the others stay.
+
+        Returns:
+            All limits, as they are now.
+
+        Raises:
+            UnsupportedError: One cannot change in an open sandbox here; nothing has changed then.
+            BackendError: It is less than what is used already.
+            ValidationError: A value is not acceptable.
+        """
+        self._check_open()
+        self._machine.update_limits(self.limits.updated(**limits))
+        return self.limits
 
     def update_env(self, env: Mapping[str, str]) -> None:
         """Add environment variables for programs that this handle starts from now on."""

@@ -61,7 +61,7 @@ class Collection:
     def __init__(self, sandbox: Sandbox, limits: Limits) -> None:
         self._sandbox = sandbox
         self._watch = WorkdirWatch.of(sandbox)
-        self._limits = limits
+        self.limits = limits
         # A kernel that is still starting leaves time for it; a ready one has had it started.
         self._watch.prepare()
 
@@ -85,7 +85,7 @@ class Collection:
                 seconds that are promised.
         """
         within_s = None if deadline.at is None else deadline.at + _LATEST_S - time.monotonic()
-        changes = self._watch.collect(self._limits, within_s)
+        changes = self._watch.collect(self.limits, within_s)
         found = artifacts_from_changes(changes)
         pairs = zip(changes.files, found, strict=True)
         files = tuple(self._reachable(file, artifact) for file, artifact in pairs)

@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.backends.base import Backend, LimitEvents, Machine, MachineSpec
@@ -20,7 +21,7 @@ from llm_sandbox.kernel.client import KernelClient, KernelRun
 from llm_sandbox.kernel.collector import Collector, OutputCallback
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
-from llm_sandbox.limits import Deadline
+from llm_sandbox.limits import Deadline, Limits
 from llm_sandbox.sandbox.sandbox import Sandbox
 from llm_sandbox.sandbox.space import Space, measure_space
 from llm_sandbox.session.assembly import assemble, claimed_number
@@ -190,6 +191,20 @@ class Interpreter:
             script=self._is_script,
         )
         self._fresh = True
+
+    def update_limits(self, limits: Limits) -> None:
+        """Take over the limits that the machine has now."""
+        before = self._config.limits
+        self._config = replace(self._config, limits=limits)
+        if self._collection is not None:
+            self._collection.limits = limits
+        if self._client is not None:
+            # The process limit is less by what a sandbox of its own is held to besides.
+            self._client.configure(
+                more_memory=limits.memory_bytes - before.memory_bytes,
+                output_bytes=limits.output_bytes,
+                display_bytes=limits.display_bytes,
+            )
 
     # --- running
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.selection import resolve
@@ -22,7 +22,7 @@ from llm_sandbox.kernel.background import BackgroundCallback
 from llm_sandbox.kernel.collector import OutputCallback
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
-from llm_sandbox.limits import Deadline, validate_timeout
+from llm_sandbox.limits import Deadline, LimitOptions, Limits, validate_timeout
 from llm_sandbox.outputs import BackgroundOutput
 from llm_sandbox.session.callbacks import listener, stdin_lines
 from llm_sandbox.session.config import SessionConfig, settle
@@ -222,6 +222,32 @@ class BaseSession(MachineSession):
 
         report = self._guard.scan(code)
         return report.is_safe, violations_of(report)
+
+    def update_limits(self, **limits: Unpack[LimitOptions]) -> Limits:
+        """Hold the session to other limits from now on, its variables kept.
+
+        ``session.update_limits(workdir="8g")`` makes room where a working directory is full. What
+        can change where says `Sandbox.update_limits`.
+
+        Args:
+            limits: The ones that change, by the names that `Limits` takes; the others stay.
+
+        Returns:
+            All limits, as they are now.
+
+        Raises:
+            UnsupportedError: One cannot change in an open session here; nothing has changed then.
+            BackendError: It is less than what is used already.
+            ValidationError: A value is not acceptable.
+            SessionBusyError: Something runs.
+            SessionClosedError: The session is not open.
+        """
+        with Turn(self._busy):
+            interpreter = self._open_interpreter()
+            self.sandbox.update_limits(**limits)
+            self.config = replace(self.config, limits=self.sandbox.limits)
+            interpreter.update_limits(self.sandbox.limits)
+            return self.sandbox.limits
 
     def restart(self) -> None:
         """Give the session a fresh interpreter; files and installed libraries stay."""

@@ -286,7 +286,10 @@ def test_a_configuration_comes_from_a_file(tmp_path: Path) -> None:
     config = read_config(str(path))
     assert (config.backend, config.limits.memory_bytes) == ("docker", 1 << 30)
     assert list(config.by_name()) == ["default", "db"]
-    for text, words in [("backend = ", "is not TOML"), ("[limits]\nx = 1", "limits: .*invalid limit .x")]:
+    for text, words in [
+        ("backend = ", "is not TOML"),
+        ("[limits]\nx = 1", "limits: .*invalid limit .x"),
+    ]:
         path.write_text(text)
         with pytest.raises(ValidationError, match=words) as caught:
             read_config(str(path))

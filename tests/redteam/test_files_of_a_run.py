@@ -47,7 +47,7 @@ def test_a_sparse_giant_is_named(session: Any) -> None:
     result = session.run(
         "f = open('giant.png', 'wb'); f.write(b'\\x89PNG\\r\\n\\x1a\\n'); f.truncate(1 << 37)"
     )
-    # One file may not be so large here; the limit of the file system is all that is left without it.
+    # One file may not be so large; without that, only the file system has a limit.
     assert result.error is not None
     with create_session("bubblewrap", limits=Limits(file_size_bytes=2**62)) as free:
         result = free.run(

@@ -158,7 +158,9 @@ print('held', sum(os.fstat(fd).st_blocks * 512 for fd in made) >> 20)
 
 def test_a_full_disk_says_so(session: Any) -> None:
     """Each writable place ends with ENOSPC or EFBIG at its size."""
-    for folder, most in (("/sandbox", 256), ("/tmp", 64), ("/dev/shm", 64)):
+    limits = session.config.limits
+    sizes = (limits.workdir_bytes, limits.tmp_bytes, limits.shm_bytes)
+    for folder, size in zip(("/sandbox", "/tmp", "/dev/shm"), sizes, strict=True):
         result = session.run(
             f"""
 import errno, os
@@ -177,7 +179,7 @@ for number in range(20):
         )
         code, written = result.stdout.split()
         assert code in ("ENOSPC", "EFBIG")
-        assert int(written) <= most
+        assert int(written) <= size >> 20
     assert survives(session)
 
 

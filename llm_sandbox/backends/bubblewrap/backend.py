@@ -211,6 +211,7 @@ class BubblewrapBackend(Backend):
                 self.base_env(spec.workdir),
                 confinement={
                     "rlimits": resource_limits(limits, processes=True),
+                    "raisable": ["DATA"] if cgroup is not None else [],
                     "seccomp": build_filter(
                         architecture(),
                         memory_objects=cgroup is not None,

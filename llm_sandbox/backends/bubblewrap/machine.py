@@ -27,6 +27,18 @@ class BubblewrapMachine(SupervisedMachine):
     start_zygote: Callable[[], None] | None = None
     """Starts what kernels are forked from, where its supervisor is its own; None elsewhere."""
 
+    def live_limits(self) -> frozenset[str]:
+        # A process limit, and that of a file's size, are each process's own.
+        found = super().live_limits() | {"tmp_bytes", "shm_bytes", "inodes"}
+        if self.spec.workdir not in self.spec.mounts:
+            found |= {"workdir_bytes"}
+        if self._cgroup is not None:
+            found |= {"memory_bytes"}
+            # Where processes had to join it at the start, they have only where it was limited.
+            if "cpu" in self._cgroup.controllers:
+                found |= {"cpus"}
+        return found
+
     def start_kernel(self, spec: KernelSpec) -> RawKernel:
         if self.start_zygote is not None and not spec.cold and self.end_reason is None:
             self.start_zygote()

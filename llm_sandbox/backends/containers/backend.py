@@ -12,7 +12,11 @@ from typing import Any, ClassVar
 from llm_sandbox.backends.base import Backend, Isolation, Machine, MachineSpec, Network
 from llm_sandbox.backends.connection import SupervisorConnection
 from llm_sandbox.backends.containers.attached import AttachedLaunch, ExistingContainer
-from llm_sandbox.backends.containers.creation.arguments import CreateArguments, create_arguments
+from llm_sandbox.backends.containers.creation.arguments import (
+    MEMORY_ALLOWANCE,
+    CreateArguments,
+    create_arguments,
+)
 from llm_sandbox.backends.containers.creation.asked_mounts import AskedMounts
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.engine import Engine
@@ -160,10 +164,15 @@ class ContainerBackend(Backend):
                     image.id,
                     image.name,
                     saved=image.labels.get(SNAPSHOT, "").split(),
+                    memory_allowance=self._memory_allowance(),
                     changed_root=not arguments.in_force.read_only_root,
                 ),
                 self._confinement(spec, arguments),
             )
+
+    def _memory_allowance(self) -> int:
+        # A limit by the engine's own name is the whole container's.
+        return 0 if "mem_limit" in self.options.runtime_configs else MEMORY_ALLOWANCE
 
     def _launch(
         self, image: ResolvedImage, runtime: Runtime, arguments: CreateArguments, asked: AskedMounts
@@ -255,6 +264,7 @@ class ContainerBackend(Backend):
     def _confinement(self, spec: MachineSpec, arguments: CreateArguments) -> dict[str, Any]:
         return {
             "rlimits": {**resource_limits(spec.limits, processes=False), **arguments.rlimits},
+            "raisable": [] if "DATA" in arguments.rlimits else ["DATA"],
             "seccomp": build_filter(
                 self.engine.architecture, set_id_bits=not writes_to_host(spec.mounts)
             ),

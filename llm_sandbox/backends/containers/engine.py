@@ -12,6 +12,7 @@ from llm_sandbox.exceptions import (
     ContainerGoneError,
     ImageNotFoundError,
     SandboxError,
+    UnsupportedError,
 )
 
 if TYPE_CHECKING:
@@ -108,6 +109,30 @@ class Engine:
                 image, **{**arguments, "entrypoint": command, "volumes": volumes}
             )
         return str(made.id)
+
+    def update_container(self, container: str, arguments: Mapping[str, Any]) -> None:
+        """Change the limits of a running container.
+
+        Args:
+            container: Its id.
+            arguments: What the client's ``update`` takes.
+
+        Raises:
+            UnsupportedError: The engine cannot; Podman 4.3 is such a one.
+            BackendError: The engine refused.
+        """
+        import docker.errors
+
+        with self.errors("update_limits", container):
+            found = self.client.containers.get(container)
+            try:
+                found.update(**arguments)
+            except docker.errors.NotFound:  # not the container, as it was there
+                raise UnsupportedError(
+                    f"changing {', '.join(arguments)} of a running container",
+                    self.name,
+                    f"version {self.version['Version']} of the engine cannot",
+                ) from None
 
     @contextlib.contextmanager
     def errors(self, op: str, subject: str = "") -> Iterator[None]:

@@ -22,6 +22,7 @@ from llm_sandbox.backends.base import (
     RawProcess,
 )
 from llm_sandbox.backends.connection import SupervisorConnection
+from llm_sandbox.backends.containers.creation.arguments import CPU_PERIOD_US
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.entering import find_process
 from llm_sandbox.backends.containers.snapshots import SAVED_SITE, SAVED_WORKDIR, save_container
@@ -34,6 +35,7 @@ from llm_sandbox.exceptions import (
     KernelNotReadyError,
     SandboxError,
 )
+from llm_sandbox.limits import Limits
 from llm_sandbox.settings import get_settings
 
 __all__ = [
@@ -120,6 +122,9 @@ class Origin:
     """The image's name, for people."""
     saved: Collection[str] = ()
     """What the image has saved of another machine: ``workdir``, ``site``."""
+    memory_allowance: int | None = None
+    """Bytes that the container may have beyond `Limits.memory_bytes`; None for one that is not
+    ours, whose limits stay as they are."""
     changed_root: bool = False
     """Whether the image's own files can have been changed in it."""
     guest: str = python_environment.GUEST_ROOT
@@ -210,6 +215,21 @@ class ContainerMachine(SupervisedMachine):
                 backend=self.isolation.backend,
                 hint="open a new session",
             ) from None
+
+    def live_limits(self) -> frozenset[str]:
+        found = super().live_limits()
+        return found if self.origin.memory_allowance is None else found | {"memory_bytes", "cpus"}
+
+    def _hold(self, limits: Limits, changed: frozenset[str]) -> None:
+        values: dict[str, Any] = {}
+        if "memory_bytes" in changed:
+            whole = limits.memory_bytes + (self.origin.memory_allowance or 0)
+            values |= {"mem_limit": whole, "memswap_limit": whole}
+        if "cpus" in changed:
+            quota = -1 if limits.cpus is None else int(limits.cpus * CPU_PERIOD_US)
+            values |= {"cpu_period": CPU_PERIOD_US, "cpu_quota": quota}
+        if values:
+            self.origin.engine.update_container(self.origin.container, values)
 
     def limit_events(self) -> LimitEvents:
         counts = self._request("limit_events", machine=self.id, answer_s=_EVENTS_S)

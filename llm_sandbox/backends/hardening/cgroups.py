@@ -148,6 +148,19 @@ class Cgroup:
         if limits.memory_requested_bytes is not None:
             _write(memory / "memory.low", limits.memory_requested_bytes)
 
+    def update(self, limits: Limits) -> None:
+        """Hold the group to other limits of `controllers`.
+
+        Raises:
+            OSError: The kernel refused one, such as less memory than is used.
+        """
+        swap = self._paths["memory"] / "memory.memsw.limit_in_bytes"
+        if self._tree.version == 1 and swap.exists():
+            # Memory with swap may never be limited to less than memory alone.
+            now = int(swap.read_text())
+            _write(swap, max(now, limits.memory_bytes))
+        self._apply(limits)
+
     @property
     def controllers(self) -> frozenset[str]:
         """The controllers that hold a limit here."""

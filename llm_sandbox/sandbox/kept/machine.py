@@ -7,6 +7,7 @@ import os
 import socket
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from llm_sandbox.backends.base import (
 )
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.exceptions import BackendError, ContainerGoneError
+from llm_sandbox.limits import Limits
 from llm_sandbox.sandbox.kept.codec import decode, encode
 from llm_sandbox.sandbox.kept.line import Line
 from llm_sandbox.sandbox.kept.network import KeptNetwork
@@ -195,6 +197,10 @@ class KeptMachine(Machine):
 
     def on_end(self, call: Callable[[], None]) -> None:
         self._line.on_end(call)
+
+    def update_limits(self, limits: Limits) -> None:
+        self._line.request("limits", limits=encode(limits))
+        self.spec = replace(self.spec, limits=limits)
 
     def set_deadline(self, seconds: float | None) -> None:
         self._line.request("deadline", seconds=seconds)

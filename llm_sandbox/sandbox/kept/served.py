@@ -264,6 +264,9 @@ class ServedClient:
     def _op_deadline(self, message: Message, fds: list[int]) -> None:
         self._keeper.set_deadline(message["seconds"])
 
+    def _op_limits(self, message: Message, fds: list[int]) -> None:
+        self._keeper.machine.update_limits(decode(message["limits"]))
+
     def _op_tags(self, message: Message, fds: list[int]) -> None:
         self._keeper.set_tags(decode(message["tags"]))
 

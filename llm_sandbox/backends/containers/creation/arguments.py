@@ -21,7 +21,13 @@ from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.guest.machine import USER_ID
 from llm_sandbox.limits import LimitOptions, Limits
 
-__all__ = ["MEMORY_ALLOWANCE", "PROCESS_ALLOWANCE", "CreateArguments", "create_arguments"]
+__all__ = [
+    "CPU_PERIOD_US",
+    "MEMORY_ALLOWANCE",
+    "PROCESS_ALLOWANCE",
+    "CreateArguments",
+    "create_arguments",
+]
 
 MEMORY_ALLOWANCE: Final = 192 << 20
 """Bytes that a container may have beyond what its code may: for process 1, the carrier of its
@@ -50,7 +56,7 @@ _SHARES_OF_CPU: Final = 1024
 _LEAST_SHARES: Final = 2
 """What the kernel counts a processor as, and the least that it takes."""
 
-_CPU_PERIOD_US: Final = 100_000
+CPU_PERIOD_US: Final = 100_000
 """The engine's own, where none is given."""
 
 _LIMITS: Final = {
@@ -272,7 +278,7 @@ def _cpus(given: Mapping[str, Any]) -> float | None:
         if name in given:
             return float(given[name]) * scale
     if given.get("cpu_quota", 0) > 0:
-        return float(given["cpu_quota"] / given.get("cpu_period", _CPU_PERIOD_US))
+        return float(given["cpu_quota"] / given.get("cpu_period", CPU_PERIOD_US))
     return None
 
 
