@@ -78,11 +78,13 @@ $(VENV)/.stamp-pip: | $(BIN)/python
 
 $(VENV)/.stamp-demo: pyproject.toml $(VENV)/.stamp-pip
 	$(SAY) "installing llm-sandbox and what it needs (the first time takes a minute or two)"
+	@$(BIN)/python -m pip uninstall --quiet --yes llm-sandbox 2>/dev/null # its name in older clones
 	@$(BIN)/python -m pip install --editable .
 	@touch $@
 
 $(VENV)/.stamp-dev: pyproject.toml $(VENV)/.stamp-pip
 	$(SAY) "installing llm-sandbox with the tools for development (the first time takes a minute or two)"
+	@$(BIN)/python -m pip uninstall --quiet --yes llm-sandbox 2>/dev/null # its name in older clones
 	@$(BIN)/python -m pip install --editable . --group dev
 	@touch $@ $(VENV)/.stamp-demo
 

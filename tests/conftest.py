@@ -5,6 +5,7 @@ import signal
 import pytest
 
 pytest_plugins = [
+    "tests.plugins.accounts",
     "tests.plugins.conformance_table",
     "tests.plugins.descriptors",
     "tests.plugins.language_table",

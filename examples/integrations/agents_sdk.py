@@ -1,6 +1,6 @@
 """Ask an agent of OpenAI's Agents SDK about a table: it writes code, and sees its figures.
 
-    pip install 'llm-sandbox[agents]'
+    pip install '.[agents]'
     python examples/integrations/agents_sdk.py [MODEL [QUESTION]]
 
 Without MODEL its answers are the ones written down here, and nothing leaves this machine. With it

@@ -1,6 +1,6 @@
 """An evaluation of inspect_ai whose programs run in sandboxes, with a model that was written down.
 
-    pip install 'llm-sandbox[inspect]'
+    pip install '.[inspect]'
     python examples/integrations/inspect_evaluation.py [BACKEND] [--model NAME]
 
 Each sample gets a sandbox of its own with its files and its set-up, and the scorer looks at what is

@@ -1,6 +1,6 @@
 """Ask a model about a table, in LangGraph: it writes code, and sees the figures that come back.
 
-    pip install 'llm-sandbox[langchain]' langgraph
+    pip install '.[langchain]' langgraph
     python examples/integrations/langchain_agent.py [MODEL [QUESTION]]
 
 Without MODEL its answers are the ones written down here, and nothing leaves this machine. MODEL is

@@ -1,6 +1,6 @@
 """Use the MCP server the way clients do: start it, look at its tools, have a figure drawn.
 
-    pip install 'llm-sandbox[mcp]'
+    pip install '.[mcp]'
     python examples/integrations/mcp_client.py
 
 Clients such as Claude, Cursor, VS Code and Codex do this by themselves:

@@ -1,6 +1,6 @@
 """Run notebooks in sandboxes, in whatever language their cells are.
 
-    pip install 'llm-sandbox[jupyter]' nbclient
+    pip install '.[jupyter]' nbclient
     python examples/integrations/notebook.py [LANGUAGE]
 
 After ``llm-sandbox kernelspec install --lang r`` JupyterLab offers the same kernel, and

@@ -1,6 +1,6 @@
 """Ask a model about a table: it writes code, the sandbox runs it, and its figures come back.
 
-    pip install 'llm-sandbox[openai]'
+    pip install '.[openai]'
     OPENAI_API_KEY=... python examples/integrations/openai_agent.py MODEL [QUESTION]
 
 Another provider, or a server of your own, is named by OPENAI_BASE_URL; most of them speak Chat

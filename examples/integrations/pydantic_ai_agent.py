@@ -1,6 +1,6 @@
 """Ask an agent of pydantic-ai about a table: it writes code, and sees its figures.
 
-    pip install 'llm-sandbox[pydantic-ai]'
+    pip install '.[pydantic-ai]'
     python examples/integrations/pydantic_ai_agent.py [MODEL [QUESTION]]
 
 Without MODEL its answers are the ones written down here, and nothing leaves this machine. With it,

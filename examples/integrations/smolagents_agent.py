@@ -1,6 +1,6 @@
 """Ask an agent of smolagents about a table: the code that it writes runs in a sandbox.
 
-    pip install 'llm-sandbox[smolagents]'
+    pip install '.[smolagents]'
     python examples/integrations/smolagents_agent.py [MODEL [QUESTION]]
 
 Without MODEL its answers are the ones written down here, and nothing leaves this machine. With it

@@ -1,6 +1,6 @@
 """Tell logs and OpenTelemetry what was run, and never what it said.
 
-pip install 'llm-sandbox[otel]' opentelemetry-sdk
+pip install '.[otel]' opentelemetry-sdk
 python examples/integrations/telemetry.py
 """
 

@@ -1,6 +1,6 @@
 """A pipeline whose steps hand a sandbox on: one prepares it, the next goes on in it.
 
-    pip install 'llm-sandbox[zenml]' 'zenml[local]'
+    pip install '.[zenml]' 'zenml[local]'
     python examples/zenml/handing_over.py [local | bubblewrap | docker | podman]
 
 It registers what it needs with the ZenML that is configured; `ZENML_CONFIG_PATH=$(mktemp -d)` in

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from llm_sandbox.backends.base import Backend, Network
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
+from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     SandboxError,
@@ -108,7 +109,7 @@ def _check_engine(name: str, lang: str) -> str:
         raise BackendUnavailableError(
             f"the client of {name} is not installed",
             backend=name,
-            hint=f"pip install 'llm-sandbox[{name}]'",
+            hint=install_command(name),
         )
     return f", and has the image {image}"
 

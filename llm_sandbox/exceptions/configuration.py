@@ -37,8 +37,10 @@ class MissingDependencyError(ConfigurationError):
     def __init__(
         self, message: str, *, extra: str | None = None, **facts: Unpack[ErrorFacts]
     ) -> None:
-        if extra is not None:
-            facts.setdefault("hint", f"pip install 'llm-sandbox[{extra}]'")
+        if extra is not None and "hint" not in facts:
+            from llm_sandbox.distribution import install_command
+
+            facts["hint"] = install_command(extra)
         super().__init__(message, **facts)
         self.extra = extra
 

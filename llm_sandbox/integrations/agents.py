@@ -1,6 +1,6 @@
 """OpenAI's Agents SDK: a session as a function tool, whose figures the model sees.
 
-Needs ``pip install 'llm-sandbox[agents]'``; importing this without it says so.
+Needs the extra ``agents``; importing this without it says what to type.
 """
 
 from typing import Annotated, Any

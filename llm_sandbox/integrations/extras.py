@@ -3,6 +3,7 @@
 from importlib import import_module
 from types import ModuleType
 
+from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import MissingDependencyError
 
 __all__ = ["require"]
@@ -29,7 +30,7 @@ def require(module: str, extra: str) -> ModuleType:
             raise MissingDependencyError(
                 f"the installed {name} has no {error.name}: another version is needed",
                 extra=extra,
-                hint=f"pip install --upgrade 'llm-sandbox[{extra}]'",
+                hint=install_command(extra, upgrade=True),
             ) from error
         raise MissingDependencyError(f"{name} is not installed", extra=extra) from error
 

@@ -1,6 +1,6 @@
 """LangChain and LangGraph: a session as a tool, whose figures the model sees.
 
-Needs ``pip install 'llm-sandbox[langchain]'``; importing this without it says so.
+Needs the extra ``langchain``; importing this without it says what to type.
 """
 
 from typing import Any

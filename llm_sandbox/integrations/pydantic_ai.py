@@ -1,6 +1,6 @@
 """pydantic-ai: `Agent(..., toolsets=[SandboxToolset()])` gives an agent a sandbox to run code in.
 
-Needs ``pip install 'llm-sandbox[pydantic-ai]'``; importing this without it says so.
+Needs the extra ``pydantic-ai``; importing this without it says what to type.
 """
 
 import base64

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from llm_sandbox import SandboxBackend, create_session
 
+ROOT = Path(__file__).resolve().parents[2]
 NOWHERE = "unix:///nowhere/engine.sock"
 
 if TYPE_CHECKING:
@@ -63,6 +65,22 @@ def test_an_engine(cli: Callable[..., Done]) -> None:
     else:
         assert "llm-sandbox images build python --engine docker" == docker["hint"]
     assert docker["engine"] in cli("doctor").out
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_the_other_project_of_this_name(
+    cli: Callable[..., Done], tmp_path: Path, installed: bool
+) -> None:
+    """Two distributions that own the same files are told of, and how to be left with one."""
+    about = tmp_path / "llm_sandbox-0.3.46.dist-info" / "METADATA"
+    if installed:
+        about.parent.mkdir()
+        about.write_text("Metadata-Version: 2.1\nName: llm-sandbox\nVersion: 0.3.46\n")
+    nowhere = {"DOCKER_HOST": NOWHERE, "PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    told = "llm-sandbox 0.3.46 is installed here too" in cli("doctor", **nowhere).out
+    assert installed == told
+    found = json.loads(cli("doctor", "--json", **nowhere).out)["namesake"]
+    assert installed == (found == "0.3.46")
 
 
 def test_unhealthy(cli: Callable[..., Done]) -> None:

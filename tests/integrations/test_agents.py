@@ -25,6 +25,7 @@ from agents import (
 from openai import AsyncOpenAI
 
 from llm_sandbox import create_session
+from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import NotOpenSessionError
 from llm_sandbox.integrations.agents import make_tool
 from llm_sandbox.integrations.tool import ToolOptions
@@ -238,4 +239,4 @@ def test_a_missing_package_names_what_to_install() -> None:
         "except MissingDependencyError as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert "pip install 'llm-sandbox[agents]'" in done.stdout, done.stderr
+    assert install_command("agents") in done.stdout, done.stderr

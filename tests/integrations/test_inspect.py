@@ -11,6 +11,7 @@ import pytest
 from inspect_ai.util._sandbox import self_check
 
 from llm_sandbox.backends.registry import get_backend
+from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.integrations.inspect import InspectSandbox, SandboxConfig
 
@@ -138,4 +139,4 @@ def test_without_inspect_the_extra_is_named(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60
     )
-    assert done.stdout == "inspect_ai is not installed\npip install 'llm-sandbox[inspect]'\n"
+    assert done.stdout == f"inspect_ai is not installed\n{install_command('inspect')}\n"

@@ -18,6 +18,7 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from pydantic import Field
 
 from llm_sandbox import ExecutionResult, create_session
+from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import NotOpenSessionError
 from llm_sandbox.integrations.langchain import make_tool
 from llm_sandbox.integrations.tool import ToolOptions
@@ -218,4 +219,4 @@ def test_a_missing_package_names_what_to_install() -> None:
         "except MissingDependencyError as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert "pip install 'llm-sandbox[langchain]'" in done.stdout, done.stderr
+    assert install_command("langchain") in done.stdout, done.stderr

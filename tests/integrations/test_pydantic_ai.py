@@ -14,6 +14,7 @@ from pydantic_ai.models.test import TestModel
 
 from llm_sandbox import SandboxSession, create_session
 from llm_sandbox.data import ExecutionResult
+from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import NotOpenSessionError, ValidationError
 from llm_sandbox.integrations.pydantic_ai import SandboxToolset
 from llm_sandbox.integrations.tool import ToolOptions
@@ -204,4 +205,4 @@ def test_a_missing_package_names_what_to_install() -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
     )
-    assert "pip install 'llm-sandbox[pydantic-ai]'" in done.stdout, done.stderr
+    assert install_command("pydantic-ai") in done.stdout, done.stderr

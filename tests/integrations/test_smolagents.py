@@ -16,6 +16,7 @@ from smolagents.models import ChatMessage, MessageRole, Model
 from smolagents.utils import AgentExecutionError
 
 from llm_sandbox import create_session
+from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import (
     SecurityViolationError,
     UnsupportedError,
@@ -311,4 +312,4 @@ def test_a_missing_package_names_what_to_install() -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
     )
-    assert "pip install 'llm-sandbox[smolagents]'" in done.stdout, done.stderr
+    assert install_command("smolagents") in done.stdout, done.stderr

@@ -37,6 +37,7 @@ from llm_sandbox import (
     get_security_policy,
     tool_call_id,
 )
+from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import MissingDependencyError, ValidationError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -330,7 +331,7 @@ def test_a_missing_package_names_its_command(
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingDependencyError, match="not installed") as caught:
         observer()
-    assert caught.value.hint == f"pip install 'llm-sandbox[{extra}]'"
+    assert caught.value.hint == install_command(extra)
 
 
 def test_neither_package_is_loaded_before_it_is_used() -> None:

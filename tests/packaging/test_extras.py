@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from llm_sandbox.distribution import install_command
+
 ROOT = Path(__file__).resolve().parents[2]
 
 # A fresh interpreter in which some packages are as if they were not installed.
@@ -86,7 +88,7 @@ def test_what_is_missing_is_named_with_the_command_that_brings_it(extra: str) ->
     package, statement = NEEDS[extra]
     hint = run(WITHOUT.format(names={package}) + ASKED.format(statement=statement))
 
-    assert f"pip install 'llm-sandbox[{extra}]'" in hint
+    assert install_command(extra) in hint
     assert extra in extras()
 
 
@@ -94,9 +96,9 @@ def test_a_package_that_is_too_old_is_not_called_missing() -> None:
     """It is there, and what brings a newer one is said."""
     require = "from llm_sandbox.integrations.extras import require; require('{}', 'openai')"
     hint = run(ASKED.format(statement=require.format("openai.lib.no_such_module")))
-    assert hint == "pip install --upgrade 'llm-sandbox[openai]'"
+    assert hint == install_command("openai", upgrade=True)
     missing = run(ASKED.format(statement=require.format("no_such_package.module")))
-    assert missing == "pip install 'llm-sandbox[openai]'"
+    assert missing == install_command("openai")
 
 
 def test_a_session_runs_without_any_of_them() -> None:

@@ -40,13 +40,14 @@ def needed_images(items: list[pytest.Item]) -> dict[str, list[str]]:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     for mark in item.iter_markers("engine"):
         name = mark.args[0] if mark.args else "docker"
-        reason = _missing(name, mark.kwargs.get("image"))
+        reason = missing_engine(name, mark.kwargs.get("image"))
         if reason is not None:
             pytest.skip(reason)
 
 
 @cache
-def _missing(name: str, image: str | None) -> str | None:
+def missing_engine(name: str, image: str | None) -> str | None:
+    """Why tests that need an engine, and an image in it, are skipped; None where they are not."""
     from llm_sandbox.backends.containers.backend import ContainerBackend
     from llm_sandbox.backends.containers.images.names import find_image
     from llm_sandbox.backends.containers.images.recipes import image_name

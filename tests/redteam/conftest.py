@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import pwd
 import secrets
 import shutil
 import signal
@@ -185,20 +184,6 @@ def inside(request: pytest.FixtureRequest) -> Callable[[Any, str], dict[str, Any
         return dict(json.loads(result.stdout.splitlines()[-1]))
 
     return as_cell if request.param == "cell" else as_program
-
-
-@pytest.fixture(scope="session")
-def plain_user() -> Iterator[int]:
-    """An unprivileged uid of the host: this one, or that of an account made for the test."""
-    if os.geteuid() != 0:
-        yield os.geteuid()
-        return
-    name = f"redteam{secrets.token_hex(3)}"
-    if shutil.which("useradd") is None:
-        pytest.skip("there is no useradd, and root is no unprivileged user")
-    subprocess.run(["useradd", "--create-home", "--shell", "/bin/sh", name], check=True)
-    yield pwd.getpwnam(name).pw_uid
-    subprocess.run(["userdel", "--remove", name], capture_output=True)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from llm_sandbox import Sandbox, Secret, UnsupportedError, ValidationError, create_session
+from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import CommandFailedError
 from llm_sandbox.network import NetworkRules
 from tests.network.conftest import backend, gated, usable
@@ -246,4 +247,4 @@ def test_without_the_signing_library_the_extra_is_named() -> None:
         "except Exception as error: print(type(error).__name__, error.hint)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert done.stdout == "MissingDependencyError pip install 'llm-sandbox[egress]'\n", done.stderr
+    assert done.stdout == f"MissingDependencyError {install_command('egress')}\n", done.stderr

@@ -8,6 +8,7 @@ import pytest
 
 from llm_sandbox import exceptions as e
 from llm_sandbox.data import ExecutionResult, ProcessResult
+from llm_sandbox.distribution import install_command
 from llm_sandbox.security import SecurityIssueSeverity, SecurityPattern
 
 PATTERN = SecurityPattern(pattern="x", description="d", severity=SecurityIssueSeverity.HIGH)
@@ -113,7 +114,7 @@ def test_every_error_is_drawn_in_the_module_docstring(error):
 
 def test_a_hint_stands_on_a_line_of_its_own():
     error = e.MissingDependencyError("podman is not installed", extra="podman")
-    assert str(error) == "podman is not installed\npip install 'llm-sandbox[podman]'"
+    assert str(error) == f"podman is not installed\n{install_command('podman')}"
     assert str(e.SandboxError("plain")) == "plain"
 
 

@@ -13,6 +13,7 @@ from llm_sandbox.backends import selection
 from llm_sandbox.backends.containers.images.recipes import image_name
 from llm_sandbox.backends.containers.probe import look_at, looked_for_at
 from llm_sandbox.backends.registry import get_backend
+from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import IsolationUnavailableError, ValidationError
 from llm_sandbox.settings import get_settings
 
@@ -137,7 +138,7 @@ def test_an_engine_without_its_client_is_not_chosen(engine, monkeypatch, without
     )
     with pytest.raises(IsolationUnavailableError) as caught:
         selection.choose()
-    assert "pip install 'llm-sandbox[docker]'" in caught.value.hint
+    assert install_command("docker") in caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -34,9 +34,7 @@ def connect_docker(client: object = None) -> Engine:
     try:
         import docker
     except ImportError:
-        raise MissingDependencyError(
-            "the docker backend needs docker-py", hint="pip install 'llm-sandbox[docker]'"
-        ) from None
+        raise MissingDependencyError("the docker backend needs docker-py", extra="docker") from None
     if client is not None:
         if not isinstance(client, docker.DockerClient):
             raise ValidationError(

@@ -1,7 +1,7 @@
 """inspect_ai: evaluations whose programs run in sandboxes, ``sandbox="llm_sandbox"``.
 
-Needs ``pip install 'llm-sandbox[inspect]'``; inspect finds the provider by its entry point. Start
-reading at `provider`.
+Needs the extra ``inspect``; inspect finds the provider by its entry point. Start reading at
+`provider`.
 """
 
 from llm_sandbox.integrations.extras import require

@@ -1,6 +1,6 @@
 """Jupyter: notebooks whose kernels live in sandboxes, whatever runs them: JupyterLab, papermill.
 
-Needs ``pip install 'llm-sandbox[jupyter]'``; importing this without it says so.
+Needs the extra ``jupyter``; importing this without it says what to type.
 From the command line: ``llm-sandbox kernelspec``.
 """
 

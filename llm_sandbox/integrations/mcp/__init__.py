@@ -1,6 +1,6 @@
 """A server of the Model Context Protocol: any client gets sandboxes as tools.
 
-Needs ``pip install 'llm-sandbox[mcp]'``; importing this without it says so.
+Needs the extra ``mcp``; importing this without it says what to type.
 From the command line: ``llm-sandbox mcp``.
 """
 

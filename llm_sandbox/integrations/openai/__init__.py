@@ -1,7 +1,7 @@
 """OpenAI's Responses and Chat Completions: the session as a tool, and a bounded loop.
 
-Needs ``pip install 'llm-sandbox[openai]'`` for `run_agent`, `run_agent_async` and
-`registered_function`; the definitions and answers are plain dictionaries.
+Needs the extra ``openai`` for `run_agent`, `run_agent_async` and `registered_function`; the
+definitions and answers are plain dictionaries.
 """
 
 from llm_sandbox.integrations.openai.agent import run_agent, run_agent_async

@@ -1,6 +1,6 @@
 """smolagents: `CodeAgent(executor=SandboxExecutor())` runs what the agent writes in a sandbox.
 
-Needs ``pip install 'llm-sandbox[smolagents]'``; importing this without it says so.
+Needs the extra ``smolagents``; importing this without it says what to type.
 """
 
 from llm_sandbox.integrations.extras import require

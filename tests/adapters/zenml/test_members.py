@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from llm_sandbox.adapters import zenml
+from llm_sandbox.distribution import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -255,4 +256,4 @@ for name in stack.__all__:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "" == done.stderr
-    assert 4 == done.stdout.count("pip install 'llm-sandbox[zenml]'"), done.stdout
+    assert 4 == done.stdout.count(install_command("zenml")), done.stdout
