@@ -60,6 +60,8 @@ class Record:
     """Why it has ended."""
     exit_code: int | None = None
     """What it came to."""
+    session: str | None = None
+    """Language of the session that lives in it; None for a sandbox without one."""
     format: int = field(default=_FORMAT)
     """Version of this form."""
 
@@ -131,6 +133,7 @@ _CHECKS: dict[str, Any] = {
     "state": lambda value: value in _STATES,
     "end_reason": _or_none(_text),
     "exit_code": _or_none(_whole),
+    "session": _or_none(_text),
     "format": lambda value: value == _FORMAT,
 }
 
