@@ -14,10 +14,11 @@ from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network
 
 if TYPE_CHECKING:
+    from llm_sandbox.artifact_session import ArtifactSandboxSession
+    from llm_sandbox.pool import ContainerPoolManager
     from llm_sandbox.secrets import Secret
     from llm_sandbox.security import SecurityPolicy
     from llm_sandbox.session.config import Start
-    from llm_sandbox.session.session import BaseSession
     from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["SandboxSession", "create_session"]
@@ -47,15 +48,19 @@ def create_session(
     allow_unsafe: Sequence[str] = (),
     environment: str | None = None,
     libraries: Sequence[str] = (),
+    skip_environment_setup: bool = False,
     env: Mapping[str, str] | None = None,
+    env_vars: Mapping[str, str] | None = None,
     secrets: "Mapping[str, str] | Sequence[Secret] | None" = None,
     limits: Limits | None = None,
     network: Network = "blocked",
     persistent: bool = True,
     start: "Start" = "warm",
     observers: "Sequence[RunObserver]" = (),
-) -> "BaseSession":
-    """Return a new session; use it in a with block, or call `open` and `close`.
+    pool: "ContainerPoolManager | None" = None,
+    encoding_errors: str | None = None,
+) -> "ArtifactSandboxSession":
+    r"""Return a new session; use it in a with block, or call `open` and `close`.
 
     Args:
         backend: Where the sandbox is made; None picks the strongest that works here and says which.
@@ -92,7 +97,10 @@ def create_session(
         environment: For the micromamba backend: the environment that programs run in. Variables are
             given with `env`.
         libraries: Libraries to install at open.
+        skip_environment_setup: Whether the sandbox is used as it is: `install` and ``libraries=``
+            are refused. Nothing else is set up at open in any case.
         env: Environment variables of everything in the sandbox.
+        env_vars: Another name of `env`.
         secrets: Values by name, which are more of them and never shown; or `Secret` objects, which
             may be files or placeholders.
         limits: Memory, processes, disk and output; see `Limits`.
@@ -103,6 +111,11 @@ def create_session(
             figures come back only if the code saves them.
         start: ``warm`` forks a preloaded interpreter; ``cold`` starts one that shares nothing.
         observers: Called with a `RunRecord` after each run, command and installation.
+        pool: Take the sandbox from a pool, made with `llm_sandbox.pool.create_pool_manager`; what
+            it is like was said there, and only timeouts, policy, plots, `verbose` and observers are
+            the session's own.
+        encoding_errors: What becomes of bytes that are no UTF-8. They appear as ``\xff`` escapes,
+            and None and ``backslashreplace`` are what can be asked for.
 
     Raises:
         UnsupportedBackendError: There is no such backend in this version.
@@ -114,12 +127,30 @@ def create_session(
         ValidationError: A value that is not acceptable.
     """
     given = locals()
-    if lang == SupportedLanguage.PYTHON and start == "warm":
+    if isinstance(backend, str) and backend.lower() not in list(SandboxBackend):
+        from llm_sandbox.compat.backends import registered
+
+        factory = registered(backend)
+        if factory is not None:
+            return factory(**_changed(given))
+    if pool is None and lang == SupportedLanguage.PYTHON and start == "warm":
         # Takes longer than loading what follows, and happens elsewhere.
         prepare(backend, "open" if network == "open" else "blocked")
     from llm_sandbox.artifact_session import ArtifactSandboxSession
 
     return ArtifactSandboxSession(**given)
+
+
+def _changed(given: Mapping[str, object]) -> dict[str, Any]:
+    """The arguments that are not the defaults, but for the backend."""
+    from inspect import signature
+
+    parameters = signature(create_session).parameters
+    return {
+        name: value
+        for name, value in given.items()
+        if name != "backend" and value != parameters[name].default
+    }
 
 
 SandboxSession = create_session

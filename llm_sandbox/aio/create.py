@@ -13,6 +13,7 @@ from llm_sandbox.network import Network
 from llm_sandbox.session.config import Start
 
 if TYPE_CHECKING:
+    from llm_sandbox.pool import ContainerPoolManager
     from llm_sandbox.secrets import Secret
     from llm_sandbox.security import SecurityPolicy
     from llm_sandbox.telemetry import RunObserver
@@ -44,13 +45,17 @@ def create_session(
     allow_unsafe: Sequence[str] = (),
     environment: str | None = None,
     libraries: Sequence[str] = (),
+    skip_environment_setup: bool = False,
     env: Mapping[str, str] | None = None,
+    env_vars: Mapping[str, str] | None = None,
     secrets: "Mapping[str, str] | Sequence[Secret] | None" = None,
     limits: Limits | None = None,
     network: Network = "blocked",
     persistent: bool = True,
     start: Start = "warm",
     observers: "Sequence[RunObserver]" = (),
+    pool: "ContainerPoolManager | None" = None,
+    encoding_errors: str | None = None,
 ) -> AsyncSession:
     """Return a new session; use it in an async with block, or await `open` and `close`.
 
