@@ -8,6 +8,7 @@ there                                     here
 ========================================  ======================================================
 ``InteractiveSandboxSession, KernelType`` `llm_sandbox.interactive`
 ``llm_sandbox.pool``                      the same path, on sandboxes that serve one session each
+``llm_sandbox.session``'s classes          the top of the package
 ``SessionConfig``, ``core.config``        `llm_sandbox.session.config`
 ``core.session_base``                     `llm_sandbox.session.session`
 ``DefaultImage``                          `llm_sandbox.const`
