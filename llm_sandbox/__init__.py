@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from llm_sandbox.backends.base import Isolation
     from llm_sandbox.backends.snapshot import Snapshot
     from llm_sandbox.charts import Chart
+    from llm_sandbox.compat.backends import (
+        BackendCapabilities,
+        BackendDefinition,
+        get_backend,
+        list_backends,
+        register_backend,
+    )
     from llm_sandbox.const import (
+        DefaultImage,
         RunCause,
         RunStatus,
         SandboxBackend,
@@ -43,6 +51,7 @@ if TYPE_CHECKING:
         UnsupportedError,
         ValidationError,
     )
+    from llm_sandbox.interactive import InteractiveSandboxSession, KernelType
     from llm_sandbox.limits import Limits
     from llm_sandbox.mounts import Bind, Tmpfs, Volume
     from llm_sandbox.network import NetworkEvent, NetworkRules
@@ -58,6 +67,7 @@ if TYPE_CHECKING:
         SecurityPolicy,
         get_security_policy,
     )
+    from llm_sandbox.session.config import SessionConfig
     from llm_sandbox.session.session import BaseSession
     from llm_sandbox.session.variables import Variable
     from llm_sandbox.tables import Table
@@ -77,7 +87,21 @@ _HOME = {
     "backends.base": ("Isolation",),
     "backends.snapshot": ("Snapshot",),
     "charts": ("Chart",),
-    "const": ("RunCause", "RunStatus", "SandboxBackend", "StateOutcome", "SupportedLanguage"),
+    "compat.backends": (
+        "BackendCapabilities",
+        "BackendDefinition",
+        "get_backend",
+        "list_backends",
+        "register_backend",
+    ),
+    "const": (
+        "DefaultImage",
+        "RunCause",
+        "RunStatus",
+        "SandboxBackend",
+        "StateOutcome",
+        "SupportedLanguage",
+    ),
     "create": ("SandboxSession", "attach_session", "create_session"),
     "data": (
         "ConsoleOutput",
@@ -98,6 +122,7 @@ _HOME = {
         "UnsupportedError",
         "ValidationError",
     ),
+    "interactive": ("InteractiveSandboxSession", "KernelType"),
     "limits": ("Limits",),
     "mounts": ("Bind", "Tmpfs", "Volume"),
     "network": ("NetworkEvent", "NetworkRules"),
@@ -113,6 +138,7 @@ _HOME = {
         "SecurityPolicy",
         "get_security_policy",
     ),
+    "session.config": ("SessionConfig",),
     "session.session": ("BaseSession",),
     "session.variables": ("Variable",),
     "tables": ("Table",),
@@ -133,15 +159,20 @@ __all__ = [
     "Artifact",
     "ArtifactSandboxSession",
     "ArtifactType",
+    "BackendCapabilities",
+    "BackendDefinition",
     "BaseSession",
     "Bind",
     "Chart",
     "CommandReady",
     "ConsoleOutput",
     "ContainerError",
+    "DefaultImage",
     "ExecutionResult",
     "FileType",
+    "InteractiveSandboxSession",
     "Isolation",
+    "KernelType",
     "Limits",
     "LoggingObserver",
     "NetworkEvent",
@@ -168,6 +199,7 @@ __all__ = [
     "SecurityPattern",
     "SecurityPolicy",
     "SecurityViolationError",
+    "SessionConfig",
     "Snapshot",
     "StateOutcome",
     "StreamCallback",
@@ -186,8 +218,11 @@ __all__ = [
     "WithContent",
     "attach_session",
     "create_session",
+    "get_backend",
     "get_security_policy",
+    "list_backends",
     "load_ipython_extension",
+    "register_backend",
     "tool_call_id",
 ]
 

@@ -1,5 +1,6 @@
 """What a command comes back with: its exit status and streams."""
 
+import json
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -59,6 +60,25 @@ class ConsoleOutput:
             ValidationError: `data` is of another schema or of another type.
         """
         return cls(**load_fields(cls, data))
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Return the output as strict JSON text; see `to_dict`."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return what `to_json` wrote.
+
+        Raises:
+            ValidationError: `text` is not JSON of this schema.
+        """
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise ValidationError("the text is not JSON") from error
+        if not isinstance(data, dict):
+            raise ValidationError("the JSON text does not describe a result")
+        return cls.from_dict(data)
 
 
 @dataclass(frozen=True, slots=True)

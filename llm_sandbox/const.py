@@ -4,10 +4,11 @@ Every member is a string equal to its value, prints as its value, and is found i
 """
 
 from enum import StrEnum
-from typing import Self
+from typing import ClassVar, Self
 
 __all__ = [
     "VERSION",
+    "DefaultImage",
     "RunCause",
     "RunStatus",
     "SandboxBackend",
@@ -93,6 +94,18 @@ def language_name(language: str) -> str:
     if key in _OTHER_NAMES:
         return _OTHER_NAMES[key]
     return SupportedLanguage(key) if key in list(SupportedLanguage) else key
+
+
+class DefaultImage:
+    """The image of each language that a container backend uses when none is named."""
+
+    PYTHON: ClassVar[str] = f"llm-sandbox/python:{VERSION}"
+    JAVA: ClassVar[str] = f"llm-sandbox/java:{VERSION}"
+    JAVASCRIPT: ClassVar[str] = f"llm-sandbox/javascript:{VERSION}"
+    CPP: ClassVar[str] = f"llm-sandbox/cpp:{VERSION}"
+    GO: ClassVar[str] = f"llm-sandbox/go:{VERSION}"
+    RUBY: ClassVar[str] = f"llm-sandbox/ruby:{VERSION}"
+    R: ClassVar[str] = f"llm-sandbox/r:{VERSION}"
 
 
 class RunStatus(_CaseInsensitive):

@@ -14,6 +14,8 @@ from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network
 
 if TYPE_CHECKING:
+    from llm_sandbox.artifact_session import ArtifactSandboxSession
+    from llm_sandbox.pool import ContainerPoolManager
     from llm_sandbox.sandbox.kept.record import OnExit
     from llm_sandbox.secrets import Secret
     from llm_sandbox.security import SecurityPolicy
@@ -48,7 +50,9 @@ def create_session(
     allow_unsafe: Sequence[str] = (),
     environment: str | None = None,
     libraries: Sequence[str] = (),
+    skip_environment_setup: bool = False,
     env: Mapping[str, str] | None = None,
+    env_vars: Mapping[str, str] | None = None,
     secrets: "Mapping[str, str] | Sequence[Secret] | None" = None,
     limits: Limits | LimitOptions | None = None,
     memory: Size | None = None,
@@ -60,8 +64,10 @@ def create_session(
     name: str | None = None,
     on_exit: "OnExit" = "destroy",
     idle_timeout: float | None = None,
-) -> "BaseSession":
-    """Return a new session; use it in a with block, or call `open` and `close`.
+    pool: "ContainerPoolManager | None" = None,
+    encoding_errors: str | None = None,
+) -> "ArtifactSandboxSession":
+    r"""Return a new session; use it in a with block, or call `open` and `close`.
 
     Args:
         backend: Where the sandbox is made; None picks the strongest that works here and says which.
@@ -98,7 +104,10 @@ def create_session(
         environment: For the micromamba backend: the environment that programs run in. Variables are
             given with `env`.
         libraries: Libraries to install at open.
+        skip_environment_setup: Whether the sandbox is used as it is: `install` and ``libraries=``
+            are refused. Nothing else is set up at open in any case.
         env: Environment variables of everything in the sandbox.
+        env_vars: Another name of `env`.
         secrets: Values by name, which are more of them and never shown; or `Secret` objects, which
             may be files or placeholders.
         limits: Memory, processes, disk and output, as `Limits` or by their names:
@@ -121,6 +130,11 @@ def create_session(
             attaches to it; `BaseSession.close` ends it still.
         idle_timeout: Seconds after which it ends by itself when nothing was run in it; None for no
             limit.
+        pool: Take the sandbox from a pool, made with `llm_sandbox.pool.create_pool_manager`; what
+            it is like was said there, and only timeouts, policy, plots, `verbose` and observers are
+            the session's own.
+        encoding_errors: What becomes of bytes that are no UTF-8. They appear as ``\xff`` escapes,
+            and None and ``backslashreplace`` are what can be asked for.
 
     Raises:
         UnsupportedBackendError: There is no such backend in this version.
@@ -133,8 +147,14 @@ def create_session(
         ValidationError: A value that is not acceptable.
     """
     given = locals()
+    if isinstance(backend, str) and backend.lower() not in list(SandboxBackend):
+        from llm_sandbox.compat.backends import registered
+
+        factory = registered(backend)
+        if factory is not None:
+            return factory(**_changed(given))
     is_kept = name is not None or on_exit == "keep" or idle_timeout is not None
-    if lang == SupportedLanguage.PYTHON and start == "warm" and not is_kept:
+    if pool is None and not is_kept and lang == SupportedLanguage.PYTHON and start == "warm":
         # Takes longer than loading what follows, and happens elsewhere.
         prepare(backend, "open" if network == "open" else "blocked")
     from llm_sandbox.artifact_session import ArtifactSandboxSession
@@ -169,6 +189,18 @@ def attach_session(
     from llm_sandbox.session.kept import find_session
 
     return find_session(name_or_id, observers=observers, verbose=verbose)
+
+
+def _changed(given: Mapping[str, object]) -> dict[str, Any]:
+    """The arguments that are not the defaults, but for the backend."""
+    from inspect import signature
+
+    parameters = signature(create_session).parameters
+    return {
+        name: value
+        for name, value in given.items()
+        if name != "backend" and value != parameters[name].default
+    }
 
 
 SandboxSession = create_session

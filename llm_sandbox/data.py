@@ -360,21 +360,6 @@ class ExecutionResult(ConsoleOutput):
         """Return the result as strict JSON text; see `to_dict`."""
         return json.dumps(self.to_dict(include_plots=include_plots), indent=indent, allow_nan=False)
 
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Return the result that `to_json` wrote.
-
-        Raises:
-            ValidationError: `text` is not JSON of this schema.
-        """
-        try:
-            data = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise ValidationError("the text is not JSON") from error
-        if not isinstance(data, dict):
-            raise ValidationError("the JSON text does not describe a result")
-        return cls.from_dict(data)
-
 
 def _without_images(output: Output) -> Output:
     if not isinstance(output, DisplayOutput | ResultOutput | UpdateOutput):

@@ -9,15 +9,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from llm_sandbox.artifact_session import ArtifactSandboxSession
-from llm_sandbox.backends.containers.backend import ContainerBackend
-from llm_sandbox.backends.containers.machine import ContainerMachine
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
 from llm_sandbox.exceptions import ValidationError
 
 if TYPE_CHECKING:
     from docker import DockerClient
-    from docker.models.containers import Container
-    from docker.models.images import Image
 
     from llm_sandbox.security import SecurityPolicy
 
@@ -27,7 +23,9 @@ _EXTRAS = (
     "allow_unsafe",
     "commit_image_tag",
     "enable_plotting",
+    "encoding_errors",
     "env",
+    "env_vars",
     "libraries",
     "limits",
     "mounts",
@@ -35,6 +33,7 @@ _EXTRAS = (
     "observers",
     "persistent",
     "secrets",
+    "skip_environment_setup",
     "start",
 )
 """Arguments of `create_session` that the constructors here take besides those that they name."""
@@ -61,8 +60,9 @@ class SandboxDockerSession(ArtifactSandboxSession):
         execution_timeout: Seconds for runs.
         session_timeout: Seconds until the sandbox ends.
         container_id: Id or name of a running container to work in. It is left running.
-        **kwargs: Of `create_session`: ``allow_unsafe, commit_image_tag, enable_plotting, env,
-            libraries, limits, mounts, network, observers, persistent, secrets, start``.
+        **kwargs: Of `create_session`: ``allow_unsafe, commit_image_tag, enable_plotting,
+            encoding_errors, env, env_vars, libraries, limits, mounts, network, observers,
+            persistent, secrets, skip_environment_setup, start``.
 
     Raises:
         ValidationError: An argument is unknown, malformed, or contradicts another.
@@ -73,8 +73,6 @@ class SandboxDockerSession(ArtifactSandboxSession):
 
     engine_backend: ClassVar[SandboxBackend] = SandboxBackend.DOCKER
     """Name of the backend."""
-    stream: bool
-    """What was asked for; output streams to callbacks in any case."""
 
     def __init__(
         self,
@@ -107,75 +105,7 @@ class SandboxDockerSession(ArtifactSandboxSession):
                     parameter=name,
                     hint=f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}",
                 )
-        self.stream = bool(given["stream"])
         super().__init__(backend=self.engine_backend, **given, **kwargs)
-
-    # --- what the engine knows
-
-    @property
-    def client(self) -> "DockerClient":
-        """The engine's client.
-
-        Raises:
-            BackendUnavailableError: The engine does not answer.
-        """
-        return self._engine_of().engine.client
-
-    @property
-    def container(self) -> "Container | None":
-        """The container as an object of the engine's client; None while the session is not open.
-
-        Raises:
-            ContainerGoneError: The engine has it no more.
-        """
-        machine = self._container_machine()
-        if machine is None:
-            return None
-        engine = self._engine_of().engine
-        with engine.errors("inspect", machine.container):
-            return engine.client.containers.get(machine.container)
-
-    @property
-    def docker_image(self) -> "Image | None":
-        """The container's image as an object of the engine's client; None while the session is not
-        open.
-
-        Raises:
-            ContainerGoneError: The engine has the container no more.
-        """
-        container = self.container
-        return None if container is None else container.image
-
-    @property
-    def using_existing_container(self) -> bool:
-        """Whether the container was there before the session, and stays after it."""
-        return self._engine_of().options.container_id is not None
-
-    @property
-    def keep_template(self) -> bool:
-        """Whether an image built from a Dockerfile is kept."""
-        return self._engine_of().options.keep_template
-
-    @property
-    def commit_container(self) -> bool:
-        """Whether the container is saved as an image when the session is closed."""
-        return self._engine_of().options.commit_container
-
-    @property
-    def verbose(self) -> bool:
-        """Whether what happens is logged to stderr."""
-        return self.config.verbose
-
-    def _engine_of(self) -> ContainerBackend:
-        assert isinstance(self._backend, ContainerBackend)  # noqa: S101 - by `engine_backend`
-        return self._backend
-
-    def _container_machine(self) -> ContainerMachine | None:
-        if self._interpreter is None:
-            return None
-        machine = self._interpreter.machine
-        assert isinstance(machine, ContainerMachine)  # noqa: S101 - by `engine_backend`
-        return machine
 
 
 def arguments(names: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,6 +30,8 @@ class ErrorCode(StrEnum):
     NOT_OPEN = "not_open"
     CLOSED = "closed"
     BUSY = "busy"
+    POOL_EXHAUSTED = "pool_exhausted"
+    POOL_CLOSED = "pool_closed"
     NAME_IN_USE = "name_in_use"
     SANDBOX_NOT_FOUND = "sandbox_not_found"
     PROCESS_NOT_FOUND = "process_not_found"

@@ -14,6 +14,7 @@ from llm_sandbox.network import Network
 from llm_sandbox.session.config import Start
 
 if TYPE_CHECKING:
+    from llm_sandbox.pool import ContainerPoolManager
     from llm_sandbox.sandbox.kept.record import OnExit
     from llm_sandbox.secrets import Secret
     from llm_sandbox.security import SecurityPolicy
@@ -46,7 +47,9 @@ def create_session(
     allow_unsafe: Sequence[str] = (),
     environment: str | None = None,
     libraries: Sequence[str] = (),
+    skip_environment_setup: bool = False,
     env: Mapping[str, str] | None = None,
+    env_vars: Mapping[str, str] | None = None,
     secrets: "Mapping[str, str] | Sequence[Secret] | None" = None,
     limits: Limits | LimitOptions | None = None,
     memory: Size | None = None,
@@ -58,6 +61,8 @@ def create_session(
     name: str | None = None,
     on_exit: "OnExit" = "destroy",
     idle_timeout: float | None = None,
+    pool: "ContainerPoolManager | None" = None,
+    encoding_errors: str | None = None,
 ) -> AsyncSession:
     """Return a new session; use it in an async with block, or await `open` and `close`.
 

@@ -19,6 +19,7 @@
     │  ├─ NotOpenSessionError             used before open
     │  │  └─ SessionClosedError           used after close
     │  ├─ SessionBusyError                used by two threads at once
+    │  ├─ PoolExhaustedError, PoolClosedError
     │  ├─ NameInUseError                  another living sandbox has the name
     │  ├─ SandboxNotFoundError            (LookupError)
     │  ├─ ProcessNotFoundError            (LookupError)
@@ -51,6 +52,15 @@ Every error pickles and survives JSON (`to_dict`, `from_dict`). The code list is
 """
 
 from llm_sandbox.error_codes import ErrorCode
+from llm_sandbox.exceptions.aliases import (
+    DuplicateClientError,
+    ExtraArgumentsError,
+    InvalidRegexPatternError,
+    LanguageHandlerNotInitializedError,
+    PackageManagerError,
+    PoolHealthCheckError,
+    SessionNotOpenError,
+)
 from llm_sandbox.exceptions.base import (
     ErrorFacts,
     SandboxError,
@@ -87,6 +97,8 @@ from llm_sandbox.exceptions.machine import (
     LaunchError,
     NameInUseError,
     NotOpenSessionError,
+    PoolClosedError,
+    PoolExhaustedError,
     ProcessNotFoundError,
     SandboxNotFoundError,
     SessionBusyError,
@@ -127,15 +139,19 @@ __all__ = [
     "ConfigurationError",
     "ContainerError",
     "ContainerGoneError",
+    "DuplicateClientError",
     "ErrorCode",
     "ErrorFacts",
+    "ExtraArgumentsError",
     "FileError",
     "ImageNotFoundError",
     "ImagePullError",
+    "InvalidRegexPatternError",
     "IsolationUnavailableError",
     "KernelDiedError",
     "KernelError",
     "KernelNotReadyError",
+    "LanguageHandlerNotInitializedError",
     "LanguageNotSupportPlotError",
     "LanguageNotSupportedError",
     "LaunchError",
@@ -147,7 +163,11 @@ __all__ = [
     "NotOpenSessionError",
     "OutOfMemoryError",
     "OutputLimitError",
+    "PackageManagerError",
     "PathError",
+    "PoolClosedError",
+    "PoolExhaustedError",
+    "PoolHealthCheckError",
     "ProcessNotFoundError",
     "ProtocolError",
     "ResourceError",
@@ -163,6 +183,7 @@ __all__ = [
     "SecurityViolationError",
     "SessionBusyError",
     "SessionClosedError",
+    "SessionNotOpenError",
     "TableGoneError",
     "ToolchainNotFoundError",
     "TransportError",

@@ -17,6 +17,8 @@ __all__ = [
     "LaunchError",
     "NameInUseError",
     "NotOpenSessionError",
+    "PoolClosedError",
+    "PoolExhaustedError",
     "ProcessNotFoundError",
     "SandboxNotFoundError",
     "SessionBusyError",
@@ -95,6 +97,37 @@ class SessionBusyError(ContainerError):
 
     default_code = ErrorCode.BUSY
     default_retryable = True
+
+
+class PoolExhaustedError(ContainerError):
+    """Every sandbox of a pool is lent out, and none came back in time."""
+
+    default_code = ErrorCode.POOL_EXHAUSTED
+    default_retryable = True
+    details = ("pool_size", "timeout")
+
+    pool_size: int
+    """How many the pool may have."""
+    timeout: float | None
+    """Seconds that were waited; None when nobody waited."""
+
+    def __init__(
+        self, pool_size: int, timeout: float | None = None, **facts: Unpack[ErrorFacts]
+    ) -> None:
+        facts.setdefault("hint", "close a session, or raise max_pool_size")
+        waited = "" if timeout is None else f", and none came back in {timeout} s"
+        super().__init__(f"all {pool_size} sandboxes of the pool are in use{waited}", **facts)
+        self.pool_size, self.timeout = pool_size, timeout
+
+
+class PoolClosedError(ContainerError):
+    """The pool was used after close."""
+
+    default_code = ErrorCode.POOL_CLOSED
+
+    def __init__(self, message: str = "the pool is closed", **facts: Unpack[ErrorFacts]) -> None:
+        facts.setdefault("hint", "create a new pool")
+        super().__init__(message, **facts)
 
 
 class NameInUseError(ContainerError):

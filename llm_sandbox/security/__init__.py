@@ -15,6 +15,7 @@ from llm_sandbox.security.models import (
     SecurityPattern,
     SecurityPolicy,
 )
+from llm_sandbox.security.package_validators import validate_package_name
 from llm_sandbox.security.policy_file import load_policy
 from llm_sandbox.security.presets import PolicyPreset, get_security_policy
 from llm_sandbox.security.report import ScanReport
@@ -40,5 +41,6 @@ __all__ = [
     "scan",
     "scan_libraries",
     "scan_with",
+    "validate_package_name",
     "violations_of",
 ]

@@ -49,6 +49,8 @@ class SessionConfig:
     """What of this computer the sandbox is given, by path inside."""
     libraries: Sequence[str] = ()
     """Libraries to install at open."""
+    skip_environment_setup: bool = False
+    """Whether the sandbox is used as it is, and nothing may be installed in it."""
     persistent: bool = True
     """Whether variables are kept from run to run."""
     start: Start = "warm"
@@ -82,6 +84,12 @@ class SessionConfig:
             object.__setattr__(self, "observers", checked_observers(self.observers))
         rules_of(self.network)  # refuses what is no network
         object.__setattr__(self, "secrets", plan_secrets(self.secrets))
+        if self.skip_environment_setup and self.libraries:
+            raise ValidationError(
+                "libraries= cannot be installed with skip_environment_setup=True",
+                parameter="libraries",
+                hint="use an image that has them, or leave skip_environment_setup out",
+            )
         if self.start not in ("warm", "cold"):
             raise ValidationError(
                 f"start is 'warm' or 'cold', not {self.start!r}", parameter="start"
@@ -93,6 +101,10 @@ class SessionConfig:
             if value is not None:
                 return value
         return None
+
+    def get_execution_timeout(self) -> float | None:
+        """Seconds that a run may take when it names no timeout; None for no limit."""
+        return self.run_timeout(None)
 
     def program_environment(self) -> dict[str, str]:
         """The caller's variables, secrets included."""

@@ -123,6 +123,10 @@ class Interpreter:
         if not (self._has_kernel and self._setup.is_python):
             self._programs = Programs(sandbox, self.machine, self._handler, self._setup)
 
+    def serve(self, config: SessionConfig) -> None:
+        """Run by other settings from now on, which ask for the same machine and environment."""
+        self._config = config
+
     def open(self) -> Machine:
         """Claim a ready kernel or start one, and return its machine.
 

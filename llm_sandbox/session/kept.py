@@ -1,7 +1,6 @@
 """Sessions that are kept: made so that others find them, and found again."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
@@ -22,6 +21,8 @@ from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.session import BaseSession
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from llm_sandbox.backends.containers.backend import ContainerBackend
     from llm_sandbox.telemetry import RunObserver
 
@@ -77,9 +78,7 @@ class Keeping:
                 session=KeptSession(str(config.lang), _words(config)),
             )
         except NameInUseError as error:
-            error.hint = (
-                f"go on with that one, attach_session({self.name!r}), or give another name"
-            )
+            error.hint = f"go on with that one, attach_session({self.name!r}), or give another name"
             raise
 
 
@@ -149,7 +148,12 @@ def find_session(
                 parameter="name_or_id",
                 hint=f"Sandbox.attach({record.id!r}) attaches to it",
             )
-        config = replace(_config(kept.words), observers=observers, verbose=verbose)
+        config = replace(
+            _config(kept.words),
+            limits=machine.spec.limits,  # which may have changed since
+            observers=observers,
+            verbose=verbose,
+        )
         session = BaseSession(
             config,
             _backend(machine),

@@ -18,6 +18,7 @@ from llm_sandbox.const import SupportedLanguage
 from llm_sandbox.data import ProcessResult, StreamCallback
 from llm_sandbox.exceptions import (
     CommandEmptyError,
+    LibraryInstallationNotSupportedError,
     NotOpenSessionError,
     SessionClosedError,
     ToolchainNotFoundError,
@@ -162,6 +163,20 @@ class MachineSession:
                 self._backend, self.language_handler, interpreter.machine, self.sandbox.files
             )
         return self._libraries
+
+    def _take_over(self, ready: "MachineSession") -> None:
+        """Go on in the open sandbox of a session that has run nothing and loses it; what made the
+        sandbox is the same for both.
+        """
+        assert ready._interpreter is not None
+        self._guard.warm_up()
+        self._sandbox, ready._sandbox = ready._sandbox, None
+        self._interpreter, ready._interpreter = ready._interpreter, None
+        self._libraries, self._background = ready._libraries, ready._background
+        self._interpreter.serve(self.config)
+        self._closed = False
+        if self.config.session_timeout is not None:
+            self._interpreter.machine.set_deadline(self.config.session_timeout)
 
     def _check_toolchain(self, sandbox: Sandbox) -> None:
         """Refuse a sandbox with programs of its own that has not those of the language."""
@@ -314,6 +329,8 @@ class MachineSession:
 
         Raises:
             LibraryInstallationError: One could not be installed; it has the installer's words.
+            LibraryInstallationNotSupportedError: The language has nothing that installs libraries,
+                or the session was made with ``skip_environment_setup=True``.
             ValidationError: A name is not a plain requirement.
             SecurityViolationError: The security policy refuses one; none was fetched.
         """
@@ -325,6 +342,11 @@ class MachineSession:
 
     def _install(self, libraries: Sequence[str]) -> None:
         assert self._interpreter is not None
+        if self.config.skip_environment_setup:
+            raise LibraryInstallationNotSupportedError(
+                self.language_handler.name,
+                hint="the session was made with skip_environment_setup=True",
+            )
         self._guard.admit_libraries(libraries)
         wanted = self._ready_libraries(self._interpreter)
         added = wanted.add(libraries)

@@ -35,6 +35,8 @@ SAMPLES = [
     e.NotOpenSessionError(),
     e.SessionClosedError(),
     e.SessionBusyError("m"),
+    e.PoolExhaustedError(4, 1.5),
+    e.PoolClosedError(),
     e.NameInUseError("n", "default"),
     e.SandboxNotFoundError("'n'"),
     e.ProcessNotFoundError("1f"),

@@ -1,0 +1,1 @@
+"""Paths that programs written for the reference import from; see `llm_sandbox.compat`."""

@@ -1,0 +1,97 @@
+"""Interactive sessions, by the name that other programs import: all sessions keep variables."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from llm_sandbox.artifact_session import ArtifactSandboxSession
+from llm_sandbox.backends.base import Backend
+from llm_sandbox.const import SandboxBackend, SupportedLanguage, language_name
+from llm_sandbox.exceptions import LanguageNotSupportedError, ValidationError
+from llm_sandbox.session.history import HistoryEntry
+
+__all__ = ["InteractiveSandboxSession", "InteractiveSettings", "KernelType"]
+
+
+class KernelType(StrEnum):
+    """The kernel of an interactive session."""
+
+    IPYTHON = "ipython"
+    """IPython's, which every Python session here has."""
+
+
+@dataclass(frozen=True, slots=True)
+class InteractiveSettings:
+    """What an interactive session was asked for.
+
+    Raises:
+        ValidationError: A value is not acceptable.
+    """
+
+    kernel_type: KernelType = KernelType.IPYTHON
+    """The kernel."""
+    max_memory: str | None = "1GB"
+    """Memory of the sandbox; None for the limit of every session."""
+    history_size: int = 1000
+    """Most runs in the session's `history`."""
+    timeout: float | None = 300.0
+    """Seconds of a run; None for no limit."""
+
+    def __post_init__(self) -> None:
+        if self.history_size < 0:
+            raise ValidationError(
+                f"history_size must be 0 or more, not {self.history_size}",
+                parameter="history_size",
+            )
+
+
+class InteractiveSandboxSession(ArtifactSandboxSession):
+    """A Python session that keeps its variables from run to run, as every session here does.
+
+    Args:
+        backend: Where the sandbox is made; None for the strongest that works here.
+        lang: Python.
+        kernel_type: The kernel: ``ipython``.
+        max_memory: Memory of the sandbox, such as ``1GB``; a ``mem_limit`` in `runtime_configs`
+            wins.
+        history_size: Most runs in `history`.
+        timeout: Seconds of a run that names none; None for no limit.
+        runtime_configs: Engine options by docker-py's names; see `create_session`.
+        **kwargs: Other arguments of `create_session`.
+
+    Raises:
+        LanguageNotSupportedError: The language is not Python.
+        ValidationError: A value is not acceptable.
+    """
+
+    def __init__(
+        self,
+        *,
+        backend: SandboxBackend | str | Backend | None = None,
+        lang: str = SupportedLanguage.PYTHON,
+        kernel_type: KernelType | str = KernelType.IPYTHON,
+        max_memory: str | None = "1GB",
+        history_size: int = 1000,
+        timeout: float | None = 300.0,
+        runtime_configs: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if language_name(lang) != SupportedLanguage.PYTHON:
+            raise LanguageNotSupportedError(
+                lang, known=["python"], reason="has no interactive session of this class"
+            )
+        self.settings = InteractiveSettings(
+            KernelType(kernel_type), max_memory, history_size, timeout
+        )
+        configs = dict(runtime_configs or {})
+        if max_memory is not None and kwargs.get("limits") is None:
+            configs.setdefault("mem_limit", max_memory)
+        kwargs.setdefault("execution_timeout", timeout)
+        super().__init__(backend=backend, lang=lang, runtime_configs=configs, **kwargs)
+
+    @property
+    def history(self) -> tuple[HistoryEntry, ...]:
+        """The latest runs, as many as `history_size`, oldest first; see `BaseSession.history`."""
+        kept = super().history
+        return kept[max(0, len(kept) - self.settings.history_size) :]

@@ -1,0 +1,5 @@
+"""The handler, by the path that other programs import; see `llm_sandbox.compat`."""
+
+from llm_sandbox.language_handlers.javascript import JavaScriptHandler
+
+__all__ = ["JavaScriptHandler"]

@@ -1,0 +1,397 @@
+"""The pool: sandboxes made ahead, each lent to one session and ended after it."""
+
+import atexit
+import inspect
+import logging
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from types import TracebackType
+from typing import Any, Self
+
+from llm_sandbox.artifact_session import ArtifactSandboxSession
+from llm_sandbox.backends.base import Backend
+from llm_sandbox.const import SandboxBackend, SupportedLanguage, language_name
+from llm_sandbox.exceptions import (
+    PoolClosedError,
+    PoolExhaustedError,
+    SandboxError,
+    ValidationError,
+)
+from llm_sandbox.language_handlers.base import AbstractLanguageHandler
+from llm_sandbox.pool.config import ExhaustionStrategy, PoolConfig
+from llm_sandbox.session.config import SessionConfig
+
+__all__ = ["ContainerPoolManager", "ContainerState", "PooledContainer", "create_pool_manager"]
+
+logger = logging.getLogger("llm_sandbox")
+
+_OF_THE_SESSION = (
+    "default_timeout",
+    "enable_plotting",
+    "encoding_errors",
+    "execution_timeout",
+    "observers",
+    "pool",
+    "security_policy",
+    "session_timeout",
+    "stream",
+    "verbose",
+)
+"""Arguments of `create_session` that each session of a pool has for itself."""
+_RETRY_S = 5.0
+
+
+class ContainerState(StrEnum):
+    """Where a sandbox of a pool is in its life."""
+
+    INITIALIZING = "initializing"
+    """It is being made."""
+    IDLE = "idle"
+    """It is ready."""
+    BUSY = "busy"
+    """A session has it."""
+    UNHEALTHY = "unhealthy"
+    """It ended while it was ready."""
+    REMOVING = "removing"
+    """It is being ended."""
+
+
+@dataclass(eq=False)
+class PooledContainer:
+    """A sandbox of a pool."""
+
+    session: ArtifactSandboxSession = field(repr=False)
+    """The session that made it. It is open until another takes the sandbox over."""
+    container_id: str
+    """Id of the sandbox."""
+    state: ContainerState = ContainerState.IDLE
+    """Where it is in its life."""
+    created_at: float = field(default_factory=time.time)
+    """When it was ready, in seconds since the epoch."""
+    last_used_at: float = field(default_factory=time.time)
+    """When it was last lent, or else made."""
+    use_count: int = 0
+    """How many sessions have had it: 0 or 1."""
+
+    @property
+    def container(self) -> object:
+        """The engine's object for it; the `Sandbox` where there are no containers."""
+        backend = self.session._backend
+        return self.session.container if backend.has_containers else self.session.sandbox
+
+
+class ContainerPoolManager:
+    """A pool; use it in a with block, or call `close`. Its methods may be called by any thread.
+
+    Args:
+        client: For a container backend: its engine's client; None for its usual one.
+        config: The pool's settings; None for the defaults.
+        lang: Language of the code.
+        **session: Other arguments of `create_session`, such as ``backend``, ``image``,
+            ``libraries``, ``limits``, ``network``: what every sandbox of the pool is like.
+
+    Raises:
+        ValidationError: An argument is one that each session has for itself.
+        SandboxError: Such sandboxes cannot be made here; see `create_session`.
+    """
+
+    def __init__(
+        self,
+        client: object = None,
+        config: PoolConfig | None = None,
+        lang: str = SupportedLanguage.PYTHON,
+        **session: Any,
+    ) -> None:
+        own = [name for name in session if name in _OF_THE_SESSION]
+        if own:
+            raise ValidationError(
+                f"{own[0]}= is for each session of a pool, not for the pool",
+                parameter=own[0],
+                hint=f"create_session(pool=pool, {own[0]}=...)",
+            )
+        self.config = config or PoolConfig()
+        self._options: dict[str, Any] = {"client": client, "lang": lang, **session}
+        self._pattern = ArtifactSandboxSession(**self._options)
+        self._changed = threading.Condition()
+        self._members: list[PooledContainer] = []
+        self._making = 0
+        self._closed = False
+        self._keeper = threading.Thread(target=self._keep, name="llm-sandbox-pool", daemon=True)
+        self._keeper.start()
+        atexit.register(self.close)
+
+    @property
+    def lang(self) -> str:
+        """Language of the code."""
+        return self._pattern.config.lang
+
+    @property
+    def backend(self) -> str:
+        """Name of the backend."""
+        return self._pattern.backend
+
+    @property
+    def client(self) -> object:
+        """The engine's client; None where there are no containers."""
+        return self._pattern.client if self._pattern._backend.has_containers else None
+
+    def acquire(self) -> PooledContainer:
+        """Lend out a sandbox that nothing has run in; `release` ends it.
+
+        Sessions with ``pool=`` do both by themselves.
+
+        Raises:
+            PoolExhaustedError: All are in use, and none came back as long as the settings wait.
+            PoolClosedError: The pool is closed.
+            SandboxError: One had to be made, and could not.
+        """
+        timeout = self.config.acquisition_timeout
+        limit = None if timeout is None else time.monotonic() + timeout
+        with self._changed:
+            while True:
+                if self._closed:
+                    raise PoolClosedError()
+                ready = self._take_ready()
+                if ready is not None:
+                    self._changed.notify_all()
+                    return ready
+                if self._size() < self.config.max_pool_size:
+                    break
+                strategy = self.config.exhaustion_strategy
+                if strategy is ExhaustionStrategy.TEMPORARY:
+                    break
+                if strategy is ExhaustionStrategy.FAIL_FAST:
+                    raise PoolExhaustedError(self.config.max_pool_size)
+                left = None if limit is None else limit - time.monotonic()
+                if left is not None and left <= 0:
+                    raise PoolExhaustedError(self.config.max_pool_size, timeout)
+                self._changed.wait(left)
+            self._making += 1
+        return _lend(self._make())
+
+    def release(self, container: PooledContainer) -> None:
+        """Take a sandbox back and end it; one that is no longer lent out is left alone."""
+        with self._changed:
+            if container not in self._members:
+                return
+            container.state = ContainerState.REMOVING
+        try:
+            container.session.close()
+        finally:
+            with self._changed:
+                if container in self._members:
+                    self._members.remove(container)
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        """End the ready sandboxes, and make no more; those in use end with their sessions."""
+        with self._changed:
+            if self._closed:
+                return
+            self._closed = True
+            ready = [member for member in self._members if member.state is ContainerState.IDLE]
+            self._changed.notify_all()
+        atexit.unregister(self.close)
+        for member in ready:
+            self.release(member)
+        # What it makes at this moment, it ends.
+        self._keeper.join()
+
+    def get_stats(self) -> dict[str, Any]:
+        """Return the pool's sizes, how many sandboxes are in which state, and whether it is closed.
+
+        The keys are ``total_size, max_size, min_size, state_counts, closed``.
+        """
+        with self._changed:
+            counts = dict.fromkeys(map(str, ContainerState), 0)
+            for member in self._members:
+                counts[member.state] += 1
+            counts[ContainerState.INITIALIZING] += self._making
+            return {
+                "total_size": self._size(),
+                "max_size": self.config.max_pool_size,
+                "min_size": self.config.min_pool_size,
+                "state_counts": counts,
+                "closed": self._closed,
+            }
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # --- what sessions of the pool are like
+
+    def admit(
+        self, given: Mapping[str, Any]
+    ) -> tuple[SessionConfig, Backend, str, AbstractLanguageHandler]:
+        """Return what a session of the pool is made of.
+
+        Args:
+            given: The arguments of the session, by name.
+
+        Raises:
+            ValidationError: One asks for another sandbox than those of the pool.
+        """
+        mine = self._pattern
+        same = {"lang": mine.config.lang, "workdir": mine.config.workdir, "backend": mine.backend}
+        for name, parameter in _PARAMETERS.items():
+            value = given.get(name, parameter.default)
+            if name in _OF_THE_SESSION or value == parameter.default:
+                continue
+            value = language_name(value) if name == "lang" else value
+            if name not in same or str(value).lower() != same[name].lower():
+                raise ValidationError(
+                    f"{name}= cannot be given to a session of a pool, whose sandboxes are made "
+                    "already",
+                    parameter=name,
+                    hint=f"give it to the pool: create_pool_manager({name}=...)",
+                )
+        own = ("default_timeout", "execution_timeout", "session_timeout", "security_policy")
+        config = replace(
+            mine.config,
+            enable_plotting=given["enable_plotting"],
+            verbose=given["verbose"],
+            observers=given["observers"],
+            **{name: given[name] for name in own if given[name] is not None},
+        )
+        return config, mine._backend, "it is the pool's", mine.language_handler
+
+    # --- keeping it filled
+
+    def _size(self) -> int:
+        return len(self._members) + self._making
+
+    def _idle(self) -> list[PooledContainer]:
+        return [member for member in self._members if member.state is ContainerState.IDLE]
+
+    def _take_ready(self) -> PooledContainer | None:
+        for member in self._idle():
+            if _ended(member):
+                member.state = ContainerState.UNHEALTHY
+            else:
+                return _lend(member)
+        return None
+
+    def _make(self) -> PooledContainer:
+        """Make a sandbox, for which `_making` has been raised."""
+        session = ArtifactSandboxSession(**self._options)
+        try:
+            session.open()
+            member = PooledContainer(session, session.sandbox.id, ContainerState.BUSY)
+        except BaseException:
+            session.close()
+            with self._changed:
+                self._making -= 1
+                self._changed.notify_all()
+            raise
+        with self._changed:
+            self._making -= 1
+            self._members.append(member)
+        return member
+
+    def _keep(self) -> None:
+        while True:
+            with self._changed:
+                old = [member for member in self._members if self._is_over(member)]
+                for member in old:
+                    member.state = ContainerState.UNHEALTHY
+                lacks = self._lacks()
+                if not old and not lacks:
+                    if self._closed:
+                        return
+                    self._changed.wait(self._until_next_look())
+                    continue
+                if lacks:
+                    self._making += 1
+            for member in old:
+                self.release(member)
+            if lacks:
+                self._add()
+
+    def _lacks(self) -> bool:
+        config = self.config
+        if self._closed or not config.enable_prewarming:
+            return False
+        ready = len(self._idle()) + self._making
+        return ready < config.min_pool_size and self._size() < config.max_pool_size
+
+    def _add(self) -> None:
+        try:
+            member = self._make()
+        except SandboxError as error:
+            # Whoever asks for one makes it himself then, and hears why it cannot be.
+            logger.warning("a pool could not make a sandbox: %s", error)
+            with self._changed:
+                if not self._closed:
+                    self._changed.wait(_RETRY_S)
+            return
+        with self._changed:
+            member.state = ContainerState.IDLE
+            closed = self._closed
+            self._changed.notify_all()
+        if closed:
+            self.release(member)
+
+    def _is_over(self, member: PooledContainer) -> bool:
+        if member.state is ContainerState.UNHEALTHY:
+            return True
+        if member.state is not ContainerState.IDLE:
+            return False
+        age = time.time() - member.created_at
+        most = (self.config.idle_timeout, self.config.max_container_lifetime)
+        return _ended(member) or any(limit is not None and age > limit for limit in most)
+
+    def _until_next_look(self) -> float:
+        limits = (self.config.idle_timeout, self.config.max_container_lifetime)
+        waits = [limit for limit in limits if limit is not None and self._idle()]
+        return min([self.config.health_check_interval, *waits])
+
+
+def create_pool_manager(
+    client: object = None,
+    backend: SandboxBackend | str | Backend | None = None,
+    config: PoolConfig | None = None,
+    lang: str = SupportedLanguage.PYTHON,
+    **session: Any,
+) -> ContainerPoolManager:
+    """Return a new pool; see `ContainerPoolManager`.
+
+    Args:
+        client: For a container backend: its engine's client; None for its usual one.
+        backend: Where sandboxes are made; None for the strongest that works here.
+        config: The pool's settings; None for the defaults.
+        lang: Language of the code.
+        **session: Other arguments of `create_session`.
+
+    Raises:
+        UnsupportedBackendError: There is no such backend in this version.
+    """
+    return ContainerPoolManager(client, config, lang, backend=backend, **session)
+
+
+_PARAMETERS = {
+    name: parameter
+    for name, parameter in inspect.signature(ArtifactSandboxSession.__init__).parameters.items()
+    if name != "self"
+}
+
+
+def _ended(member: PooledContainer) -> bool:
+    return member.session.sandbox.end_reason is not None
+
+
+def _lend(member: PooledContainer) -> PooledContainer:
+    member.state = ContainerState.BUSY
+    member.last_used_at = time.time()
+    member.use_count += 1
+    return member
