@@ -15,6 +15,7 @@ from llm_sandbox.secrets.plan import plan_secrets
 from llm_sandbox.secrets.secret import Secret
 from llm_sandbox.session.config import SessionConfig, Start, settle
 from llm_sandbox.session.session import BaseSession
+from llm_sandbox.session.turn import Busy
 
 if TYPE_CHECKING:
     from llm_sandbox.security import SecurityPolicy
@@ -64,6 +65,7 @@ class ArtifactSandboxSession(BaseSession):
         persistent: bool = True,
         start: Start = "warm",
         observers: "Sequence[RunObserver]" = (),
+        busy: Busy = "wait",
     ) -> None:
         del stream  # results stream to callbacks and are collected, always
         handler = LanguageHandlerFactory.create_handler(lang)
@@ -87,6 +89,7 @@ class ArtifactSandboxSession(BaseSession):
             session_timeout=session_timeout,
             verbose=verbose,
             observers=observers,
+            busy=busy,
         )
         asked = {
             "image": image,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from llm_sandbox.security import SecurityPolicy
     from llm_sandbox.session.config import Start
     from llm_sandbox.session.session import BaseSession
+    from llm_sandbox.session.turn import Busy
     from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["SandboxSession", "create_session"]
@@ -54,6 +55,7 @@ def create_session(
     persistent: bool = True,
     start: "Start" = "warm",
     observers: "Sequence[RunObserver]" = (),
+    busy: "Busy" = "wait",
 ) -> "BaseSession":
     """Return a new session; use it in a with block, or call `open` and `close`.
 
@@ -103,6 +105,8 @@ def create_session(
             figures come back only if the code saves them.
         start: ``warm`` forks a preloaded interpreter; ``cold`` starts one that shares nothing.
         observers: Called with a `RunRecord` after each run, command and installation.
+        busy: What a call does while another thread's runs: ``wait`` for its turn, see
+            `BaseSession`; or ``raise`` `SessionBusyError`.
 
     Raises:
         UnsupportedBackendError: There is no such backend in this version.

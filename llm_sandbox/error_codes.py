@@ -29,6 +29,7 @@ class ErrorCode(StrEnum):
     CONTAINER_GONE = "container_gone"
     NOT_OPEN = "not_open"
     CLOSED = "closed"
+    SESSION_EXPIRED = "session_expired"
     BUSY = "busy"
     NAME_IN_USE = "name_in_use"
     SANDBOX_NOT_FOUND = "sandbox_not_found"

@@ -15,6 +15,7 @@ from llm_sandbox.session.config import Start
 if TYPE_CHECKING:
     from llm_sandbox.secrets import Secret
     from llm_sandbox.security import SecurityPolicy
+    from llm_sandbox.session.turn import Busy
     from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["create_session"]
@@ -51,6 +52,7 @@ def create_session(
     persistent: bool = True,
     start: Start = "warm",
     observers: "Sequence[RunObserver]" = (),
+    busy: "Busy" = "wait",
 ) -> AsyncSession:
     """Return a new session; use it in an async with block, or await `open` and `close`.
 
