@@ -18,6 +18,7 @@ from llm_sandbox.secrets.plan import plan_secrets
 from llm_sandbox.secrets.secret import Secret
 from llm_sandbox.session.config import SessionConfig, Start, settle
 from llm_sandbox.session.session import BaseSession
+from llm_sandbox.session.turn import Busy
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -87,6 +88,7 @@ class ArtifactSandboxSession(BaseSession):
         idle_timeout: float | None = None,
         pool: "ContainerPoolManager | None" = None,
         encoding_errors: str | None = None,
+        busy: Busy = "wait",
     ) -> None:
         given = {name: value for name, value in locals().items() if name not in _NOT_GIVEN}
         self.stream = bool(stream)
@@ -123,6 +125,7 @@ class ArtifactSandboxSession(BaseSession):
             session_timeout=session_timeout,
             verbose=verbose,
             observers=observers,
+            busy=busy,
         )
         asked = {
             "image": image,

@@ -48,6 +48,9 @@ class ConsoleOutput:
         between = "\n" if self.stdout and self.stderr and not self.stdout.endswith("\n") else ""
         return strip_controls(f"{self.stdout}{between}{self.stderr}")
 
+    def __str__(self) -> str:
+        return self.safe_text.rstrip("\n") or repr(self)
+
     def to_dict(self) -> dict[str, object]:
         """Return the output as JSON-able data; `from_dict` brings it back."""
         return dump_fields(self, ConsoleOutput.__match_args__)

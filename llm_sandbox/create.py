@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from llm_sandbox.security import SecurityPolicy
     from llm_sandbox.session.config import Start
     from llm_sandbox.session.session import BaseSession
+    from llm_sandbox.session.turn import Busy
     from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["SandboxSession", "attach_session", "create_session"]
@@ -66,6 +67,7 @@ def create_session(
     idle_timeout: float | None = None,
     pool: "ContainerPoolManager | None" = None,
     encoding_errors: str | None = None,
+    busy: "Busy" = "wait",
 ) -> "ArtifactSandboxSession":
     r"""Return a new session; use it in a with block, or call `open` and `close`.
 
@@ -135,6 +137,8 @@ def create_session(
             the session's own.
         encoding_errors: What becomes of bytes that are no UTF-8. They appear as ``\xff`` escapes,
             and None and ``backslashreplace`` are what can be asked for.
+        busy: What a call does while another thread's runs: ``wait`` for its turn, see
+            `BaseSession`; or ``raise`` `SessionBusyError`.
 
     Raises:
         UnsupportedBackendError: There is no such backend in this version.

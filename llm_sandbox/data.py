@@ -289,6 +289,10 @@ class ExecutionResult(ConsoleOutput):
             parts.append(f"error={strip_controls(self.error.name)[:80]!r}")
         return f"ExecutionResult({', '.join(parts)})"
 
+    def __str__(self) -> str:
+        text = self.safe_text.rstrip("\n")
+        return "\n".join([text or repr(self), *self.notes])
+
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> dict[str, object]:

@@ -21,6 +21,7 @@ __all__ = ["SandboxDockerSession", "arguments"]
 
 _EXTRAS = (
     "allow_unsafe",
+    "busy",
     "commit_image_tag",
     "enable_plotting",
     "encoding_errors",
@@ -60,9 +61,9 @@ class SandboxDockerSession(ArtifactSandboxSession):
         execution_timeout: Seconds for runs.
         session_timeout: Seconds until the sandbox ends.
         container_id: Id or name of a running container to work in. It is left running.
-        **kwargs: Of `create_session`: ``allow_unsafe, commit_image_tag, enable_plotting,
-            encoding_errors, env, env_vars, libraries, limits, mounts, network, observers,
-            persistent, secrets, skip_environment_setup, start``.
+        **kwargs: Of `create_session`: ``allow_unsafe, busy, commit_image_tag,
+            enable_plotting, encoding_errors, env, env_vars, libraries, limits, mounts, network,
+            observers, persistent, secrets, skip_environment_setup, start``.
 
     Raises:
         ValidationError: An argument is unknown, malformed, or contradicts another.

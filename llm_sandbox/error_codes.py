@@ -29,6 +29,7 @@ class ErrorCode(StrEnum):
     CONTAINER_GONE = "container_gone"
     NOT_OPEN = "not_open"
     CLOSED = "closed"
+    SESSION_EXPIRED = "session_expired"
     BUSY = "busy"
     POOL_EXHAUSTED = "pool_exhausted"
     POOL_CLOSED = "pool_closed"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from llm_sandbox.sandbox.kept.record import OnExit
     from llm_sandbox.secrets import Secret
     from llm_sandbox.security import SecurityPolicy
+    from llm_sandbox.session.turn import Busy
     from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["attach_session", "create_session"]
@@ -63,6 +64,7 @@ def create_session(
     idle_timeout: float | None = None,
     pool: "ContainerPoolManager | None" = None,
     encoding_errors: str | None = None,
+    busy: "Busy" = "wait",
 ) -> AsyncSession:
     """Return a new session; use it in an async with block, or await `open` and `close`.
 

@@ -38,7 +38,8 @@ _Value = TypeVar("_Value")
 class AsyncSession:
     """A session with an interpreter in a sandbox of its own; see `BaseSession`.
 
-    A session is for one task at a time; a second one gets `SessionBusyError`.
+    A session is for one task at a time: of several, each waits for those that came before it, as
+    threads do. Cancelled, a task that waits leaves the line, and the others are undisturbed.
 
     Args:
         session: The session whose twin this is.
@@ -172,8 +173,10 @@ class AsyncSession:
             )
 
     def _stop(self, call: Call[Any]) -> None:
-        # Not `interrupt`: a call that was refused must not stop the code of the one that is under
-        # way.
+        # Not `interrupt`: a call that waits, or was refused, must not stop the code of the one that
+        # is under way.
+        if call.thread is not None and self._session._turns.give_up(call.thread):
+            return
         stop = self._session._stop
         if stop is not None and stop.thread == call.thread:
             stop.ask()

@@ -17,7 +17,9 @@
     ├─ ContainerError
     │  ├─ ImageNotFoundError, ImagePullError, ContainerGoneError
     │  ├─ NotOpenSessionError             used before open
-    │  │  └─ SessionClosedError           used after close
+    │  │  ├─ SessionClosedError           used after close
+    │  │  └─ SessionExpiredError          used after its session_timeout; ContainerGoneError, and
+    │  │                                  SandboxTimeoutError, too
     │  ├─ SessionBusyError                used by two threads at once
     │  ├─ PoolExhaustedError, PoolClosedError
     │  ├─ NameInUseError                  another living sandbox has the name
@@ -103,6 +105,7 @@ from llm_sandbox.exceptions.machine import (
     SandboxNotFoundError,
     SessionBusyError,
     SessionClosedError,
+    SessionExpiredError,
     ToolchainNotFoundError,
 )
 from llm_sandbox.exceptions.running import (
@@ -183,6 +186,7 @@ __all__ = [
     "SecurityViolationError",
     "SessionBusyError",
     "SessionClosedError",
+    "SessionExpiredError",
     "SessionNotOpenError",
     "TableGoneError",
     "ToolchainNotFoundError",

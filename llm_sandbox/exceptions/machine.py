@@ -5,6 +5,7 @@ from typing import Literal, Unpack
 
 from llm_sandbox.error_codes import ErrorCode
 from llm_sandbox.exceptions.base import ErrorFacts, SandboxError
+from llm_sandbox.exceptions.running import SandboxTimeoutError
 
 __all__ = [
     "BackendError",
@@ -23,6 +24,7 @@ __all__ = [
     "SandboxNotFoundError",
     "SessionBusyError",
     "SessionClosedError",
+    "SessionExpiredError",
     "ToolchainNotFoundError",
 ]
 
@@ -88,8 +90,24 @@ class SessionClosedError(NotOpenSessionError):
     default_code = ErrorCode.CLOSED
 
     def __init__(self, message: str = "the session is closed", **facts: Unpack[ErrorFacts]) -> None:
-        facts.setdefault("hint", "create a new session")
+        facts.setdefault("hint", "open it again, or create a new session")
         super().__init__(message, **facts)
+
+
+class SessionExpiredError(NotOpenSessionError, ContainerGoneError, SandboxTimeoutError):
+    """The session was used after its `session_timeout`."""
+
+    default_code = ErrorCode.SESSION_EXPIRED
+
+    def __init__(self, timeout_duration: float | None = None, **facts: Unpack[ErrorFacts]) -> None:
+        facts.setdefault("hint", "open it again, or create a new session")
+        whole = "" if timeout_duration is None else f" of {timeout_duration:g} s"
+        SandboxTimeoutError.__init__(
+            self,
+            f"the session is not open: its session_timeout{whole} is over, and its sandbox ended",
+            timeout_duration,
+            **facts,
+        )
 
 
 class SessionBusyError(ContainerError):

@@ -36,7 +36,9 @@ class SandboxFacts:
             machine.open_files, machine.isolation.backend, activity=machine.active
         )
         self._touches = Touches()
-        self._files = SandboxFiles(self._service, machine.spec.workdir, self._touches)
+        mounts = machine.spec.mounts.items()
+        mounted = [place for place, one in mounts if not getattr(one, "read_only", False)]
+        self._files = SandboxFiles(self._service, machine.spec.workdir, self._touches, mounted)
         self._closed_because: str | None = None
 
     def _check_open(self) -> None:

@@ -2,7 +2,7 @@
 
 import os
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, cast
 
@@ -12,6 +12,7 @@ from llm_sandbox.exceptions import (
     ProtocolError,
     SandboxFileNotFoundError,
     SandboxNotADirectoryError,
+    SandboxPermissionError,
     ValidationError,
 )
 from llm_sandbox.guest.bulk import Record
@@ -30,6 +31,7 @@ _ARCHIVE_BYTES = 256 << 20
 _DOWNLOAD_BYTES = 1 << 30
 _PIECE = 1 << 18
 _KINDS = ("file", "directory", "link", "other")
+_TEMPORARY = ("/tmp", "/dev/shm")  # noqa: S108 - inside the sandbox
 _CHANGING = frozenset({"write", "mkdir", "remove", "receive_tree"})
 
 
@@ -66,10 +68,17 @@ class SandboxFiles:
         TransportError: The sandbox's file service was killed in the middle.
     """
 
-    def __init__(self, service: FileService, workdir: str, touches: Touches | None = None) -> None:
+    def __init__(
+        self,
+        service: FileService,
+        workdir: str,
+        touches: Touches | None = None,
+        mounted: Sequence[str] = (),
+    ) -> None:
         self._service = service
         self._workdir = workdir
         self._touches = touches or Touches()
+        self._writable = (workdir, *_TEMPORARY, *mounted)
 
     def read_bytes(self, path: str, limit: int = _READ_BYTES) -> bytes:
         """Return a file's content.
@@ -269,6 +278,10 @@ class SandboxFiles:
                 repeatable=repeatable,
                 **fields,
             )
+        except SandboxPermissionError as error:
+            if op in _CHANGING:
+                error.hint = f"places that can be written: {', '.join(self._writable)}"
+            raise
         finally:
             if op in _CHANGING:
                 self._touches.note()

@@ -12,6 +12,7 @@ from llm_sandbox.mounts import Mount, check_mounts
 from llm_sandbox.network import Network, rules_of
 from llm_sandbox.secrets.plan import SecretPlan, plan_secrets
 from llm_sandbox.secrets.secret import Secret
+from llm_sandbox.session.turn import Busy
 
 if TYPE_CHECKING:
     from llm_sandbox.security import SecurityPolicy
@@ -70,6 +71,9 @@ class SessionConfig:
     """Whether what happens is logged at level INFO."""
     observers: "Sequence[RunObserver]" = field(default=(), repr=False, compare=False)
     """Called with a `RunRecord` after each run, command and installation."""
+    busy: Busy = "wait"
+    """What a call does while another thread's runs: ``wait`` for its turn, or ``raise``
+    `SessionBusyError`."""
 
     def __post_init__(self) -> None:
         for name in ("default_timeout", "execution_timeout", "session_timeout"):
@@ -94,6 +98,8 @@ class SessionConfig:
             raise ValidationError(
                 f"start is 'warm' or 'cold', not {self.start!r}", parameter="start"
             )
+        if self.busy not in ("wait", "raise"):
+            raise ValidationError(f"busy is 'wait' or 'raise', not {self.busy!r}", parameter="busy")
 
     def run_timeout(self, asked: float | None) -> float | None:
         """Seconds that a run may take: what was asked, else the session's own."""

@@ -16,6 +16,7 @@ from llm_sandbox.exceptions import (
     KernelNotReadyError,
     SandboxError,
     SandboxTimeoutError,
+    SessionExpiredError,
 )
 from llm_sandbox.kernel.background import Background
 from llm_sandbox.kernel.client import KernelClient, KernelRun
@@ -239,6 +240,11 @@ class Interpreter:
         """The machine; only while open."""
         assert self._machine is not None
         return self._machine
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether there is a machine, and it has not ended."""
+        return self._machine is not None and self._machine.end_reason is None
 
     @property
     def expired(self) -> bool:
@@ -536,12 +542,14 @@ class Interpreter:
 
     def _check_alive(self) -> None:
         reason = self.machine.end_reason
+        if reason == "deadline":
+            raise SessionExpiredError(self._config.session_timeout, backend=self._backend.name)
         if reason is not None:
             words = _WHY_ENDED.get(reason, f"it is {reason}")
             raise ContainerGoneError(
                 f"the sandbox of this session has ended: {words}",
                 backend=self._backend.name,
-                hint="open a new session",
+                hint="open it again, or create a new session",
             )
 
     def restart(self) -> None:

@@ -133,7 +133,7 @@ def find_session(
 ) -> BaseSession:
     """Return a session that is kept, open; see `llm_sandbox.attach_session`."""
     with Place() as place:
-        if isinstance(name_or_id, str) and ID.fullmatch(name_or_id):
+        if ID.fullmatch(str(name_or_id)):
             record = find(place, name_or_id)
         else:
             check_name(name_or_id, "name_or_id")

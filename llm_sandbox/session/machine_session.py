@@ -3,8 +3,10 @@
 States::
 
     new --open()--> open --close()--> closed        (a with block does both)
+                     ^------open()------'
 """
 
+import contextlib
 import logging
 import sys
 import threading
@@ -20,7 +22,9 @@ from llm_sandbox.exceptions import (
     CommandEmptyError,
     LibraryInstallationNotSupportedError,
     NotOpenSessionError,
+    SessionBusyError,
     SessionClosedError,
+    SessionExpiredError,
     ToolchainNotFoundError,
     UnsupportedError,
 )
@@ -29,13 +33,13 @@ from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import Deadline, validate_timeout
 from llm_sandbox.sandbox import Sandbox
 from llm_sandbox.sandbox.network import machine_network
-from llm_sandbox.session.commands import run_command
+from llm_sandbox.session.commands import check_command, check_entry, run_command
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.guard import Guard
 from llm_sandbox.session.history import History
 from llm_sandbox.session.interpreter import Interpreter
 from llm_sandbox.session.recording import Recorder
-from llm_sandbox.session.turn import Turn
+from llm_sandbox.session.turn import Turns
 
 if TYPE_CHECKING:
     from llm_sandbox.kernel.stop import Stop
@@ -75,7 +79,8 @@ class MachineSession:
         self.backend_reason = reason
         self._backend = backend
         self._keeping = keeping
-        self._busy = threading.Lock()
+        self._detached = False
+        self._turns = Turns(config.busy)
         self._stop: Stop | None = None
         self._sandbox: Sandbox | None = None
         self._interpreter: Interpreter | None = None
@@ -95,15 +100,22 @@ class MachineSession:
     def open(self) -> None:
         """Make the sandbox and its interpreter. Opening an open session does nothing.
 
+        One that was closed, or whose sandbox has ended, gets a new sandbox: of what was there, its
+        `history` alone is left.
+
         Raises:
-            SessionClosedError: It was closed; make a new one.
             BackendUnavailableError: The backend does not work on this machine.
             SecurityViolationError: The security policy refuses one of its libraries.
         """
-        if self._closed:
-            raise SessionClosedError(op="open")
-        if self._sandbox is not None:
+        if self.is_open:
             return
+        if self._detached or (self._closed and self._keeping is not None and self._keeping.found):
+            raise SessionClosedError(
+                op="open", hint=f"attach_session({self.name or 'its id'!r}) finds it while it lives"
+            )
+        if self._sandbox is not None:
+            self.close()
+        self._closed = False
         self._guard.warm_up()
         found = self._keeping is not None and self._keeping.found is not None
         libraries = () if found else self.config.libraries
@@ -204,14 +216,19 @@ class MachineSession:
         self._closed = True
         stop = self._stop
         elsewhere = stop is not None and stop.thread != threading.get_ident() and stop.ask()
-        # That thread still reads the descriptors that are about to be closed.
-        if elsewhere and self._busy.acquire(timeout=_STOP_S):
-            self._busy.release()
+        if elsewhere:
+            # That thread still reads the descriptors that are about to be closed.
+            with (
+                contextlib.suppress(SessionBusyError),
+                self._turns.turn(_STOP_S, busy="wait", first=True),
+            ):
+                pass
         interpreter, self._interpreter = self._interpreter, None
         sandbox, self._sandbox = self._sandbox, None
+        libraries, self._libraries = self._libraries, None
         try:
             if interpreter is not None and sandbox is not None:
-                self._committed = self._commit(interpreter, sandbox)
+                self._committed = self._commit(interpreter, sandbox, libraries)
         finally:
             if interpreter is not None:
                 interpreter.close()
@@ -242,8 +259,8 @@ class MachineSession:
         if self._closed:
             return
         _ = self.sandbox
-        with Turn(self._busy):
-            self._closed = True
+        with self._turns.turn():
+            self._closed = self._detached = True
             interpreter, self._interpreter = self._interpreter, None
             sandbox, self._sandbox = self._sandbox, None
             assert interpreter is not None
@@ -254,7 +271,9 @@ class MachineSession:
                 sandbox.detach()
                 self._log("let go of session %s", self.name or sandbox.id)
 
-    def _commit(self, interpreter: Interpreter, sandbox: Sandbox) -> str | None:
+    def _commit(
+        self, interpreter: Interpreter, sandbox: Sandbox, libraries: "Libraries | None"
+    ) -> str | None:
         """Save the container as an image if that was asked for; returns its name."""
         options = getattr(self._backend, "options", None)
         if options is None or not options.commit_container:
@@ -263,7 +282,7 @@ class MachineSession:
             logger.warning("the sandbox has ended before it could be saved: %s", sandbox.end_reason)
             return None
         name = options.commit_image_tag or f"llm-sandbox/committed:{sandbox.id}"
-        site = self._libraries.folder if self._libraries is not None else None
+        site = libraries.folder if libraries is not None else None
         return interpreter.machine.snapshot(sandbox.files.archive(), name, site).name
 
     def __enter__(self) -> Self:
@@ -283,8 +302,8 @@ class MachineSession:
 
     @property
     def is_open(self) -> bool:
-        """Whether code can be run."""
-        return self._sandbox is not None
+        """Whether code can be run: it was opened, and its sandbox has not ended."""
+        return not self._closed and self._interpreter is not None and self._interpreter.is_alive
 
     @property
     def name(self) -> str | None:
@@ -319,13 +338,16 @@ class MachineSession:
         Raises:
             NotOpenSessionError: The session is not open.
             SessionClosedError: It was closed.
+            SessionExpiredError: Its `session_timeout` is over.
         """
-        if self._sandbox is None:
+        if self._sandbox is None or self._closed:
             raise SessionClosedError() if self._closed else NotOpenSessionError()
+        if self._interpreter is not None and self._interpreter.expired:
+            raise SessionExpiredError(self.config.session_timeout, backend=self.backend)
         return self._sandbox
 
     def install(self, libraries: list[str] | None = None) -> None:
-        """Install libraries for this session, now.
+        """Install libraries for this session, now; waits for code that another thread runs.
 
         Raises:
             LibraryInstallationError: One could not be installed; it has the installer's words.
@@ -336,7 +358,7 @@ class MachineSession:
         """
         if libraries:
             watch = self._records.watch("install", self._sandbox, libraries, libraries)
-            with watch, Turn(self._busy):
+            with watch, self._turns.turn():
                 self._open_interpreter()
                 self._install(libraries)
 
@@ -385,11 +407,13 @@ class MachineSession:
 
         Raises:
             CommandEmptyError: There is no command.
+            ValidationError: It is neither a line nor words.
             LaunchError: The program or directory does not exist.
             SandboxTimeoutError: The time was up; its `result` holds the output until then.
             SecurityViolationError: The security policy refuses it; it was not started.
         """
         with self._records.watch("command", self._sandbox, command) as told:
+            check_command(command)
             timeout = validate_timeout(timeout, "timeout")
             limit = timeout if timeout is not None else self.config.default_timeout
             self._guard.admit_command(command, Deadline.after(limit))
@@ -418,13 +442,12 @@ class MachineSession:
         if not commands:
             raise CommandEmptyError()
         # All of them first: nothing of what is refused in part is run.
-        for entry in commands:
-            line = entry if isinstance(entry, str) else entry[0]
+        entries = [check_entry(entry) for entry in commands]
+        for line, _ in entries:
             with self._records.watch("command", self._sandbox, line) as told:
                 self._guard.admit_command(line)
                 told.withdraw()
-        for entry in commands:
-            line, folder = (entry, workdir) if isinstance(entry, str) else entry
+        for line, folder in entries:
             result = self.execute_command(line, folder or workdir, on_stdout, on_stderr)
             if result.exit_code != 0:
                 break
@@ -460,6 +483,9 @@ class MachineSession:
         Args:
             src: Path on the host.
             dest: Path in the sandbox; a relative one is below the working directory.
+
+        Raises:
+            SandboxPermissionError: It cannot be written there; the hint names where it can.
         """
         self.sandbox.files.upload(src, dest)
 
@@ -468,9 +494,12 @@ class MachineSession:
 
         Args:
             src: Path in the sandbox; a relative one is below the working directory.
-            dest: Path on the host.
+            dest: Path on the host; folders on the way to it that are missing are made.
         """
-        self.sandbox.files.download(src, dest)
+        files = self.sandbox.files
+        files.stat(src)  # nothing is made for what is not there
+        Path(dest).absolute().parent.mkdir(parents=True, exist_ok=True)
+        files.download(src, dest)
 
     def get_archive(self, path: str) -> tuple[bytes, dict[str, object]]:
         """Return a file or directory of the sandbox as a tar archive, with a description of it."""
@@ -482,5 +511,6 @@ class MachineSession:
         logger.log(logging.INFO if self.config.verbose else logging.DEBUG, message, *values)
 
     def __repr__(self) -> str:
-        state = "open" if self.is_open else "closed" if self._closed else "new"
+        is_new = self._sandbox is None and not self._closed
+        state = "open" if self.is_open else "new" if is_new else "closed"
         return f"<{type(self).__name__} {self.config.lang} on {self.backend}, {state}>"

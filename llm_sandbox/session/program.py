@@ -5,6 +5,7 @@ without one.
 import contextlib
 import secrets
 import signal
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from llm_sandbox.backends.base import Exit, Machine
@@ -84,7 +85,9 @@ class Programs:
         # run cannot prepare what the next one executes.
         folder = f"{_PLACE}/.llm-sandbox-{secrets.token_hex(8)}"
         file = f"{folder}/{self._handler.source_name(code)}"
-        self._sandbox.files.write_text(file, code)
+        # Where there is a kernel, IPython does that.
+        plain = self._handler.name == SupportedLanguage.PYTHON
+        self._sandbox.files.write_text(file, textwrap.dedent(code) if plain else code)
         shown = ProgramDisplays(self._sandbox.files, f"{folder}/displays")
         variables = self._environment(env, library_paths, shown.folder)
         try:

@@ -30,7 +30,6 @@ from llm_sandbox.session.guard import refused_result
 from llm_sandbox.session.history import HistoryEntry
 from llm_sandbox.session.lending import LentKernel
 from llm_sandbox.session.machine_session import MachineSession
-from llm_sandbox.session.turn import Turn
 
 if TYPE_CHECKING:
     from llm_sandbox.artifacts.artifact import Artifact
@@ -47,7 +46,10 @@ class BaseSession(MachineSession):
     """A session with an interpreter in a sandbox of its own.
 
     Variables, files and installed libraries are kept from run to run until `close`. A session is
-    for one thread at a time; a second one gets `SessionBusyError`.
+    for one thread at a time: of several, each waits for those that came before it, up to 32 of
+    them. With ``busy="raise"``, and where waiting could not end, as in a callback of `run`, it gets
+    `SessionBusyError` at once. `execute_command` and files wait for nothing, and `restart` and
+    `lend_kernel` never wait: they are refused while code runs, which `interrupt` ends.
 
     Args:
         config: What was asked for.
@@ -100,6 +102,7 @@ class BaseSession(MachineSession):
             libraries: Libraries to install first.
             timeout: Seconds until the code is interrupted, counted from before a policy judges it;
                 default: the session's `execution_timeout`, else its `default_timeout`, else none.
+                Waiting for another thread's code takes none of it, and as long at most.
             on_stdout: Called with each piece of standard output as it arrives.
             on_stderr: Called with each piece of standard error as it arrives.
             stdin: What `input` reads: text, or an iterable of lines. None refuses input with an
@@ -116,7 +119,8 @@ class BaseSession(MachineSession):
             LibraryInstallationError: A library could not be installed; nothing was run.
             ValidationError: An argument is not acceptable.
             NotOpenSessionError: The session is not open.
-            SessionBusyError: Another thread is running code in it.
+            SessionBusyError: Another thread runs code in it, and this one does not wait, or has
+                waited for as long as the code may take; nothing was run.
         """
         with self._records.watch("run", self._sandbox, code, libraries) as told:
             _check_code(code)
@@ -124,7 +128,7 @@ class BaseSession(MachineSession):
             lines = stdin_lines(stdin)
             limit = self.config.run_timeout(timeout)
             heard = listener(on_stdout, on_stderr, on_output)
-            with Turn(self._busy), Stop() as stop:
+            with self._turns.turn(limit), Stop() as stop:
                 self._stop = stop
                 interpreter = self._open_interpreter()
                 deadline = Deadline.after(limit)
@@ -170,7 +174,8 @@ class BaseSession(MachineSession):
         """
         if not self._closed:
             interpreter = self._open_interpreter()
-            with suppress(SessionBusyError, ContainerGoneError), Turn(self._busy):
+            gone = (SessionBusyError, ContainerGoneError)
+            with suppress(*gone), self._turns.turn(busy="raise"):
                 interpreter.hear_background()
         return self._background.take()
 
@@ -242,7 +247,7 @@ class BaseSession(MachineSession):
             SessionBusyError: Something runs.
             SessionClosedError: The session is not open.
         """
-        with Turn(self._busy):
+        with self._turns.turn():
             interpreter = self._open_interpreter()
             self.sandbox.update_limits(**limits)
             self.config = replace(self.config, limits=self.sandbox.limits)
@@ -250,8 +255,12 @@ class BaseSession(MachineSession):
             return self.sandbox.limits
 
     def restart(self) -> None:
-        """Give the session a fresh interpreter; files and installed libraries stay."""
-        with Turn(self._busy):
+        """Give the session a fresh interpreter; files and installed libraries stay.
+
+        Raises:
+            SessionBusyError: Another thread is running code in it; `interrupt` ends that.
+        """
+        with self._turns.turn(busy="raise"):
             self._open_interpreter().restart()
 
     def lend_kernel(self) -> LentKernel:
@@ -261,8 +270,9 @@ class BaseSession(MachineSession):
 
         Raises:
             UnsupportedError: Every run of this session is a program of its own.
+            SessionBusyError: Another thread is running code in it.
         """
-        with Turn(self._busy):
+        with self._turns.turn(busy="raise"):
             return self._open_interpreter().lend()
 
     # --- variables
@@ -331,7 +341,7 @@ class BaseSession(MachineSession):
     def _call(
         self, service: str, arguments: dict[str, Any], buffers: Sequence[bytes] = ()
     ) -> tuple[dict[str, Any], list[memoryview]]:
-        with Turn(self._busy), Stop() as self._stop:
+        with self._turns.turn(_CALL_S), Stop() as self._stop:
             interpreter = self._open_interpreter()
             deadline = Deadline.after(_CALL_S)
             return interpreter.call(service, arguments, buffers, deadline=deadline, stop=self._stop)

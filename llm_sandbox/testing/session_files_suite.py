@@ -7,7 +7,12 @@ import pytest
 
 from llm_sandbox.artifact_session import ArtifactSandboxSession
 from llm_sandbox.data import ExecutionResult
-from llm_sandbox.exceptions import ArtifactLimitError, SandboxTimeoutError
+from llm_sandbox.exceptions import (
+    ArtifactLimitError,
+    SandboxFileNotFoundError,
+    SandboxPermissionError,
+    SandboxTimeoutError,
+)
 from llm_sandbox.limits import Limits
 from llm_sandbox.session.session import BaseSession
 from llm_sandbox.testing.session_fixtures import SessionFixtures
@@ -83,6 +88,29 @@ class SessionFilesSuite(SessionFixtures):
         assert _changes(own.run("open('data/in.csv', 'a').write('y')")) == {
             "data/in.csv": "changed"
         }
+
+    def test_folders_on_the_way_out_are_made(self, own: BaseSession, tmp_path: Path) -> None:
+        """A copy brings the folders with it that it is to lie in; none where there is nothing."""
+        own.run("open('a.txt', 'w').write('out')")
+        own.copy_from_runtime("a.txt", tmp_path / "new" / "folder" / "b.txt")
+        with pytest.raises(SandboxFileNotFoundError):
+            own.copy_from_runtime("missing", tmp_path / "vain" / "b.txt")
+
+        assert (tmp_path / "new" / "folder" / "b.txt").read_text() == "out"
+        assert [path.name for path in tmp_path.iterdir()] == ["new"]
+
+    def test_a_read_only_place_names_the_others(self, own: BaseSession, tmp_path: Path) -> None:
+        """What cannot be written says where it could be, and that is so."""
+        if own.isolation.state("files") == "absent":
+            pytest.skip("nothing is read-only here")
+        (tmp_path / "up").write_text("up")
+        with pytest.raises(SandboxPermissionError, match="places that can be written") as caught:
+            own.copy_to_runtime(tmp_path / "up", "/usr/lib/up")
+        places = str(caught.value.hint).partition(": ")[2].split(", ")
+        for place in places:
+            own.copy_to_runtime(tmp_path / "up", f"{place}/up")
+
+        assert places == [own.config.workdir, "/tmp", "/dev/shm"]
 
     def test_folders_are_looked_into(self, own: BaseSession) -> None:
         """Files in folders come with their path; folders, caches and hidden ones do not."""

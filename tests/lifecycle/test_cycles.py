@@ -17,7 +17,6 @@ from llm_sandbox.exceptions import (
     NotOpenSessionError,
     SandboxError,
     SandboxTimeoutError,
-    SessionBusyError,
     SessionClosedError,
 )
 from llm_sandbox.sandbox import Sandbox
@@ -170,11 +169,44 @@ def test_the_sessions_time_ends_a_run() -> None:
     assert "before" in result.stdout
     assert result.status in ("timeout", "killed")
     assert result.state == "lost"
-    with pytest.raises(ContainerGoneError):
-        session.run("print(1)")
-    with pytest.raises(SandboxError):
-        session.sandbox.exec("true")
+    assert not session.is_open
+    for use in (
+        lambda: session.run("print(1)"),
+        lambda: session.execute_command("true"),
+        lambda: session.copy_from_runtime("a", "b"),
+        lambda: session.install(["six"]),
+    ):
+        for kind in (NotOpenSessionError, SandboxTimeoutError, ContainerGoneError):
+            with pytest.raises(kind, match="session_timeout of 2 s"):
+                use()
     session.close()
+
+
+def test_a_session_that_nobody_uses_expires() -> None:
+    """It is open until then, and can be opened again after."""
+    with create_session("bubblewrap", session_timeout=1) as session:
+        assert session.is_open
+        session.run("x = 1")
+        limit = time.monotonic() + 20
+        while session.is_open and time.monotonic() < limit:
+            time.sleep(0.05)
+        assert not session.is_open
+        assert "closed" in repr(session)
+        session.open()
+        assert session.is_open
+        assert "NameError" in session.run("x").stderr
+
+
+def test_a_session_is_opened_again() -> None:
+    """It gets a new sandbox with its settings: history is kept, variables and files are not."""
+    session = create_session("bubblewrap", env={"NAME": "value"})
+    for number in range(3):
+        with session:
+            found = session.run("import os; print(os.environ['NAME'], os.listdir(), 'x' in dir())")
+            assert found.stdout == "value [] False\n"
+            session.run("x = 1; _ = open('left', 'w').write('x')")
+        assert not session.is_open
+        assert len(session.history) == 2 * number + 2
 
 
 def test_a_machine_ends_at_its_deadline_without_a_run() -> None:
@@ -242,41 +274,11 @@ def test_wrong_order_is_a_typed_error() -> None:
         lambda: session.run("print(1)"),
         lambda: session.execute_command("true"),
         lambda: session.sandbox,
-        session.open,
         lambda: kept.exec("true"),
         lambda: kept.files.list("."),
     ):
         with pytest.raises(SessionClosedError):
             use()
-
-
-def test_two_threads_are_told_apart() -> None:
-    """A second thread's run is refused at once, and the first one's ends as if nothing had been."""
-    with create_session("bubblewrap") as session:
-        ends: list[Any] = []
-        started = threading.Event()
-        thread = threading.Thread(
-            target=lambda: ends.append(
-                session.run(
-                    "import time\nprint('a', flush=True)\ntime.sleep(1.5)\nprint('b')",
-                    on_stdout=lambda text: started.set(),
-                )
-            )
-        )
-        thread.start()
-        assert started.wait(20)
-        for use in (
-            lambda: session.run("print(1)"),
-            session.restart,
-            lambda: session.install(["six"]),
-        ):
-            began = time.monotonic()
-            with pytest.raises(SessionBusyError):
-                use()
-            assert time.monotonic() - began < 0.5
-        thread.join(10)
-        assert (ends[0].stdout, ends[0].status) == ("a\nb\n", "ok")
-        assert session.run("print(2)").stdout == "2\n"
 
 
 def test_a_dropped_session_ends_with_the_process(

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -130,12 +131,16 @@ def test_interrupt_ends_the_run_of_another_task(run_async: RunAsync) -> None:
     run_async(main)
 
 
-def test_a_refused_run_does_not_stop_the_other(run_async: RunAsync) -> None:
-    """A second task's run is refused; cancelling that leaves the first one alone."""
+@pytest.mark.parametrize("busy", ["wait", "raise"])
+def test_another_run_does_not_stop_the_first(run_async: RunAsync, busy: Any) -> None:
+    """A second task's run waits, or is refused; cancelling that leaves the first one alone, and
+    what waited is never run.
+    """
 
     async def main() -> None:
-        async with aio.create_session("bubblewrap") as session:
+        async with aio.create_session("bubblewrap", busy=busy) as session:
             results = []
+            await session.run("ran = []")
 
             async def first() -> None:
                 results.append(await session.run("import time; time.sleep(1); 'whole'"))
@@ -143,10 +148,51 @@ def test_a_refused_run_does_not_stop_the_other(run_async: RunAsync) -> None:
             async with anyio.create_task_group() as group:
                 group.start_soon(first)
                 await anyio.sleep(0.3)
-                for _ in range(20):
-                    with anyio.move_on_after(0.001), pytest.raises(SessionBusyError):
-                        await session.run("1")
+                refused = pytest.raises(SessionBusyError) if busy == "raise" else nullcontext()
+                for wait in (0.001, 0.02) * 10:
+                    with anyio.move_on_after(wait), refused:
+                        await session.run("ran.append(1)")
+                        assert results, "it did not wait"
             assert "'whole'" == results[0].value
+            assert "[]" == (await session.run("ran")).value
+
+    run_async(main)
+
+
+def test_tasks_wait_for_each_other(run_async: RunAsync) -> None:
+    """Each has the session to itself, in the order in which they came."""
+
+    async def main() -> None:
+        async with aio.create_session("bubblewrap") as session:
+            await session.run("import time; seen = []")
+
+            async def add(number: int) -> None:
+                await session.run(f"seen.append({number}); time.sleep(0.2); seen.append({number})")
+
+            async with anyio.create_task_group() as group:
+                for number in range(4):
+                    group.start_soon(add, number)
+                    await anyio.sleep(0.05)
+            assert "[0, 0, 1, 1, 2, 2, 3, 3]" == (await session.run("seen")).value
+
+    run_async(main)
+
+
+def test_a_callback_cannot_wait_for_its_own_run(run_async: RunAsync) -> None:
+    """It would wait for ever; it is refused at once, and the run goes on."""
+
+    async def main() -> None:
+        async with aio.create_session("bubblewrap") as session:
+            refused = []
+
+            async def more(_: str) -> None:
+                with pytest.raises(SessionBusyError, match="waits for this call"):
+                    await session.run("1")
+                refused.append(True)
+
+            result = await session.run("print(1)", on_stdout=more)
+            assert ("1\n", [True]) == (result.stdout, refused)
+            assert "2" == (await session.run("1 + 1")).value
 
     run_async(main)
 

@@ -11,12 +11,14 @@ from llm_sandbox.artifact_session import ArtifactSandboxSession
 from llm_sandbox.secrets import Secret
 from llm_sandbox.security import SecurityPolicy
 from llm_sandbox.session.config import Start
+from llm_sandbox.session.turn import Busy
 from llm_sandbox.telemetry import RunObserver
 
 NAMES = {
     "Secret": Secret,
     "SecurityPolicy": SecurityPolicy,
     "Start": Start,
+    "Busy": Busy,
     "BaseSession": object,
     "RunObserver": RunObserver,
 }

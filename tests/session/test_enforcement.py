@@ -287,3 +287,26 @@ def test_a_session_can_be_asked_before_it_is_open() -> None:
     assert not session.scan(BAD).is_safe
     assert (True, []) == session.is_safe("print(1)")
     assert ["process.run"] == [f.category for f in create_session("bubblewrap").scan(BAD).findings]
+
+
+INDENTED = """
+    import math
+    print(math.floor(1.5))
+"""
+
+
+@pytest.mark.parametrize("persistent", [True, False])
+def test_indented_code_is_judged_as_it_is_run(persistent: bool) -> None:
+    """What all lines are indented by says nothing; findings lie where they do in the text given."""
+    policy = get_security_policy("production")
+    with create_session("bubblewrap", security_policy=policy, persistent=persistent) as session:
+        assert session.run(INDENTED).stdout == "1\n"
+        for code in ("    import subprocess\n    subprocess.run('ls')", "\n  !ls\n"):
+            with pytest.raises(SecurityViolationError) as caught:
+                session.run(code)
+            finding = caught.value.report.blocking[0]
+            line = code.splitlines()[finding.span.line - 1]
+            assert finding.snippet
+            assert line[finding.span.column - 1 :].startswith(finding.snippet)
+        with pytest.raises(SecurityViolationError, match="unexpected indent"):
+            session.run("    x = 1\nprint(x)")

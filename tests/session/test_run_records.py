@@ -83,7 +83,7 @@ def raising(error: BaseException) -> Act:
 
 
 def busy(session: BaseSession) -> object:
-    with session._busy:
+    with session._turns.turn():
         return session.run("1")
 
 

@@ -185,6 +185,19 @@ def test_reprs_never_hold_images_or_output():
     assert repr(FULL.plots[0]) == "<PlotOutput png, 4x3, 100 dpi, 9 bytes>"
 
 
+@pytest.mark.parametrize("cls", [ConsoleOutput, ProcessResult, ExecutionResult])
+def test_print_shows_the_output(cls):
+    """Both streams without control sequences; what has no output says what it is."""
+    result = cls(exit_code=1, stdout="out\x1b[2J\n", stderr="why\n")
+    assert str(result) == "out\nwhy"
+    assert f"{result}" == str(result) != repr(result)
+    assert str(cls()) == repr(cls())
+
+
+def test_print_shows_what_the_sandbox_has_to_say():
+    assert str(ExecutionResult(stdout="out\n", notes=("It was cut.",))) == "out\nIt was cut."
+
+
 def test_a_result_shows_text_and_what_it_made_without_a_script():
     bundle = FULL._repr_mimebundle_()
     assert bundle.keys() == {"text/plain", "text/html"}

@@ -34,6 +34,7 @@ SAMPLES = [
     e.ContainerGoneError("m"),
     e.NotOpenSessionError(),
     e.SessionClosedError(),
+    e.SessionExpiredError(1.5),
     e.SessionBusyError("m"),
     e.PoolExhaustedError(4, 1.5),
     e.PoolClosedError(),
@@ -147,6 +148,8 @@ def test_file_errors_are_caught_as_pythons_own(cls, twin, number):
         (e.PathError, ValueError),
         (e.UnsupportedError, NotImplementedError),
         (e.SessionClosedError, e.NotOpenSessionError),
+        (e.SessionExpiredError, e.NotOpenSessionError),
+        (e.SessionExpiredError, e.SandboxTimeoutError),
         (e.IsolationUnavailableError, e.BackendError),
     ],
 )

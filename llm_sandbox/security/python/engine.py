@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import gc
+import textwrap
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from llm_sandbox.findings import Span
@@ -38,6 +40,7 @@ def sight(source: Source) -> Sightings:
     Args:
         source: The program, or a notebook's cell.
     """
+    source, margin = _without_margin(source)
     sightings = Sightings("ast")
     machine = Machine(source, sightings, EXPRESSIONS, STATEMENTS)
     with _no_collections(source):
@@ -47,7 +50,37 @@ def sight(source: Source) -> Sightings:
             sightings.unseen = True
             sightings.problem = "following it takes much more work than its length deserves"
             sightings.problem_span = None
+    if margin:
+        _move(sightings, margin)
     return sightings
+
+
+def _without_margin(source: Source) -> tuple[Source, int]:
+    """Take away what all lines of a cell are indented by, as IPython does, and say how much."""
+    before = _indentation(source.text) if source.notebook else 0
+    if not before:
+        return source, 0
+    text = textwrap.dedent(source.text)
+    return replace(source, text=text), before - _indentation(text)
+
+
+def _indentation(text: str) -> int:
+    """How far the first line is indented that has anything on it."""
+    rest = text.lstrip()
+    return len(text[: len(text) - len(rest)].rpartition("\n")[2])
+
+
+def _move(sightings: Sightings, columns: int) -> None:
+    """Say where things are in the text as it was given."""
+
+    def moved(span: Span) -> Span:
+        column, end_column = span.column + columns, span.end_column + columns
+        return replace(span, column=column, end_column=end_column)
+
+    sightings.seen[:] = [replace(one, span=moved(one.span)) for one in sightings.seen]
+    sightings.modules[:] = [replace(one, span=moved(one.span)) for one in sightings.modules]
+    if sightings.problem_span is not None:
+        sightings.problem_span = moved(sightings.problem_span)
 
 
 @contextmanager
