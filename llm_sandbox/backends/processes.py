@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 from llm_sandbox.backends.terminals import Terminal
 from llm_sandbox.const import RunCause
@@ -97,6 +97,16 @@ class LimitEvents:
     """Processes that it killed at the memory limit; None when not known."""
     refused_forks: int | None = None
     """Processes and threads that it did not start because of their limit; None when not known."""
+
+    def since(self, before: Self) -> Self:
+        """Return how often it was since an earlier count."""
+        return type(self)(
+            _more(before.oom_kills, self.oom_kills), _more(before.refused_forks, self.refused_forks)
+        )
+
+
+def _more(before: int | None, now: int | None) -> int | None:
+    return None if now is None else max(0, now - (before or 0))
 
 
 def ended_by(ended: Exit, limits: Limits) -> RunCause | None:

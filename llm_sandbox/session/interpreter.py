@@ -16,7 +16,6 @@ from llm_sandbox.exceptions import (
     KernelNotReadyError,
     SandboxError,
     SandboxTimeoutError,
-    SessionExpiredError,
 )
 from llm_sandbox.kernel.background import Background
 from llm_sandbox.kernel.client import KernelClient, KernelRun
@@ -30,6 +29,7 @@ from llm_sandbox.session.assembly import assemble, claimed_number
 from llm_sandbox.session.attempts import Attempts
 from llm_sandbox.session.collection import Collected, Collection
 from llm_sandbox.session.config import SessionConfig
+from llm_sandbox.session.ended import WHY_ENDED, check_alive
 from llm_sandbox.session.kernel_setup import KernelSetup
 from llm_sandbox.session.lending import LentKernel, lend_kernel
 from llm_sandbox.session.pool import await_start, connect_kernel, shared_pool, start_kernel
@@ -49,14 +49,6 @@ _REPORT_S = 0.5
 """How long the report of a kernel's death by our hand may take."""
 _BACKGROUND = "background"
 _ANSWER_S = 5.0
-_WHY_ENDED = {
-    "deadline": "its session_timeout is over",
-    "oom": "it used more memory than it may",
-    "idle": "nothing was run in it for its idle_timeout",
-    "terminated": "it was ended from outside",
-    "closed": "it was closed",
-    "gone": "the process that kept it, or its backend, was killed",
-}
 _OTHERWISE = "persistent=False runs each piece of code as a program of its own, without a kernel"
 
 
@@ -377,9 +369,7 @@ class Interpreter:
             self._events = now = self.machine.limit_events()
         except SandboxError:
             return LimitEvents()
-        return LimitEvents(
-            _since(before.oom_kills, now.oom_kills), _since(before.refused_forks, now.refused_forks)
-        )
+        return now.since(before)
 
     def _measure(self, path: str) -> Space:
         if self._sandbox is None:
@@ -506,7 +496,7 @@ class Interpreter:
             self._client = self._start()
             self._configure()
         except SandboxError:
-            known = _WHY_ENDED.get(self.machine.end_reason or "")
+            known = WHY_ENDED.get(self.machine.end_reason or "")
             return StateOutcome.LOST, (
                 f"The sandbox has ended: {known or trouble or 'it could not be kept'}.",
             )
@@ -541,16 +531,7 @@ class Interpreter:
         self._claimed_cpu_s = (self._claimed_cpu_s or 0.0) + (used or 0.0)
 
     def _check_alive(self) -> None:
-        reason = self.machine.end_reason
-        if reason == "deadline":
-            raise SessionExpiredError(self._config.session_timeout, backend=self._backend.name)
-        if reason is not None:
-            words = _WHY_ENDED.get(reason, f"it is {reason}")
-            raise ContainerGoneError(
-                f"the sandbox of this session has ended: {words}",
-                backend=self._backend.name,
-                hint="open it again, or create a new session",
-            )
+        check_alive(self.machine, self._config.session_timeout)
 
     def restart(self) -> None:
         """Replace the kernel by a fresh one in the same machine."""
@@ -610,7 +591,3 @@ class Interpreter:
         self._setup.take_away()
         if self._machine is not None:
             self._machine.destroy()
-
-
-def _since(before: int | None, now: int | None) -> int | None:
-    return None if now is None else max(0, now - (before or 0))
