@@ -136,7 +136,7 @@ class NewUser:
             self.start(self.programs / "llm-sandbox", "stop", one["id"])
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def new_user(plain_user: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewUser]:
     """A user with a fresh environment, in which nothing but the built wheel was installed."""
     python = python_for_all()
@@ -156,7 +156,7 @@ def new_user(plain_user: int, tmp_path_factory: pytest.TempPathFactory) -> Itera
         assert done.returncode == 0, done.stdout
         what = f"{folder / wheel.name}[{','.join(EXTRAS)}]"
         pip = [someone.programs / "pip", "install", "--quiet", what, *BESIDES]
-        done = someone.start(*pip, timeout=240)
+        done = someone.start(*pip, timeout=500)
         assert done.returncode == 0, done.stdout
         yield someone
     finally:
