@@ -5,7 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
-__all__ = ["DISTRIBUTION", "install_command", "namesake_version"]
+__all__ = ["DISTRIBUTION", "install_command", "namesake_version", "pip_install"]
 
 DISTRIBUTION = "sandboxed-interpreter"
 """What pip calls this library; it is imported as `llm_sandbox` and its command is `llm-sandbox`."""
@@ -25,8 +25,19 @@ def install_command(extra: str, *, upgrade: bool = False) -> str:
     """
     # Neither a tree that was never installed nor an older metadata knows the extra; the tree does.
     wanted = _packages(extra) or [f"{Path(__file__).parents[1]}[{extra}]"]
-    words = [*_pip(), "install", *(["--upgrade"] if upgrade else []), *wanted]
-    return shlex.join(words)
+    return pip_install(*(["--upgrade"] if upgrade else []), *wanted)
+
+
+def pip_install(*words: str) -> str:
+    """Return the command that installs packages into the environment of this process.
+
+    Args:
+        words: Requirements and options, as pip takes them.
+    """
+    # `pip` alone is readable, and another environment's where this one is not activated.
+    found = shutil.which("pip")
+    own = found is not None and Path(found).parent == Path(sys.executable).parent
+    return shlex.join([*(["pip"] if own else [sys.executable, "-m", "pip"]), "install", *words])
 
 
 def namesake_version() -> str | None:
@@ -49,11 +60,3 @@ def _packages(extra: str) -> list[str]:
     parts = (line.partition(";") for line in lines)
     markers = (f"extra == '{extra}'", f'extra == "{extra}"')
     return [name.strip() for name, _, marker in parts if marker.strip().endswith(markers)]
-
-
-def _pip() -> list[str]:
-    # `pip` alone is readable, and another environment's where this one is not activated.
-    found = shutil.which("pip")
-    if found is not None and Path(found).parent == Path(sys.executable).parent:
-        return ["pip"]
-    return [sys.executable, "-m", "pip"]

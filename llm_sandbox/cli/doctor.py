@@ -19,7 +19,7 @@ from llm_sandbox.cli.languages import LanguageFinding, look_at_languages, table_
 from llm_sandbox.cli.render import Progress, in_option_words
 from llm_sandbox.cli.settings import SettingsFinding, look_at_settings, table_of_settings
 from llm_sandbox.const import SandboxBackend
-from llm_sandbox.distribution import DISTRIBUTION, namesake_version
+from llm_sandbox.distribution import DISTRIBUTION, namesake_version, pip_install
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     SandboxError,
@@ -222,7 +222,7 @@ def _print_tables(findings: Findings) -> None:
     console.print(f"{python['system']}, user {python['user']}")
     for name, version in findings.libraries.items():
         if version is None:
-            console.print(Text.assemble((f"{name} is missing", "red"), f": pip install {name}"))
+            console.print(Text.assemble((f"{name} is missing", "red"), f": {pip_install(name)}"))
         else:
             console.print(f"{name} {version}")
     if findings.namesake is not None:

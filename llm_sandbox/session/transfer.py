@@ -6,6 +6,7 @@ inside, and imports nothing.
 
 from collections.abc import Mapping, Sequence
 
+from llm_sandbox.distribution import pip_install
 from llm_sandbox.exceptions import (
     MissingDependencyError,
     ProtocolError,
@@ -50,7 +51,7 @@ def read(buffers: Sequence[memoryview]) -> object:
         raise MissingDependencyError(
             f"the value needs {library}, which is not installed here",
             op="get",
-            hint=f"pip install {library}",
+            hint=pip_install(library),
         ) from None
     except (values.TransferError, ValueError) as error:
         reason = word(str(error))

@@ -24,9 +24,11 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 EXTRAS = ("docker", "egress", "openai", "otel", "scan", "structlog")
 """What blocks need beside the library itself."""
-BESIDES = ("sbx-agents>=0.1,<0.2",)
+BESIDES = ("pytest", "sbx-agents>=0.1,<0.2")
 DOCKER_SOCKET = Path("/var/run/docker.sock")
-PATIENCE_S = 150
+PATIENCE_S = 240
+"""For a page on a busy machine; on an idle one each takes some seconds."""
+MADE_UP = "made-up-0123456789abcdef"
 PASSED_ON = ("PIP_", "SSL_", "REQUESTS_CA_BUNDLE", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 """How this machine reaches package indexes."""
 
@@ -108,22 +110,24 @@ class NewUser:
         report.write_text("{}")
         for place in (work, plan, report):
             self.own(place)
-        program = self.folder / "run_page.py"
-        with serve([Call("print(6 * 7)")], [Say("Gentoos are the heaviest.")]) as model:
-            done = self.start(
-                self.programs / "python",
-                *(program, plan, report),
-                cwd=work,
-                variables={"OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "none"},
-            )
-        print(done.stdout)
+        output, ended = self._run(work, self.folder / "run_page.py", plan, report)
+        print(output)
         outcomes = {int(line): error for line, error in json.loads(report.read_text()).items()}
-        ended = (
-            f"the program of the page ended with {done.returncode} before: {done.stdout[-2000:]}"
-        )
-        self.told[page] = {block.line: outcomes.get(block.line, ended) for block in blocks}
+        missing = f"{ended} before this block: {output[-2000:]}"
+        self.told[page] = {block.line: outcomes.get(block.line, missing) for block in blocks}
         self.stop_what_runs()
         return self.told[page]
+
+    def _run(self, work: Path, *words: Path) -> tuple[str, str]:
+        """Run a program of the environment; what it printed, and how it ended."""
+        with serve([Call("print(6 * 7)")], [Say("Gentoos are the heaviest.")]) as model:
+            variables = {"OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": MADE_UP}
+            try:
+                done = self.start(self.programs / "python", *words, cwd=work, variables=variables)
+            except subprocess.TimeoutExpired as error:
+                output = (error.stdout or b"").decode(errors="replace")
+                return output, f"its program was not done in {PATIENCE_S} seconds"
+        return done.stdout, f"its program ended with {done.returncode}"
 
     def stop_what_runs(self) -> None:
         """End what a page has left behind, so that the next one finds the machine as it was."""
@@ -132,7 +136,7 @@ class NewUser:
             self.start(self.programs / "llm-sandbox", "stop", one["id"])
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def new_user(plain_user: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewUser]:
     """A user with a fresh environment, in which nothing but the built wheel was installed."""
     python = python_for_all()
@@ -152,7 +156,7 @@ def new_user(plain_user: int, tmp_path_factory: pytest.TempPathFactory) -> Itera
         assert done.returncode == 0, done.stdout
         what = f"{folder / wheel.name}[{','.join(EXTRAS)}]"
         pip = [someone.programs / "pip", "install", "--quiet", what, *BESIDES]
-        done = someone.start(*pip, timeout=240)
+        done = someone.start(*pip, timeout=500)
         assert done.returncode == 0, done.stdout
         yield someone
     finally:

@@ -20,7 +20,7 @@ BLOCKS = [block for page in PAGES for block in read_blocks(page, ROOT)]
 ENGINES = ("docker", "podman")
 
 # The environment is made within the first test's time.
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def lack(block: Block) -> str | None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 WHOLE = (
+    "tests/documents/",
     "tests/images/",
     "tests/lifecycle/",
     "tests/micromamba/",
