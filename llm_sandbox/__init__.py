@@ -51,7 +51,11 @@ if TYPE_CHECKING:
         UnsupportedError,
         ValidationError,
     )
-    from llm_sandbox.interactive import InteractiveSandboxSession, KernelType
+    from llm_sandbox.interactive import (
+        InteractiveSandboxSession,
+        InteractiveSettings,
+        KernelType,
+    )
     from llm_sandbox.limits import Limits
     from llm_sandbox.mounts import Bind, Tmpfs, Volume
     from llm_sandbox.network import NetworkEvent, NetworkRules
@@ -122,7 +126,7 @@ _HOME = {
         "UnsupportedError",
         "ValidationError",
     ),
-    "interactive": ("InteractiveSandboxSession", "KernelType"),
+    "interactive": ("InteractiveSandboxSession", "InteractiveSettings", "KernelType"),
     "limits": ("Limits",),
     "mounts": ("Bind", "Tmpfs", "Volume"),
     "network": ("NetworkEvent", "NetworkRules"),
@@ -171,6 +175,7 @@ __all__ = [
     "ExecutionResult",
     "FileType",
     "InteractiveSandboxSession",
+    "InteractiveSettings",
     "Isolation",
     "KernelType",
     "Limits",

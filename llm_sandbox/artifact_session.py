@@ -239,6 +239,7 @@ class ArtifactSandboxSession(BaseSession):
             ContainerGoneError: The engine has the container no more.
             UnsupportedError: The backend has no containers.
         """
+        self._engine_of("docker_image")
         container = self.container
         return None if container is None else container.image
 
