@@ -117,6 +117,7 @@ class ContainerPoolManager:
         self._pattern = ArtifactSandboxSession(**self._options)
         self._changed = threading.Condition()
         self._members: list[PooledContainer] = []
+        self._queue: list[object] = []
         self._making = 0
         self._closed = False
         self._keeper = threading.Thread(target=self._keep, name="llm-sandbox-pool", daemon=True)
@@ -148,29 +149,45 @@ class ContainerPoolManager:
             PoolClosedError: The pool is closed.
             SandboxError: One had to be made, and could not.
         """
+        ticket = object()
+        with self._changed:
+            self._queue.append(ticket)
+            try:
+                ready = self._await_turn(ticket)
+            finally:
+                self._queue.remove(ticket)
+                self._changed.notify_all()
+        return _lend(ready or self._make())
+
+    def _await_turn(self, ticket: object) -> PooledContainer | None:
+        """Wait for a ready sandbox, or for room to make one, which then is None and counted.
+
+        Who came first is served first: a thread that gives one back and at once asks for another
+        would be faster than all that wait.
+        """
         timeout = self.config.acquisition_timeout
         limit = None if timeout is None else time.monotonic() + timeout
-        with self._changed:
-            while True:
-                if self._closed:
-                    raise PoolClosedError()
+        strategy = self.config.exhaustion_strategy
+        while True:
+            if self._closed:
+                raise PoolClosedError()
+            if self._queue[0] is ticket:
                 ready = self._take_ready()
                 if ready is not None:
-                    self._changed.notify_all()
+                    ready.state = ContainerState.BUSY
                     return ready
                 if self._size() < self.config.max_pool_size:
                     break
-                strategy = self.config.exhaustion_strategy
-                if strategy is ExhaustionStrategy.TEMPORARY:
-                    break
-                if strategy is ExhaustionStrategy.FAIL_FAST:
-                    raise PoolExhaustedError(self.config.max_pool_size)
-                left = None if limit is None else limit - time.monotonic()
-                if left is not None and left <= 0:
-                    raise PoolExhaustedError(self.config.max_pool_size, timeout)
-                self._changed.wait(left)
-            self._making += 1
-        return _lend(self._make())
+            if strategy is ExhaustionStrategy.TEMPORARY:
+                break
+            if strategy is ExhaustionStrategy.FAIL_FAST:
+                raise PoolExhaustedError(self.config.max_pool_size)
+            left = None if limit is None else limit - time.monotonic()
+            if left is not None and left <= 0:
+                raise PoolExhaustedError(self.config.max_pool_size, timeout)
+            self._changed.wait(left)
+        self._making += 1
+        return None
 
     def release(self, container: PooledContainer) -> None:
         """Take a sandbox back and end it; one that is no longer lent out is left alone."""
@@ -279,7 +296,7 @@ class ContainerPoolManager:
             if _ended(member):
                 member.state = ContainerState.UNHEALTHY
             else:
-                return _lend(member)
+                return member
         return None
 
     def _make(self) -> PooledContainer:

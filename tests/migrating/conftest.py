@@ -28,7 +28,7 @@ def _nothing_ahead(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 )
 def place(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, _nothing_ahead: None
-) -> Iterator[str]:
+) -> str:
     """The backend of programs that name none."""
     name = str(request.param)
     try:
@@ -37,4 +37,4 @@ def place(
         pytest.skip(f"{name}: {error.message}")
     monkeypatch.setenv("LLM_SANDBOX_BACKEND", name)
     get_settings.cache_clear()
-    yield name
+    return name
