@@ -8,6 +8,7 @@ import pytest
 
 from llm_sandbox import aio, create
 from llm_sandbox.artifact_session import ArtifactSandboxSession
+from llm_sandbox.pool import ContainerPoolManager
 from llm_sandbox.secrets import Secret
 from llm_sandbox.security import SecurityPolicy
 from llm_sandbox.session.config import Start
@@ -17,7 +18,8 @@ NAMES = {
     "Secret": Secret,
     "SecurityPolicy": SecurityPolicy,
     "Start": Start,
-    "BaseSession": object,
+    "ArtifactSandboxSession": ArtifactSandboxSession,
+    "ContainerPoolManager": ContainerPoolManager,
     "RunObserver": RunObserver,
 }
 
