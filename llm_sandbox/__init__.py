@@ -157,6 +157,12 @@ _HOME = {
     ),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+_INSTEAD = {
+    "LocalSandboxConfig": "give a session network=, env=, mounts= and limits=",
+    "SeccompPolicy": "bubblewrap has a filter of system calls that is always on",
+    "WindowsMxcConfig": "use a backend of this version: llm-sandbox doctor lists them",
+}
+"""Names of the reference that are not here, and what a program does without them."""
 
 __all__ = [
     "PIPE",
@@ -235,6 +241,9 @@ __version__ = VERSION
 
 def __getattr__(name: str) -> Any:
     module = _MODULE_OF.get(name)
+    if name in _INSTEAD:
+        # Of an AttributeError, `from llm_sandbox import name` would drop the words.
+        raise ImportError(f"{__name__} has no {name}; instead, {_INSTEAD[name]}", name=__name__)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{module}"), name)

@@ -78,6 +78,13 @@ def test_the_top() -> None:
     assert set(TOP.split()) <= set(llm_sandbox.__all__)
 
 
+@pytest.mark.parametrize("name", ["LocalSandboxConfig", "SeccompPolicy", "WindowsMxcConfig"])
+def test_what_is_not_here_says_what_is(name: str) -> None:
+    with pytest.raises(ImportError, match=f"no {name}; instead, "):
+        getattr(llm_sandbox, name)
+    assert name not in dir(llm_sandbox)
+
+
 @pytest.mark.parametrize("lang", HANDLERS)
 def test_handlers(lang: str) -> None:
     module = importlib.import_module(f"llm_sandbox.language_handlers.{lang}_handler")

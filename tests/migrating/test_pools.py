@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import anyio
 import pytest
 
 from llm_sandbox import (
@@ -14,6 +15,7 @@ from llm_sandbox import (
     SandboxSession,
     SecurityIssueSeverity,
     SecurityPolicy,
+    aio,
 )
 from llm_sandbox.exceptions import ContainerError, SandboxTimeoutError, ValidationError
 from llm_sandbox.pool import (
@@ -175,6 +177,16 @@ def test_exhaustion() -> None:
         threading.Timer(0.5, patient.release, [held]).start()
         with PooledSandboxSession(patient) as session:
             assert session.run("print('in turn')").success()
+
+
+def test_awaitable_sessions() -> None:
+    async def main() -> str:
+        async with aio.create_session(pool=pool) as session:
+            return (await session.run("print('awaited')")).stdout
+
+    with create_pool_manager(backend="bubblewrap") as pool:
+        assert "awaited\n" == anyio.run(main)
+        assert 0 == states(pool)["busy"]
 
 
 def test_many_threads_and_few_sandboxes(place: str) -> None:
