@@ -139,6 +139,8 @@ class ArtifactSandboxSession(BaseSession):
         if self._pool is None:
             super().open()
         elif not self.is_open:
+            if self._lease is not None:
+                self.close()  # the sandbox that it had has ended
             self._lease = self._pool.acquire()
             self._take_over(self._lease.session)
 

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from types import TracebackType
 from typing import Any, Self
@@ -29,6 +29,7 @@ __all__ = ["ContainerPoolManager", "ContainerState", "PooledContainer", "create_
 logger = logging.getLogger("llm_sandbox")
 
 _OF_THE_SESSION = (
+    "busy",
     "default_timeout",
     "enable_plotting",
     "encoding_errors",
@@ -273,14 +274,8 @@ class ContainerPoolManager:
                     parameter=name,
                     hint=f"give it to the pool: create_pool_manager({name}=...)",
                 )
-        own = ("default_timeout", "execution_timeout", "session_timeout", "security_policy")
-        config = replace(
-            mine.config,
-            enable_plotting=given["enable_plotting"],
-            verbose=given["verbose"],
-            observers=given["observers"],
-            **{name: given[name] for name in own if given[name] is not None},
-        )
+        own = {name: given[name] for name in _OF_THE_SESSION if name in given and name in _SETTINGS}
+        config = replace(mine.config, **own)
         return config, mine._backend, "it is the pool's", mine.language_handler
 
     # --- keeping it filled
@@ -401,6 +396,9 @@ _PARAMETERS = {
     for name, parameter in inspect.signature(ArtifactSandboxSession.__init__).parameters.items()
     if name != "self"
 }
+
+
+_SETTINGS = frozenset(one.name for one in fields(SessionConfig))
 
 
 def _ended(member: PooledContainer) -> bool:

@@ -129,7 +129,7 @@ def test_each_session_has_its_own_policy_and_timeouts() -> None:
             assert session.run("import ctypes").success()
         with SandboxSession(pool=pool, session_timeout=1) as session:
             wait_until(lambda: session.sandbox.end_reason is not None)
-            with pytest.raises(ContainerError, match="session_timeout"):
+            with pytest.raises((ContainerError, SandboxTimeoutError)):
                 session.run("1")
 
 
