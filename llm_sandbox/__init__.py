@@ -51,7 +51,11 @@ if TYPE_CHECKING:
         UnsupportedError,
         ValidationError,
     )
-    from llm_sandbox.interactive import InteractiveSandboxSession, KernelType
+    from llm_sandbox.interactive import (
+        InteractiveSandboxSession,
+        InteractiveSettings,
+        KernelType,
+    )
     from llm_sandbox.limits import Limits
     from llm_sandbox.mounts import Bind, Tmpfs, Volume
     from llm_sandbox.network import NetworkEvent, NetworkRules
@@ -122,7 +126,7 @@ _HOME = {
         "UnsupportedError",
         "ValidationError",
     ),
-    "interactive": ("InteractiveSandboxSession", "KernelType"),
+    "interactive": ("InteractiveSandboxSession", "InteractiveSettings", "KernelType"),
     "limits": ("Limits",),
     "mounts": ("Bind", "Tmpfs", "Volume"),
     "network": ("NetworkEvent", "NetworkRules"),
@@ -153,6 +157,12 @@ _HOME = {
     ),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+_INSTEAD = {
+    "LocalSandboxConfig": "give a session network=, env=, mounts= and limits=",
+    "SeccompPolicy": "bubblewrap has a filter of system calls that is always on",
+    "WindowsMxcConfig": "use a backend of this version: llm-sandbox doctor lists them",
+}
+"""Names of the reference that are not here, and what a program does without them."""
 
 __all__ = [
     "PIPE",
@@ -171,6 +181,7 @@ __all__ = [
     "ExecutionResult",
     "FileType",
     "InteractiveSandboxSession",
+    "InteractiveSettings",
     "Isolation",
     "KernelType",
     "Limits",
@@ -231,6 +242,9 @@ __version__ = VERSION
 
 def __getattr__(name: str) -> Any:
     module = _MODULE_OF.get(name)
+    if name in _INSTEAD:
+        # Of an AttributeError, `from llm_sandbox import name` would drop the words.
+        raise ImportError(f"{__name__} has no {name}; instead, {_INSTEAD[name]}", name=__name__)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{module}"), name)

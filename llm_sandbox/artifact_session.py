@@ -153,6 +153,8 @@ class ArtifactSandboxSession(BaseSession):
         if self._pool is None:
             super().open()
         elif not self.is_open:
+            if self._lease is not None:
+                self.close()  # the sandbox that it had has ended
             self._lease = self._pool.acquire()
             self._take_over(self._lease.session)
 
@@ -253,6 +255,7 @@ class ArtifactSandboxSession(BaseSession):
             ContainerGoneError: The engine has the container no more.
             UnsupportedError: The backend has no containers.
         """
+        self._engine_of("docker_image")
         container = self.container
         return None if container is None else container.image
 

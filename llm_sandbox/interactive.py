@@ -37,12 +37,19 @@ class InteractiveSettings:
     """Most runs in the session's `history`."""
     timeout: float | None = 300.0
     """Seconds of a run; None for no limit."""
+    poll_interval: float = 0.1
+    """Most seconds between two looks for a result. Nothing looks here: results are sent."""
 
     def __post_init__(self) -> None:
         if self.history_size < 0:
             raise ValidationError(
-                f"history_size must be 0 or more, not {self.history_size}",
+                f"invalid history_size: expected 0 or more, got {self.history_size}",
                 parameter="history_size",
+            )
+        if not self.poll_interval > 0:
+            raise ValidationError(
+                f"invalid poll_interval: expected seconds above 0, got {self.poll_interval}",
+                parameter="poll_interval",
             )
 
 
@@ -53,11 +60,12 @@ class InteractiveSandboxSession(ArtifactSandboxSession):
         backend: Where the sandbox is made; None for the strongest that works here.
         lang: Python.
         kernel_type: The kernel: ``ipython``.
-        max_memory: Memory of the sandbox, such as ``1GB``; a ``mem_limit`` in `runtime_configs`
-            wins.
+        max_memory: Memory of the sandbox, such as ``1GB``; `limits`, or a ``mem_limit`` in
+            `runtime_configs`, wins.
         history_size: Most runs in `history`.
         timeout: Seconds of a run that names none; None for no limit.
         runtime_configs: Engine options by docker-py's names; see `create_session`.
+        interactive_settings: Kernel, memory, history and timeout together, in their place.
         **kwargs: Other arguments of `create_session`.
 
     Raises:
@@ -75,19 +83,25 @@ class InteractiveSandboxSession(ArtifactSandboxSession):
         history_size: int = 1000,
         timeout: float | None = 300.0,
         runtime_configs: Mapping[str, Any] | None = None,
+        interactive_settings: InteractiveSettings | None = None,
         **kwargs: Any,
     ) -> None:
         if language_name(lang) != SupportedLanguage.PYTHON:
             raise LanguageNotSupportedError(
                 lang, known=["python"], reason="has no interactive session of this class"
             )
-        self.settings = InteractiveSettings(
+        if kernel_type not in list(KernelType):
+            raise ValidationError(
+                f"invalid kernel_type: expected 'ipython', got {kernel_type!r}",
+                parameter="kernel_type",
+            )
+        self.settings = interactive_settings or InteractiveSettings(
             KernelType(kernel_type), max_memory, history_size, timeout
         )
         configs = dict(runtime_configs or {})
-        if max_memory is not None and kwargs.get("limits") is None:
-            configs.setdefault("mem_limit", max_memory)
-        kwargs.setdefault("execution_timeout", timeout)
+        if self.settings.max_memory is not None and kwargs.get("limits") is None:
+            configs.setdefault("mem_limit", self.settings.max_memory)
+        kwargs.setdefault("execution_timeout", self.settings.timeout)
         super().__init__(backend=backend, lang=lang, runtime_configs=configs, **kwargs)
 
     @property

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from types import TracebackType
 from typing import Any, Self
@@ -29,6 +29,7 @@ __all__ = ["ContainerPoolManager", "ContainerState", "PooledContainer", "create_
 logger = logging.getLogger("llm_sandbox")
 
 _OF_THE_SESSION = (
+    "busy",
     "default_timeout",
     "enable_plotting",
     "encoding_errors",
@@ -117,6 +118,7 @@ class ContainerPoolManager:
         self._pattern = ArtifactSandboxSession(**self._options)
         self._changed = threading.Condition()
         self._members: list[PooledContainer] = []
+        self._queue: list[object] = []
         self._making = 0
         self._closed = False
         self._keeper = threading.Thread(target=self._keep, name="llm-sandbox-pool", daemon=True)
@@ -148,29 +150,45 @@ class ContainerPoolManager:
             PoolClosedError: The pool is closed.
             SandboxError: One had to be made, and could not.
         """
+        ticket = object()
+        with self._changed:
+            self._queue.append(ticket)
+            try:
+                ready = self._await_turn(ticket)
+            finally:
+                self._queue.remove(ticket)
+                self._changed.notify_all()
+        return _lend(ready or self._make())
+
+    def _await_turn(self, ticket: object) -> PooledContainer | None:
+        """Wait for a ready sandbox, or for room to make one, which then is None and counted.
+
+        Who came first is served first: a thread that gives one back and at once asks for another
+        would be faster than all that wait.
+        """
         timeout = self.config.acquisition_timeout
         limit = None if timeout is None else time.monotonic() + timeout
-        with self._changed:
-            while True:
-                if self._closed:
-                    raise PoolClosedError()
+        strategy = self.config.exhaustion_strategy
+        while True:
+            if self._closed:
+                raise PoolClosedError()
+            if self._queue[0] is ticket:
                 ready = self._take_ready()
                 if ready is not None:
-                    self._changed.notify_all()
+                    ready.state = ContainerState.BUSY
                     return ready
                 if self._size() < self.config.max_pool_size:
                     break
-                strategy = self.config.exhaustion_strategy
-                if strategy is ExhaustionStrategy.TEMPORARY:
-                    break
-                if strategy is ExhaustionStrategy.FAIL_FAST:
-                    raise PoolExhaustedError(self.config.max_pool_size)
-                left = None if limit is None else limit - time.monotonic()
-                if left is not None and left <= 0:
-                    raise PoolExhaustedError(self.config.max_pool_size, timeout)
-                self._changed.wait(left)
-            self._making += 1
-        return _lend(self._make())
+            if strategy is ExhaustionStrategy.TEMPORARY:
+                break
+            if strategy is ExhaustionStrategy.FAIL_FAST:
+                raise PoolExhaustedError(self.config.max_pool_size)
+            left = None if limit is None else limit - time.monotonic()
+            if left is not None and left <= 0:
+                raise PoolExhaustedError(self.config.max_pool_size, timeout)
+            self._changed.wait(left)
+        self._making += 1
+        return None
 
     def release(self, container: PooledContainer) -> None:
         """Take a sandbox back and end it; one that is no longer lent out is left alone."""
@@ -256,14 +274,8 @@ class ContainerPoolManager:
                     parameter=name,
                     hint=f"give it to the pool: create_pool_manager({name}=...)",
                 )
-        own = ("default_timeout", "execution_timeout", "session_timeout", "security_policy")
-        config = replace(
-            mine.config,
-            enable_plotting=given["enable_plotting"],
-            verbose=given["verbose"],
-            observers=given["observers"],
-            **{name: given[name] for name in own if given[name] is not None},
-        )
+        own = {name: given[name] for name in _OF_THE_SESSION if name in given and name in _SETTINGS}
+        config = replace(mine.config, **own)
         return config, mine._backend, "it is the pool's", mine.language_handler
 
     # --- keeping it filled
@@ -279,7 +291,7 @@ class ContainerPoolManager:
             if _ended(member):
                 member.state = ContainerState.UNHEALTHY
             else:
-                return _lend(member)
+                return member
         return None
 
     def _make(self) -> PooledContainer:
@@ -384,6 +396,9 @@ _PARAMETERS = {
     for name, parameter in inspect.signature(ArtifactSandboxSession.__init__).parameters.items()
     if name != "self"
 }
+
+
+_SETTINGS = frozenset(one.name for one in fields(SessionConfig))
 
 
 def _ended(member: PooledContainer) -> bool:
