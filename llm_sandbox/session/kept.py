@@ -1,7 +1,6 @@
 """Sessions that are kept: made so that others find them, and found again."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
@@ -22,6 +21,8 @@ from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.session import BaseSession
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from llm_sandbox.backends.containers.backend import ContainerBackend
     from llm_sandbox.telemetry import RunObserver
 
@@ -77,9 +78,7 @@ class Keeping:
                 session=KeptSession(str(config.lang), _words(config)),
             )
         except NameInUseError as error:
-            error.hint = (
-                f"go on with that one, attach_session({self.name!r}), or give another name"
-            )
+            error.hint = f"go on with that one, attach_session({self.name!r}), or give another name"
             raise
 
 
@@ -134,7 +133,7 @@ def find_session(
 ) -> BaseSession:
     """Return a session that is kept, open; see `llm_sandbox.attach_session`."""
     with Place() as place:
-        if isinstance(name_or_id, str) and ID.fullmatch(name_or_id):
+        if ID.fullmatch(str(name_or_id)):
             record = find(place, name_or_id)
         else:
             check_name(name_or_id, "name_or_id")

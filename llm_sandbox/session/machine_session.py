@@ -85,6 +85,7 @@ class MachineSession:
         self._guard = Guard(config.security_policy, handler)
         self._records = Recorder(backend.name, handler.name, config.observers)
         self._closed = False
+        self._let_go = ""
         if config.verbose and not logging.getLogger().handlers and not logger.handlers:
             logger.addHandler(logging.StreamHandler(sys.stderr))
             logger.setLevel(logging.INFO)
@@ -229,6 +230,7 @@ class MachineSession:
         _ = self.sandbox
         with Turn(self._busy):
             self._closed = True
+            self._let_go = self.name or self.sandbox.id
             interpreter, self._interpreter = self._interpreter, None
             sandbox, self._sandbox = self._sandbox, None
             assert interpreter is not None
@@ -237,7 +239,7 @@ class MachineSession:
                 interpreter.detach()
             finally:
                 sandbox.detach()
-                self._log("let go of session %s", self.name or sandbox.id)
+                self._log("let go of session %s", self._let_go)
 
     def _commit(self, interpreter: Interpreter, sandbox: Sandbox) -> str | None:
         """Save the container as an image if that was asked for; returns its name."""
@@ -306,6 +308,11 @@ class MachineSession:
             SessionClosedError: It was closed.
         """
         if self._sandbox is None:
+            if self._let_go:
+                raise SessionClosedError(
+                    "this handle has let go of the session",
+                    hint=f"attach_session({self._let_go!r})",
+                )
             raise SessionClosedError() if self._closed else NotOpenSessionError()
         return self._sandbox
 
