@@ -395,6 +395,7 @@ class WireKernel(IPythonKernel):
             for below in self.streams.below.values():
                 below.limit = settings["output_bytes"]
         self.is_script = settings.get("script", self.is_script)
+        self.shell.offline = settings.get("offline", self.shell.offline)
         self.session.display_bytes = settings.get("display_bytes", self.session.display_bytes)
 
 
