@@ -30,6 +30,7 @@ from llm_sandbox.sandbox import Sandbox
 from llm_sandbox.sandbox.network import machine_network
 from llm_sandbox.session.commands import run_command
 from llm_sandbox.session.config import SessionConfig
+from llm_sandbox.session.copying import Source, copy_in
 from llm_sandbox.session.guard import Guard
 from llm_sandbox.session.history import History
 from llm_sandbox.session.interpreter import Interpreter
@@ -439,14 +440,19 @@ class MachineSession:
 
     # --- files
 
-    def copy_to_runtime(self, src: str | Path, dest: str) -> None:
-        """Copy a file or directory of the host into the sandbox.
+    def copy_to_runtime(self, src: Source, dest: str) -> None:
+        """Copy a file or directory of the host, or bytes, into the sandbox.
 
         Args:
-            src: Path on the host.
-            dest: Path in the sandbox; a relative one is below the working directory.
+            src: Path on the host; or bytes, or a file that is open for reading them.
+            dest: Path in the sandbox; a relative one is below the working directory. Into a folder,
+                or what ends with ``/``, a file is copied by its own name. A directory becomes
+                `dest`, over what is there.
+
+        Raises:
+            ValidationError: `src` is none of these, or has no name and `dest` is a folder.
         """
-        self.sandbox.files.upload(src, dest)
+        copy_in(self.sandbox.files, src, dest)
 
     def copy_from_runtime(self, src: str, dest: str | Path) -> None:
         """Copy a file or directory of the sandbox to the host, without following links.
