@@ -19,6 +19,7 @@ from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import LimitOptions, Limits
 from llm_sandbox.outputs import BackgroundOutput
 from llm_sandbox.session.config import SessionConfig
+from llm_sandbox.session.copying import Source
 from llm_sandbox.session.history import HistoryEntry
 from llm_sandbox.session.lending import LentKernel
 from llm_sandbox.session.session import BaseSession
@@ -372,8 +373,8 @@ class AsyncSession:
 
     # --- files
 
-    async def copy_to_runtime(self, src: str | Path, dest: str) -> None:
-        """Copy a file or directory of the host into the sandbox."""
+    async def copy_to_runtime(self, src: Source, dest: str) -> None:
+        """Copy a file or directory of the host, or bytes, into the sandbox."""
         await in_thread(lambda _: self._session.copy_to_runtime(src, dest))
 
     async def copy_from_runtime(self, src: str, dest: str | Path) -> None:

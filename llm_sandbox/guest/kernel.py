@@ -398,6 +398,7 @@ class WireKernel(IPythonKernel):
         if "more_memory" in settings:
             raise_data_limit(settings["more_memory"])
         self.is_script = settings.get("script", self.is_script)
+        self.shell.offline = settings.get("offline", self.shell.offline)
         self.session.display_bytes = settings.get("display_bytes", self.session.display_bytes)
 
 

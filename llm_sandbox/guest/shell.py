@@ -15,6 +15,7 @@ from IPython.core.compilerop import CachingCompiler
 from IPython.core.history import HistoryManager
 
 from .builtin_names import BuiltinNames
+from .installers import refuse_installation
 from .tracebacks import Report, cell_name, safe_text
 
 # The history lives in a database in the home directory, with a thread that writes it.
@@ -51,6 +52,8 @@ class SessionShell(ZMQInteractiveShell):
 
     exiting: SystemExit | None = None
     """What a task other than the cell's raised to end the cell, whose own is then cancelled."""
+    offline = False
+    """Whether nothing can be fetched from here, so that what would install libraries is refused."""
     reporting = False
     """Whether an exception is being described, which no interrupt may tear."""
 
@@ -79,6 +82,24 @@ class SessionShell(ZMQInteractiveShell):
     def _format_exception_for_storage(self, *_: Any, **__: Any) -> dict[str, Any]:
         # For a history that is switched off, and the slowest part of a first error: 60 to 150 ms.
         return {}
+
+    def run_line_magic(self, magic_name: str, line: str, _stack_depth: int = 1) -> Any:
+        """Run a magic; see `InteractiveShell.run_line_magic`."""
+        if self.offline:
+            refuse_installation(f"{magic_name} {line}")
+        return super().run_line_magic(magic_name, line, _stack_depth + 1)
+
+    def system(self, cmd: str) -> None:
+        """Run a line by a shell; see `InteractiveShell.system`."""
+        if self.offline:
+            refuse_installation(cmd)
+        self.system_piped(cmd)
+
+    def getoutput(self, cmd: str, split: bool = True, depth: int = 0) -> Any:
+        """Run a line by a shell and return what it writes; see `InteractiveShell.getoutput`."""
+        if self.offline:
+            refuse_installation(cmd)
+        return super().getoutput(cmd, split, depth + 1)
 
     def enable_gui(self, gui: str | None = None) -> None:
         """There is no display to connect an event loop to."""

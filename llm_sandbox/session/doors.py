@@ -3,12 +3,14 @@
 Limits are `session.causes`.
 """
 
+import re
 from collections.abc import Sequence
 
 from llm_sandbox.backends.base import Isolation
 from llm_sandbox.data import ConsoleOutput
 from llm_sandbox.network import Network, NetworkEvent
 from llm_sandbox.outputs import ExecutionError
+from llm_sandbox.session.distribution_names import DISTRIBUTIONS
 
 __all__ = ["explain", "is_offline"]
 
@@ -34,6 +36,8 @@ _NETWORK_WORDS = (
 _GATED = ("bubblewrap", "docker", "podman", "micromamba")
 """Backends whose sandboxes may have rules."""
 _MOST_TARGETS = 3
+_FROM_INSIDE = "can be installed from inside"
+_MISSING = re.compile(r"No module named '(\w+)")
 
 
 def is_offline(error: ExecutionError | None, output: ConsoleOutput) -> bool:
@@ -76,8 +80,12 @@ def explain(
         sentences.append(f"Only {workdir} and /tmp are writable.")
     if name == "StdinNotImplementedError" or (error is not None and error.kind == "input"):
         sentences.append("The code asked for input; run(code, stdin='...') answers it.")
-    if name == "ModuleNotFoundError":
+    if name == "ModuleNotFoundError" or (name == "UsageError" and _FROM_INSIDE in text):
         sentences.append("run(code, libraries=['...']) installs a missing library.")
+        missing = _MISSING.search(text) if name == "ModuleNotFoundError" else None
+        distribution = DISTRIBUTIONS.get(missing[1]) if missing is not None else None
+        if distribution is not None:
+            sentences.append(f"The library is called {distribution}.")
     return sentences
 
 

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from llm_sandbox.exceptions import LibraryInstallationError
 from llm_sandbox.limits import Deadline
+from llm_sandbox.session.distribution_names import suggest
 from llm_sandbox.session.target_python import TargetPython, canonical_name, same_version
 from llm_sandbox.session.tools import Started, ToolRun
 from llm_sandbox.terminal import strip_controls
@@ -214,6 +215,8 @@ class Installation:
             hint = "root's sandboxes read as another user: make the packages readable for all"
         elif _UNREACHABLE.search(output):
             hint = "the package index could not be reached: check the network, or pip config list"
+        elif "No matching distribution" in output:
+            hint = suggest(self._specs)
         return LibraryInstallationError(
             f"{', '.join(self._specs)} could not be installed: {reason}",
             packages=self._specs,

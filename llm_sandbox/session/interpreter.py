@@ -264,6 +264,7 @@ class Interpreter:
             output_bytes=limits.output_bytes,
             display_bytes=limits.display_bytes,
             script=self._is_script,
+            offline=self._config.network == "blocked",
         )
         self._fresh = True
 

@@ -35,6 +35,7 @@ from llm_sandbox.sandbox import Sandbox
 from llm_sandbox.sandbox.network import machine_network
 from llm_sandbox.session.commands import check_command, check_entry, run_command
 from llm_sandbox.session.config import SessionConfig
+from llm_sandbox.session.copying import Source, copy_in
 from llm_sandbox.session.guard import Guard
 from llm_sandbox.session.history import History
 from llm_sandbox.session.interpreter import Interpreter
@@ -79,7 +80,6 @@ class MachineSession:
         self.backend_reason = reason
         self._backend = backend
         self._keeping = keeping
-        self._detached = False
         self._turns = Turns(config.busy)
         self._stop: Stop | None = None
         self._sandbox: Sandbox | None = None
@@ -91,6 +91,7 @@ class MachineSession:
         self._guard = Guard(config.security_policy, handler)
         self._records = Recorder(backend.name, handler.name, config.observers)
         self._closed = False
+        self._let_go = ""
         if config.verbose and not logging.getLogger().handlers and not logger.handlers:
             logger.addHandler(logging.StreamHandler(sys.stderr))
             logger.setLevel(logging.INFO)
@@ -109,7 +110,7 @@ class MachineSession:
         """
         if self.is_open:
             return
-        if self._detached or (self._closed and self._keeping is not None and self._keeping.found):
+        if self._let_go or (self._closed and self._keeping is not None and self._keeping.found):
             raise SessionClosedError(
                 op="open", hint=f"attach_session({self.name or 'its id'!r}) finds it while it lives"
             )
@@ -260,7 +261,8 @@ class MachineSession:
             return
         _ = self.sandbox
         with self._turns.turn():
-            self._closed = self._detached = True
+            self._closed = True
+            self._let_go = self.name or self.sandbox.id
             interpreter, self._interpreter = self._interpreter, None
             sandbox, self._sandbox = self._sandbox, None
             assert interpreter is not None
@@ -269,7 +271,7 @@ class MachineSession:
                 interpreter.detach()
             finally:
                 sandbox.detach()
-                self._log("let go of session %s", self.name or sandbox.id)
+                self._log("let go of session %s", self._let_go)
 
     def _commit(
         self, interpreter: Interpreter, sandbox: Sandbox, libraries: "Libraries | None"
@@ -341,6 +343,11 @@ class MachineSession:
             SessionExpiredError: Its `session_timeout` is over.
         """
         if self._sandbox is None or self._closed:
+            if self._let_go:
+                raise SessionClosedError(
+                    "this handle has let go of the session",
+                    hint=f"attach_session({self._let_go!r})",
+                )
             raise SessionClosedError() if self._closed else NotOpenSessionError()
         if self._interpreter is not None and self._interpreter.expired:
             raise SessionExpiredError(self.config.session_timeout, backend=self.backend)
@@ -477,17 +484,20 @@ class MachineSession:
 
     # --- files
 
-    def copy_to_runtime(self, src: str | Path, dest: str) -> None:
-        """Copy a file or directory of the host into the sandbox.
+    def copy_to_runtime(self, src: Source, dest: str) -> None:
+        """Copy a file or directory of the host, or bytes, into the sandbox.
 
         Args:
-            src: Path on the host.
-            dest: Path in the sandbox; a relative one is below the working directory.
+            src: Path on the host; or bytes, or a file that is open for reading them.
+            dest: Path in the sandbox; a relative one is below the working directory. Into a folder,
+                or what ends with ``/``, a file is copied by its own name. A directory becomes
+                `dest`, over what is there.
 
         Raises:
             SandboxPermissionError: It cannot be written there; the hint names where it can.
+            ValidationError: `src` is none of these, or has no name and `dest` is a folder.
         """
-        self.sandbox.files.upload(src, dest)
+        copy_in(self.sandbox.files, src, dest)
 
     def copy_from_runtime(self, src: str, dest: str | Path) -> None:
         """Copy a file or directory of the sandbox to the host, without following links.

@@ -41,3 +41,7 @@ def parameters(function: Callable[..., Any]) -> list[tuple[str, object, object, 
 )
 def test_parameters_are_those_of_create_session(other: Callable[..., Any]) -> None:
     assert parameters(create.create_session) == parameters(other)
+
+
+def test_attaching_takes_the_same_arguments() -> None:
+    assert parameters(create.attach_session) == parameters(aio.attach_session)

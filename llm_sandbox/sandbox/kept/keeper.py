@@ -273,6 +273,7 @@ class Keeper:
 
     def run(self) -> None:
         """Keep the sandbox until something ends it."""
+        self.note_activity()  # making it took its time
         poll = select.poll()
         for watched in (self._listener.fileno(), self._wake_read):
             poll.register(watched, select.POLLIN)

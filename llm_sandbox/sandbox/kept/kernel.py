@@ -148,12 +148,13 @@ class SessionKernel:
 
     def _settle(self, raw: RawKernel) -> None:
         """Stop what runs, and pass over what nobody hears any more."""
-        if self._running:
-            for _ in range(_INTERRUPTS):
-                with contextlib.suppress(SandboxError):
-                    self._machine.signal(raw.id, int(signal.SIGINT))
-                time.sleep(_INTERRUPT_EVERY_S)
-        if _drain(raw) and _answers(raw):
+        interrupts = _INTERRUPTS if self._running else 0
+        for _ in range(interrupts):
+            with contextlib.suppress(SandboxError):
+                self._machine.signal(raw.id, int(signal.SIGINT))
+            # What writes is held up until somebody reads.
+            _drain(raw, _INTERRUPT_EVERY_S, _INTERRUPT_EVERY_S)
+        if _drain(raw, _QUIET_S, _DRAIN_S) and _answers(raw):
             return
         with self._changed:
             self._raw, self._lost = None, _GONE_WITH_USER
@@ -175,14 +176,14 @@ def _close(raw: RawKernel) -> None:
     os.close(raw.stderr)
 
 
-def _drain(raw: RawKernel) -> bool:
-    """Read until nothing comes; False if that does not happen."""
-    end = time.monotonic() + _DRAIN_S
+def _drain(raw: RawKernel, quiet_s: float, most_s: float) -> bool:
+    """Read until nothing comes for so long; False if that does not happen."""
+    end = time.monotonic() + most_s
     poll = select.poll()
     for fd in (raw.stream.fileno(), raw.stdout, raw.stderr):
         os.set_blocking(fd, False)
         poll.register(fd, select.POLLIN)
-    while ready := poll.poll(_QUIET_S * 1000):
+    while ready := poll.poll(quiet_s * 1000):
         if time.monotonic() > end:
             return False
         for fd, _ in ready:

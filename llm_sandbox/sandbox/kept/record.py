@@ -82,6 +82,8 @@ class Record:
             found = json.loads(data)
         except (ValueError, RecursionError):
             raise _refusal("is no JSON") from None
+        if isinstance(found, dict):
+            found = {"session": None} | found  # keepers of earlier versions do not write it
         if not isinstance(found, dict) or set(found) != {item.name for item in fields(cls)}:
             raise _refusal("has other fields")
         for name, is_fine in _CHECKS.items():

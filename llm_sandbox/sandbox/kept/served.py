@@ -126,11 +126,15 @@ class ServedClient:
 
     def _take_note(self, message: Message) -> None:
         if message["op"] in ("busy", "turn"):
-            with self._state:
-                self._busy = max(0, self._busy + (1 if message["begins"] else -1))
+            self._count(1 if message["begins"] else -1)
             if message["op"] == "turn" and self._keeper.kernel is not None:
                 self._keeper.kernel.turn(self, bool(message["begins"]))
-            self._keeper.note_activity()
+
+    def _count(self, change: int) -> None:
+        """Note that it has begun, or ended, something that is no idleness."""
+        with self._state:
+            self._busy = max(0, self._busy + change)
+        self._keeper.note_activity()
 
     def _answer(self, message: Message, fds: list[int]) -> None:
         reply = _Reply()
@@ -231,7 +235,11 @@ class ServedClient:
     def _op_kernel(self, message: Message, fds: list[int]) -> _Reply:
         if self._keeper.kernel is not None and self._keeper.kernel.is_held_by(self):
             spec = decode(message["spec"])
-            own = self._session.start(self, lambda: self._keeper.start_kernel(spec))
+            self._count(1)
+            try:
+                own = self._session.start(self, lambda: self._keeper.start_kernel(spec))
+            finally:
+                self._count(-1)
             return self._given(own, message["follow"], (own.id, own.cold))
         raw = self._keeper.start_kernel(decode(message["spec"]))
         with self._state:

@@ -1,0 +1,47 @@
+"""Python's modules that come with a distribution of another name."""
+
+from collections.abc import Iterable
+
+__all__ = ["DISTRIBUTIONS", "suggest"]
+
+DISTRIBUTIONS = {
+    "attr": "attrs",
+    "Bio": "biopython",
+    "bs4": "beautifulsoup4",
+    "Crypto": "pycryptodome",
+    "cv2": "opencv-python-headless",
+    "dateutil": "python-dateutil",
+    "dns": "dnspython",
+    "docx": "python-docx",
+    "dotenv": "python-dotenv",
+    "fitz": "pymupdf",
+    "git": "gitpython",
+    "igraph": "python-igraph",
+    "jose": "python-jose",
+    "jwt": "pyjwt",
+    "Levenshtein": "python-levenshtein",
+    "MySQLdb": "mysqlclient",
+    "OpenSSL": "pyopenssl",
+    "PIL": "pillow",
+    "pptx": "python-pptx",
+    "psycopg2": "psycopg2-binary",
+    "serial": "pyserial",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "umap": "umap-learn",
+    "usb": "pyusb",
+    "websocket": "websocket-client",
+    "yaml": "pyyaml",
+    "zmq": "pyzmq",
+}
+"""Name of a module to the name that package managers know."""
+
+_FOLDED = {module.lower(): name for module, name in DISTRIBUTIONS.items()}
+
+
+def suggest(names: Iterable[str]) -> str | None:
+    """Return what was meant by the names of modules among these; None where there are none."""
+    meant = [
+        f"{name} comes with {_FOLDED[name.lower()]}" for name in names if name.lower() in _FOLDED
+    ]
+    return f"did you mean another name? {', '.join(meant)}" if meant else None
