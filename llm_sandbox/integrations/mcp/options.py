@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from llm_sandbox.aio import AsyncSession, create_session
@@ -10,6 +11,7 @@ from llm_sandbox.const import language_name
 from llm_sandbox.exceptions import LibraryInstallationNotSupportedError, ValidationError
 from llm_sandbox.integrations.tool import ToolOptions
 from llm_sandbox.limits import Limits
+from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network
 from llm_sandbox.security import SecurityPolicy
 
@@ -40,6 +42,14 @@ class ServerOptions:
     """Libraries of each sandbox of the first language."""
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Environment variables of everything in a sandbox."""
+    files: tuple[tuple[Path, str], ...] = ()
+    """Files and folders of this computer, each with its place in every sandbox, to be copied when
+    it is made."""
+    mounts: Mapping[str, Mount] = field(default_factory=dict)
+    """What of this computer every sandbox sees as it is, by path inside."""
+    takes_roots: bool = False
+    """Whether a sandbox sees the folders that its client names as its roots, read-only, below
+    ``/roots``. Only for clients on this computer."""
     installs: bool = True
     """Whether clients may install libraries."""
     sessions: int = 8
@@ -79,8 +89,12 @@ class ServerOptions:
             for library in arguments["libraries"]:
                 handler.validate_library(library)
 
-    def make_session(self, language: str) -> AsyncSession:
+    def make_session(self, language: str, mounts: Mapping[str, Mount]) -> AsyncSession:
         """Return a new session, not open yet.
+
+        Args:
+            language: Its language.
+            mounts: What it sees beside what the options say.
 
         Raises:
             ValidationError: Clients may not have that language.
@@ -89,7 +103,22 @@ class ServerOptions:
         if language not in self.languages:
             known = ", ".join(self.languages)
             raise ValidationError(f"this server runs {known}, not {language}", parameter="language")
-        return create_session(**self._arguments(language))
+        arguments = self._arguments(language)
+        return create_session(**{**arguments, "mounts": {**mounts, **self.mounts}})
+
+    async def fill(self, session: AsyncSession) -> None:
+        """Copy the files into a session that has just been opened.
+
+        Raises:
+            SandboxError: One could not be copied.
+        """
+        for source, place in self.files:
+            try:
+                await session.sandbox.files.upload(source, place)
+            except OSError as error:
+                raise ValidationError(
+                    f"{source} cannot be read: {error.strerror}", parameter="files"
+                ) from error
 
     def _arguments(self, language: str) -> dict[str, Any]:
         return {
@@ -101,4 +130,5 @@ class ServerOptions:
             "security_policy": self.policy,
             "libraries": self.libraries if language == self.languages[0] else (),
             "env": dict(self.env),
+            "mounts": dict(self.mounts),
         }
