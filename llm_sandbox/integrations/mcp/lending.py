@@ -10,7 +10,7 @@ from mcp_types import ListRootsResult
 
 from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.integrations.mcp.callers import Caller, caller_of
-from llm_sandbox.integrations.mcp.roots import mounts_of
+from llm_sandbox.integrations.mcp.roots import Seen
 from llm_sandbox.integrations.mcp.sessions import Held, Sessions
 
 __all__ = ["Lending", "told"]
@@ -53,7 +53,7 @@ class Lending:
             if session is not None:
                 yield self.sessions.find(session, caller, language)
                 return
-            held = await self.sessions.default(caller, language, mounts_of(roots))
+            held = await self.sessions.default(caller, language, Seen.of(roots))
             try:
                 yield held
             except BaseException:

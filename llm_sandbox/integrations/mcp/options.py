@@ -7,6 +7,7 @@ from typing import Any
 
 from llm_sandbox.aio import AsyncSession, create_session
 from llm_sandbox.artifact_session import ArtifactSandboxSession
+from llm_sandbox.backends.mounts import find_mounts
 from llm_sandbox.const import language_name
 from llm_sandbox.exceptions import LibraryInstallationNotSupportedError, ValidationError
 from llm_sandbox.integrations.tool import ToolOptions
@@ -81,6 +82,7 @@ class ServerOptions:
         Raises:
             SandboxError: An option is not acceptable, or sandboxes cannot be made here.
         """
+        find_mounts(self.mounts)
         for language in self.languages:
             arguments = self._arguments(language)
             handler = ArtifactSandboxSession(**arguments).language_handler

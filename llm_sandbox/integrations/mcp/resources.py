@@ -144,7 +144,7 @@ def _artifacts(held: Held) -> list[Resource]:
     return [
         Resource(
             uri=artifact_uri(held.id, artifact.id),
-            name=artifact.name,
+            name=shown_name(artifact.name),
             description=artifact.describe(),
             mime_type=artifact.mime,
             size=artifact.size,

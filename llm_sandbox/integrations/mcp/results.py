@@ -129,7 +129,7 @@ def artifact_link(held: Held, artifact: Artifact) -> ResourceLink:
     return ResourceLink(
         type="resource_link",
         uri=artifact_uri(held.id, artifact.id),
-        name=artifact.name,
+        name=shown_name(artifact.name),
         description=artifact.describe(),
         mime_type=artifact.mime,
         size=artifact.size,
@@ -189,12 +189,11 @@ def _result(
     is_error: bool = False,
 ) -> CallToolResult:
     """An answer that says which session it is of, and first what has become of another."""
-    news, held.news = held.news, None
     name = f"session: {held.id}"
     if not held.is_claimed:
         name += f' - pass session="{held.id}" in every further call: it holds what was made here'
     return CallToolResult(
-        content=[*_texts([news] if news else []), *content, *_texts([name])],
+        content=[*_texts(held.take_news()), *content, *_texts([name])],
         structured_content={"session": held.id, **(facts or {})},
         is_error=is_error,
     )

@@ -1,17 +1,21 @@
 """Folders that a client names as its roots, for its sandboxes to read."""
 
 import posixpath
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 from urllib.parse import unquote, urlsplit
 
 from mcp.server.mcpserver import Context, ListRoots, Resolve
 from mcp_types import ListRootsResult
 
-from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.mounts import Bind
+from llm_sandbox.backends.mounts import find_mounts
+from llm_sandbox.exceptions import SandboxError, ValidationError
+from llm_sandbox.mounts import Bind, Mount
+from llm_sandbox.views.fence import one_line
 
-__all__ = ["FOLDER", "Roots", "mounts_of"]
+__all__ = ["FOLDER", "Roots", "Seen"]
 
 FOLDER = "/roots"
 """Where sandboxes see them."""
@@ -32,28 +36,42 @@ Roots = Annotated[ListRootsResult, Resolve(_ask)]
 """A parameter of tools that is asked of the client, and not of the model."""
 
 
-def mounts_of(found: ListRootsResult) -> dict[str, Bind]:
-    """Return what a sandbox sees of a client's roots, by path inside.
+@dataclass(frozen=True)
+class Seen:
+    """What a new sandbox sees of its client's computer."""
 
-    Args:
-        found: What the client has named.
+    mounts: Mapping[str, Mount] = field(default_factory=dict)
+    """By path inside."""
+    problems: tuple[str, ...] = ()
+    """Why something of it is not seen, in words for the client."""
 
-    Raises:
-        ValidationError: One is no folder or file of this computer.
-    """
-    mounts: dict[str, Bind] = {}
-    for root in found.roots[:_MOST]:
-        # trust: a client's word, which the server's option lets count; `Bind` judges the place.
-        address = urlsplit(str(root.uri))
-        path = Path(unquote(address.path))
-        if address.scheme != "file" or address.netloc not in ("", "localhost"):
-            raise ValidationError(f"the root {root.uri} is no file", parameter="roots")
-        if not path.exists():
-            raise ValidationError(f"the root {path} is not on this computer", parameter="roots")
-        place = posixpath.join(FOLDER, path.name or "root")
-        number = 2
-        while place in mounts:
-            place = posixpath.join(FOLDER, f"{path.name}-{number}")
-            number += 1
-        mounts[place] = Bind(path)
-    return mounts
+    @classmethod
+    def of(cls, found: ListRootsResult) -> Self:
+        """Return what is seen of a client's roots; what cannot be given is left out, and told.
+
+        Args:
+            found: What the client has named.
+        """
+        mounts: dict[str, Mount] = {}
+        problems = []
+        for root in found.roots[:_MOST]:
+            # trust: a client's word, which the server's option lets count; the place is judged as
+            # every mount is, and only read.
+            address = urlsplit(str(root.uri))
+            path = Path(unquote(address.path))
+            place = _free(posixpath.join(FOLDER, path.name or "root"), mounts)
+            try:
+                if address.netloc not in ("", "localhost"):
+                    raise ValidationError("it is no folder of this computer", parameter="roots")
+                mount = Bind(path)
+                find_mounts({place: mount})
+            except SandboxError as error:
+                problems.append(f"The root {one_line(str(root.uri))} is not seen: {error.message}.")
+            else:
+                mounts[place] = mount
+        return cls(mounts, tuple(problems))
+
+
+def _free(place: str, taken: Mapping[str, Mount]) -> str:
+    names = [place, *(f"{place}-{number}" for number in range(2, _MOST + 2))]
+    return next(name for name in names if name not in taken)

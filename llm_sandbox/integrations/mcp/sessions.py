@@ -6,7 +6,7 @@ import contextlib
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -17,7 +17,7 @@ from llm_sandbox.const import language_name
 from llm_sandbox.exceptions import ContainerGoneError, SandboxError, ValidationError
 from llm_sandbox.integrations.mcp.callers import Caller
 from llm_sandbox.integrations.mcp.options import ServerOptions
-from llm_sandbox.mounts import Bind
+from llm_sandbox.integrations.mcp.roots import Seen
 
 __all__ = ["Held", "Sessions"]
 
@@ -41,7 +41,7 @@ class Held:
     """Whose alone it is; None where whoever knows its name may use it."""
     is_claimed: bool
     """Whether a client has shown that it knows of it."""
-    news: str | None = None
+    news: tuple[str, ...] = ()
     """What its client has to be told with the next answer."""
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     """Held by the call that uses it: a session is for one at a time."""
@@ -52,6 +52,11 @@ class Held:
     def is_in_use(self) -> bool:
         """Whether a call uses it."""
         return self.lock.statistics().locked
+
+    def take_news(self) -> tuple[str, ...]:
+        """Return what its client has to be told, once."""
+        news, self.news = self.news, ()
+        return news
 
 
 @dataclass
@@ -98,7 +103,7 @@ class Sessions:
         caller: Caller,
         language: str | None = None,
         *,
-        mounts: Mapping[str, Bind] | None = None,
+        seen: Seen | None = None,
         is_claimed: bool = True,
     ) -> Held:
         """Make and open one.
@@ -106,7 +111,7 @@ class Sessions:
         Args:
             caller: Whose it is.
             language: The language; None for the server's first.
-            mounts: Folders of the caller's, beside those of the options.
+            seen: What it sees of the caller's computer, beside what the options say.
             is_claimed: Whether the caller knows of it as soon as it is there.
 
         Raises:
@@ -115,7 +120,8 @@ class Sessions:
         """
         name = self._language(language)
         known = self._known(caller)
-        session = self.options.make_session(name, mounts or {})
+        seen = seen or Seen()
+        session = self.options.make_session(name, seen.mounts)
         await self._make_room()
         self._opening += 1
         try:
@@ -129,7 +135,7 @@ class Sessions:
         finally:
             self._opening -= 1
         owner = caller.key if caller.owns else None
-        held = Held(secrets.token_urlsafe(12), name, session, owner, is_claimed)
+        held = Held(secrets.token_urlsafe(12), name, session, owner, is_claimed, seen.problems)
         self._held[held.id] = held
         if known is not None and known.has_gone:
             await self.end(held, "its client has ended")
@@ -201,15 +207,13 @@ class Sessions:
             raise ValidationError(_lost(gone[-1], self._ended[gone[-1]]), parameter="session")
         raise ValidationError("nothing has been run yet", parameter="session")
 
-    async def default(
-        self, caller: Caller, language: str | None, mounts: Mapping[str, Bind] | None = None
-    ) -> Held:
+    async def default(self, caller: Caller, language: str | None, seen: Seen | None = None) -> Held:
         """Return the one of a caller's calls that name none, made when it is first asked for.
 
         Args:
             caller: Whose it is.
             language: The language; None for the server's first.
-            mounts: Folders of the caller's, if it is made now.
+            seen: What it sees of the caller's computer, if it is made now.
 
         Raises:
             ValidationError: As `create`; or the caller cannot be told from others, and there is one
@@ -219,16 +223,16 @@ class Sessions:
         name = self._language(language)
         known = self._known(caller)
         if known is None or caller.is_new:
-            return await self._newcomers(caller, name, known, mounts)
+            return await self._newcomers(caller, name, known, seen)
         async with known.lock:
             before = known.own.get(name, "")
             held = self._held.get(before)
             if held is None:
-                held = await self.create(caller, name, mounts=mounts)
+                held = await self.create(caller, name, seen=seen)
                 known.own[name] = held.id
                 why = self._ended.get(before)
                 if why is not None:
-                    held.news = f"This is a new session: {_lost(before, why)}."
+                    held.news = (f"This is a new session: {_lost(before, why)}.", *held.news)
             held.is_claimed = True
             return held
 
@@ -237,7 +241,7 @@ class Sessions:
         caller: Caller,
         name: str,
         known: _Client | None,
-        mounts: Mapping[str, Bind] | None,
+        seen: Seen | None,
     ) -> Held:
         """Make the first one of a caller that may never be known again.
 
@@ -254,7 +258,7 @@ class Sessions:
             )
         self._newcomer_opens = True
         try:
-            held = await self.create(caller, name, mounts=mounts, is_claimed=False)
+            held = await self.create(caller, name, seen=seen, is_claimed=False)
         finally:
             self._newcomer_opens = False
         if known is not None:

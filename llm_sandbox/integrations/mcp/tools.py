@@ -23,7 +23,7 @@ from llm_sandbox.integrations.mcp.results import (
     shown_name,
     words,
 )
-from llm_sandbox.integrations.mcp.roots import Roots, mounts_of
+from llm_sandbox.integrations.mcp.roots import Roots, Seen
 from llm_sandbox.integrations.reading import (
     ABOUT_HANDLE,
     ABOUT_LIMIT,
@@ -226,9 +226,10 @@ class Tools:
         with told():
             async with telling(context):
                 held = await self._sessions.create(
-                    self._lending.caller(context), language, mounts=mounts_of(roots)
+                    self._lending.caller(context), language, seen=Seen.of(roots)
                 )
-        return words(f"session: {held.id}")
+        news = held.take_news()
+        return words("\n".join([f"session: {held.id}", *news]))
 
     async def close_session(
         self,
