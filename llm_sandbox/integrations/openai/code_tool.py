@@ -47,8 +47,8 @@ class _Asked:
     libraries: list[str] | None = None
     refusal: str | None = None
     """Why nothing is run, in words for the model; None when something is."""
-    page: tuple[str, int, int] | None = None
-    """What is to be read: handle, offset and limit; None when code is to be run."""
+    page: str | None = None
+    """What was read, or why nothing was; None when code is to be run."""
 
 
 class ToolOfSession:
@@ -183,10 +183,10 @@ class ToolOfSession:
         arguments = named.get("arguments")
         try:
             if named["name"] == self._calls.reader:
-                return _Asked(call_id, page=_read_page(arguments))
+                return _Asked(call_id, page=self._calls.read(*_read_page(arguments)))
             code, libraries = _read_arguments(arguments)
         except _PageError as error:
-            return _Asked(call_id, refusal=f"Nothing was read: {error}.")
+            return _Asked(call_id, page=f"Nothing was read: {error}.")
         except (ValueError, RecursionError) as error:
             return _Asked(call_id, refusal=refuse_arguments(error))
         return _Asked(call_id, code, libraries)
@@ -208,8 +208,7 @@ class ToolOfSession:
     def _answered(self, asked: _Asked) -> Answered | None:
         """What is answered where nothing is run; None where something has to be."""
         if asked.page is not None:
-            page = self._calls.read(*asked.page)
-            return Answered("", ToolReply(None, None, self.options, page=page))
+            return Answered("", ToolReply(None, None, self.options, page=asked.page))
         if asked.refusal is not None:
             return Answered("", ToolReply(None, asked.refusal, self.options))
         return None
