@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         StateOutcome,
         SupportedLanguage,
     )
-    from llm_sandbox.create import SandboxSession, create_session
+    from llm_sandbox.create import SandboxSession, attach_session, create_session
     from llm_sandbox.data import (
         ConsoleOutput,
         ExecutionResult,
@@ -78,7 +78,7 @@ _HOME = {
     "backends.snapshot": ("Snapshot",),
     "charts": ("Chart",),
     "const": ("RunCause", "RunStatus", "SandboxBackend", "StateOutcome", "SupportedLanguage"),
-    "create": ("SandboxSession", "create_session"),
+    "create": ("SandboxSession", "attach_session", "create_session"),
     "data": (
         "ConsoleOutput",
         "ExecutionResult",
@@ -184,6 +184,7 @@ __all__ = [
     "Variable",
     "Volume",
     "WithContent",
+    "attach_session",
     "create_session",
     "get_security_policy",
     "load_ipython_extension",

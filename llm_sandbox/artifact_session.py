@@ -17,6 +17,7 @@ from llm_sandbox.session.config import SessionConfig, Start, settle
 from llm_sandbox.session.session import BaseSession
 
 if TYPE_CHECKING:
+    from llm_sandbox.sandbox.kept.record import OnExit
     from llm_sandbox.security import SecurityPolicy
     from llm_sandbox.telemetry import RunObserver
 
@@ -64,8 +65,16 @@ class ArtifactSandboxSession(BaseSession):
         persistent: bool = True,
         start: Start = "warm",
         observers: "Sequence[RunObserver]" = (),
+        name: str | None = None,
+        on_exit: "OnExit" = "destroy",
+        idle_timeout: float | None = None,
     ) -> None:
         del stream  # results stream to callbacks and are collected, always
+        kept = None
+        if name is not None or on_exit != "destroy" or idle_timeout is not None:
+            from llm_sandbox.session.kept import keeping
+
+            kept = keeping(name, on_exit, idle_timeout)
         handler = LanguageHandlerFactory.create_handler(lang)
         chosen, reason = resolve(backend, handler.name, handler.toolchain)
         plan = plan_secrets(secrets)
@@ -100,4 +109,4 @@ class ArtifactSandboxSession(BaseSession):
             "environment": environment,
         }
         chosen, config = settle(chosen, config, asked, runtime_configs, client)
-        super().__init__(config, chosen, reason, handler)
+        super().__init__(config, chosen, reason, handler, kept)

@@ -14,13 +14,14 @@ from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network
 
 if TYPE_CHECKING:
+    from llm_sandbox.sandbox.kept.record import OnExit
     from llm_sandbox.secrets import Secret
     from llm_sandbox.security import SecurityPolicy
     from llm_sandbox.session.config import Start
     from llm_sandbox.session.session import BaseSession
     from llm_sandbox.telemetry import RunObserver
 
-__all__ = ["SandboxSession", "create_session"]
+__all__ = ["SandboxSession", "attach_session", "create_session"]
 
 
 def create_session(
@@ -54,6 +55,9 @@ def create_session(
     persistent: bool = True,
     start: "Start" = "warm",
     observers: "Sequence[RunObserver]" = (),
+    name: str | None = None,
+    on_exit: "OnExit" = "destroy",
+    idle_timeout: float | None = None,
 ) -> "BaseSession":
     """Return a new session; use it in a with block, or call `open` and `close`.
 
@@ -103,6 +107,14 @@ def create_session(
             figures come back only if the code saves them.
         start: ``warm`` forks a preloaded interpreter; ``cold`` starts one that shares nothing.
         observers: Called with a `RunRecord` after each run, command and installation.
+        name: A name to find it by, with `attach_session`: 1 to 64 letters, digits, ``.``, ``_`` or
+            ``-``. One with a name, an idle timeout or ``on_exit="keep"`` lives by a process of its
+            own, like such a `Sandbox`.
+        on_exit: ``destroy`` ends it at the end of a ``with`` block, and with this process, however
+            that ends. ``keep`` leaves it, variables and all, to its timeouts and to whoever
+            attaches to it; `BaseSession.close` ends it still.
+        idle_timeout: Seconds after which it ends by itself when nothing was run in it; None for no
+            limit.
 
     Raises:
         UnsupportedBackendError: There is no such backend in this version.
@@ -111,15 +123,46 @@ def create_session(
         UnsupportedError: An option that the backend cannot honour.
         SecurityError: An option would open a container's walls and is not in `allow_unsafe`.
         MissingDependencyError: The backend's client is not installed.
+        NameInUseError: By `open`: a living session or sandbox has the name.
         ValidationError: A value that is not acceptable.
     """
     given = locals()
-    if lang == SupportedLanguage.PYTHON and start == "warm":
+    is_kept = name is not None or on_exit == "keep" or idle_timeout is not None
+    if lang == SupportedLanguage.PYTHON and start == "warm" and not is_kept:
         # Takes longer than loading what follows, and happens elsewhere.
         prepare(backend, "open" if network == "open" else "blocked")
     from llm_sandbox.artifact_session import ArtifactSandboxSession
 
     return ArtifactSandboxSession(**given)
+
+
+def attach_session(
+    name_or_id: str, *, observers: "Sequence[RunObserver]" = (), verbose: bool = False
+) -> "BaseSession":
+    """Go on with a session that is kept: its variables, files and libraries are there.
+
+    Language, limits, network, policy, timeouts and all other settings are those it was made with.
+    At the end of a ``with`` block it is let go of; `close` ends it.
+
+    Args:
+        name_or_id: The name it was given, or the id of its sandbox.
+        observers: Called with a `RunRecord` after each run, command and installation of this
+            handle.
+        verbose: Log what happens to stderr.
+
+    Returns:
+        The session, open. Its `history` has what this handle runs.
+
+    Raises:
+        SandboxNotFoundError: There is none, or it has ended; then the error says how.
+        SessionBusyError: Another process, or another handle, has it: one at a time can.
+        LanguageNotSupportedError: Its language is not registered in this process.
+        SecurityError: What is found by that name or id belongs to another user.
+        ValidationError: It is the name of a sandbox without a session, or no name.
+    """
+    from llm_sandbox.session.kept import find_session
+
+    return find_session(name_or_id, observers=observers, verbose=verbose)
 
 
 SandboxSession = create_session

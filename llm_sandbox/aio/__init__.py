@@ -8,7 +8,7 @@ a program leaves the program running.
 May import everything that its synchronous twin may. Start reading at `session`, then `threads`.
 """
 
-from llm_sandbox.aio.create import create_session
+from llm_sandbox.aio.create import attach_session, create_session
 from llm_sandbox.aio.files import AsyncFiles
 from llm_sandbox.aio.process import AsyncProcess
 from llm_sandbox.aio.sandbox import AsyncSandbox
@@ -22,5 +22,6 @@ __all__ = [
     "AsyncProcess",
     "AsyncSandbox",
     "AsyncSession",
+    "attach_session",
     "create_session",
 ]

@@ -1,10 +1,11 @@
-"""Where awaitable sessions come from: `create_session`."""
+"""Where awaitable sessions come from: `create_session`, `attach_session`."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox import create
 from llm_sandbox.aio.session import AsyncSession
+from llm_sandbox.aio.threads import in_thread
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
 from llm_sandbox.limits import Limits
@@ -13,11 +14,12 @@ from llm_sandbox.network import Network
 from llm_sandbox.session.config import Start
 
 if TYPE_CHECKING:
+    from llm_sandbox.sandbox.kept.record import OnExit
     from llm_sandbox.secrets import Secret
     from llm_sandbox.security import SecurityPolicy
     from llm_sandbox.telemetry import RunObserver
 
-__all__ = ["create_session"]
+__all__ = ["attach_session", "create_session"]
 
 
 def create_session(
@@ -51,6 +53,9 @@ def create_session(
     persistent: bool = True,
     start: Start = "warm",
     observers: "Sequence[RunObserver]" = (),
+    name: str | None = None,
+    on_exit: "OnExit" = "destroy",
+    idle_timeout: float | None = None,
 ) -> AsyncSession:
     """Return a new session; use it in an async with block, or await `open` and `close`.
 
@@ -59,3 +64,18 @@ def create_session(
     """
     given = locals()
     return AsyncSession(create.create_session(**given))
+
+
+async def attach_session(
+    name_or_id: str, *, observers: "Sequence[RunObserver]" = (), verbose: bool = False
+) -> AsyncSession:
+    """Go on with a session that is kept; see `llm_sandbox.attach_session`.
+
+    Cancelled, it lets go of the session.
+    """
+    return AsyncSession(
+        await in_thread(
+            lambda _: create.attach_session(name_or_id, observers=observers, verbose=verbose),
+            undo=lambda session: session.detach(),
+        )
+    )

@@ -73,6 +73,10 @@ class AsyncSession:
         """
         await to_the_end(self._session.close)
 
+    async def detach(self) -> None:
+        """Let go of a session that is kept, which lives on; see `BaseSession.detach`."""
+        await to_the_end(self._session.detach)
+
     async def __aenter__(self) -> Self:
         await self.open()
         return self
@@ -83,7 +87,7 @@ class AsyncSession:
         exc_val: BaseException | None,
         exc_tb: TracebackType | None,
     ) -> None:
-        await self.close()
+        await to_the_end(lambda: self._session.__exit__(exc_type, exc_val, exc_tb))
 
     @property
     def config(self) -> SessionConfig:
@@ -109,6 +113,11 @@ class AsyncSession:
     def backend(self) -> str:
         """Name of the backend."""
         return self._session.backend
+
+    @property
+    def name(self) -> str | None:
+        """The name that it is found by; None without one."""
+        return self._session.name
 
     @property
     def committed_image(self) -> str | None:

@@ -169,6 +169,8 @@ class Machine(abc.ABC):
     """Where its name is the only one of its kind."""
     tags: Mapping[str, str] = MappingProxyType({})
     """What it is found by besides."""
+    lets_go: bool = False
+    """Whether it lives on when whoever uses it is done."""
     arranges_streams: ClassVar[bool] = False
     """Whether `start` honours `terminal`, `stdout` and `stderr` of a `ProcessSpec`."""
 
@@ -273,6 +275,9 @@ class Machine(abc.ABC):
     def active(self, begins: bool) -> None:  # noqa: B027 - optional, not abstract
         """Take the news that the host's own work on it, as on a file, begins or ends."""
 
+    def note_turn(self, begins: bool) -> None:  # noqa: B027 - optional, not abstract
+        """Take the news that an interpreter is to do something, or that it is done."""
+
     def programs(self) -> "list[RunningProgram] | None":
         """The programs it knows, oldest first, whoever started them; None where only who started
         one knows it.
@@ -315,6 +320,13 @@ class Machine(abc.ABC):
     @property
     def library_path(self) -> str | None:
         """Folder with libraries that it was made with, for Python's path; None without any."""
+        return None
+
+    @property
+    def images(self) -> tuple[str, str] | None:
+        """What stands for the image that it was made from, and what people know that by; None
+        where it has no image, or nobody knows which.
+        """
         return None
 
     def snapshot(

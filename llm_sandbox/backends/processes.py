@@ -81,6 +81,13 @@ class Exit:
     peak_memory_bytes: int | None = None
     """Its largest resident size, in bytes."""
 
+    @property
+    def words(self) -> str:
+        """What ended it, for people."""
+        if self.oom_killed:
+            return "the memory limit"
+        return f"exit code {self.exit_code}" if self.signal is None else f"signal {self.signal}"
+
 
 @dataclass(frozen=True)
 class LimitEvents:

@@ -16,6 +16,7 @@ from llm_sandbox.cli.images import images
 from llm_sandbox.cli.kernelspec import kernelspec
 from llm_sandbox.cli.network import Network, NetworkOption
 from llm_sandbox.cli.secrets import secret
+from llm_sandbox.cli.session_option import SessionOption
 from llm_sandbox.cli.snapshots import snapshots
 from llm_sandbox.cli.volumes import volumes
 
@@ -188,8 +189,9 @@ def run(
             metavar="HOST[:DEST]",
         ),
     ] = None,
+    session: SessionOption = None,
 ) -> None:
-    """Run a program in a fresh sandbox.
+    """Run a program in a fresh sandbox, or in a session that is kept.
 
     What it writes comes out here as it is written. What it shows and makes is saved with --out.
     """
@@ -203,7 +205,9 @@ def run(
     given = (lib or [], network.value, memory, policy, env or [])
     machine = MachineOptions(lang, backend, *given, whole=True)
     raise typer.Exit(
-        main(Arguments(machine, file, code, timeout, out, json, stream, stdin, files or []))
+        main(
+            Arguments(machine, file, code, timeout, out, json, stream, stdin, files or [], session)
+        )
     )
 
 

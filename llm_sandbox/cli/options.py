@@ -14,6 +14,7 @@ from llm_sandbox.network import Network
 from llm_sandbox.session.session import BaseSession
 
 if TYPE_CHECKING:
+    from llm_sandbox.sandbox.kept.record import OnExit
     from llm_sandbox.security import SecurityPolicy
 
 __all__ = ["MachineOptions", "opened_session"]
@@ -60,8 +61,19 @@ class MachineOptions:
         """Return what `--env` sets."""
         return dict(_variable(entry) for entry in self.env)
 
-    def make_session(self) -> BaseSession:
+    def make_session(
+        self,
+        *,
+        name: str | None = None,
+        on_exit: "OnExit" = "destroy",
+        idle_timeout: float | None = None,
+    ) -> BaseSession:
         """Return the session, not open yet.
+
+        Args:
+            name: How it is found; None for one that nobody looks for.
+            on_exit: Whether it ends with this command.
+            idle_timeout: Seconds without use after which it ends; None for no limit.
 
         Raises:
             SandboxError: An option is not acceptable, or nothing here isolates.
@@ -75,6 +87,9 @@ class MachineOptions:
             security_policy=self.security_policy(),
             # Python's whole programs run in its kernel, which captures what they show.
             persistent=not self.whole or language_name(self.lang) == SupportedLanguage.PYTHON,
+            name=name,
+            on_exit=on_exit,
+            idle_timeout=idle_timeout,
         )
 
 

@@ -18,6 +18,7 @@ from llm_sandbox.cli.endings import (
 )
 from llm_sandbox.cli.figures import describe_unsaved, make_directory, save_figures, save_others
 from llm_sandbox.cli.interruption import Interruption
+from llm_sandbox.cli.named_session import named_session
 from llm_sandbox.cli.options import MachineOptions, opened_session
 from llm_sandbox.cli.render import StreamWriter, error_text, say
 from llm_sandbox.cli.source import read_code, read_input, split_file_option
@@ -45,6 +46,7 @@ class Arguments:
     stream: bool
     stdin: str | None
     files: Sequence[str]
+    session: str | None = None
 
 
 def prepare_environment() -> None:
@@ -89,7 +91,9 @@ class _Run:
         refused = self._refusal()
         if refused is not None:
             return self._finish(refused)
-        with self._interruption, opened_session(self._arguments.machine) as session:
+        machine, name = self._arguments.machine, self._arguments.session
+        opened = opened_session(machine) if name is None else named_session(name, machine)
+        with self._interruption, opened as session:
             self._copy_files(session)
             result = self._execute(session)
         if self._interruption.failure is not None:
@@ -157,7 +161,7 @@ class _Run:
             self._out.end_line()
             self._err.end_line()
         for sentence in explain_end(
-            result, self._memory_bytes, timeout=self._timeout, is_last=True
+            result, self._memory_bytes, timeout=self._timeout, is_last=arguments.session is None
         ):
             say(sentence)
         if arguments.out is not None:

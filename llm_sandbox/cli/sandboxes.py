@@ -147,7 +147,7 @@ def _kept_row(one: "Record") -> tuple[str, ...]:
         one.backend,
         _age(max(0.0, now - one.created_at)),
         "-" if one.ends_at is None else _age(max(0.0, one.ends_at - now)),
-        one.command or "-",
+        f"{one.session} session" if one.session is not None else one.command or "-",
         ",".join(f"{key}={value}" for key, value in one.tags.items()) or "-",
     )
 

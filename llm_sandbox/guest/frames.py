@@ -161,6 +161,11 @@ class FrameReader:
         size: int = HEADER.unpack_from(self._buffer)[0]
         return max(0, HEADER.size + size - len(self._buffer))
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the last byte that came in was the last of a frame."""
+        return not self._buffer
+
     def feed(self, data: Buffer) -> None:
         """Add bytes as they arrived."""
         self._buffer += data

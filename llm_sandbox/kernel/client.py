@@ -43,6 +43,7 @@ _WATCH_S = 0.1
 _DEATH_REPORT_S = 10.0
 _READ = 1 << 20
 _MOST_READS = 1000
+_SETTLE_S = 1.0
 _MAX_UNREAD = 1 << 20
 _REPLIES = {"execute_request": "execute_reply", "llm_sandbox_call": "llm_sandbox_reply"}
 
@@ -76,13 +77,20 @@ class KernelClient:
     Args:
         raw: The started kernel; this object closes its descriptors.
         interrupt: Sends a signal to the kernel's process.
+        note_turn: Told when a request begins and when it is over.
     """
 
-    def __init__(self, raw: RawKernel, interrupt: Callable[[int], object]) -> None:
+    def __init__(
+        self,
+        raw: RawKernel,
+        interrupt: Callable[[int], object],
+        note_turn: Callable[[bool], None] = lambda begins: None,
+    ) -> None:
         self.id = raw.id
         self.cold = raw.cold
         self._raw = raw
         self._interrupt = interrupt
+        self._note_turn = note_turn
         self._reader = frames.FrameReader(limited=True)
         self._numbers = itertools.count(1)
         self._session = os.urandom(8).hex()
@@ -204,6 +212,7 @@ class KernelClient:
             self.hear()
         except frames.FrameError as error:
             return KernelRun("broken", problem=str(error))
+        self._note_turn(True)
         request = self._send(frames.SHELL, kind, content, buffers=buffers)
         background = self.background
         if kind == "execute_request":
@@ -229,6 +238,7 @@ class KernelClient:
                 self.is_lost = ended not in ("replied", "interrupted")
             raise
         finally:
+            self._note_turn(False)
             self._forget(stop)
 
     def _converse(
@@ -409,6 +419,18 @@ class KernelClient:
                     self._outbox.popleft()
         waiting = select.POLLOUT if self._outbox else 0
         self._poll.modify(self._raw.stream, select.POLLIN | waiting)
+
+    def settle(self) -> bool:
+        """Send and hear to the end what is half sent or half heard; whether that was possible."""
+        end = time.monotonic() + _SETTLE_S
+        with contextlib.suppress(frames.FrameError, OSError, ValueError):
+            while not self.is_lost and time.monotonic() < end:
+                self._push()
+                self.hear()
+                if self._reader.is_empty and not self._outbox:
+                    return True
+                time.sleep(0.01)
+        return False
 
     def release(self) -> RawKernel:
         """Hand the kernel to somebody else, who closes its descriptors; nothing can be run here."""

@@ -200,6 +200,7 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
     ) -> Self:
         """Make a sandbox of a machine, which it owns from then on; arguments as in `create`."""
         sandbox = cls(machine, env, secrets)
+        sandbox._lets_go = machine.lets_go
         sandbox._open_network(network, ports)
         return sandbox
 

@@ -1,8 +1,9 @@
 """The interpreter of a session: claimed or started, run, ended when it must be, and replaced."""
 
 import contextlib
+import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.backends.base import Backend, LimitEvents, Machine, MachineSpec
@@ -29,11 +30,13 @@ from llm_sandbox.session.collection import Collected, Collection
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.kernel_setup import KernelSetup
 from llm_sandbox.session.lending import LentKernel, lend_kernel
-from llm_sandbox.session.pool import await_start, shared_pool, start_kernel
+from llm_sandbox.session.pool import await_start, connect_kernel, shared_pool, start_kernel
 from llm_sandbox.session.program import Programs
 from llm_sandbox.settings import get_settings
 
 if TYPE_CHECKING:
+    from llm_sandbox.sandbox.kept.machine import KeptMachine
+    from llm_sandbox.session.kept import Keeping
     from llm_sandbox.session.layers import Layer
 
 __all__ = ["Interpreter"]
@@ -47,6 +50,10 @@ _ANSWER_S = 5.0
 _WHY_ENDED = {
     "deadline": "its session_timeout is over",
     "oom": "it used more memory than it may",
+    "idle": "nothing was run in it for its idle_timeout",
+    "terminated": "it was ended from outside",
+    "closed": "it was closed",
+    "gone": "the process that kept it, or its backend, was killed",
 }
 _OTHERWISE = "persistent=False runs each piece of code as a program of its own, without a kernel"
 
@@ -60,6 +67,7 @@ class Interpreter:
         config: The session's settings.
         handler: The language.
         background: Gets what runs put out after they have ended.
+        keeping: How the machine outlives this process; None where it does not.
     """
 
     def __init__(
@@ -69,12 +77,17 @@ class Interpreter:
         config: SessionConfig,
         handler: AbstractLanguageHandler,
         background: Background,
+        keeping: "Keeping | None" = None,
     ) -> None:
         self._backend = backend
         self._spec = spec
         self._config = config
         self._handler = handler
         self._background = background
+        self._keeping = keeping
+        self._kept: KeptMachine | None = None
+        self._noted: dict[str, Any] = {}
+        self._lost = ""
         self._setup = KernelSetup(handler, config)
         self._has_kernel = self._setup.has_kernel
         self._programs: Programs | None = None
@@ -97,10 +110,15 @@ class Interpreter:
         """
         self._collection = Collection(sandbox, self._config.limits)
         self._sandbox = sandbox
-        if not self._setup.is_python:
+        is_found = self._keeping is not None and self._keeping.found is not None
+        if is_found:
+            self._setup.find_brought(self._noted.get("brought"), sandbox)
+        elif not self._setup.is_python:
             self._setup.bring(sandbox)
             if self._has_kernel and not self._setup.is_late:
                 self.restart()
+        if not is_found:
+            self.note(has_kernel=self._has_kernel, brought=self._setup.brought)
         if not (self._has_kernel and self._setup.is_python):
             self._programs = Programs(sandbox, self.machine, self._handler, self._setup)
 
@@ -110,6 +128,8 @@ class Interpreter:
         Raises:
             KernelNotReadyError: Its Python cannot run one, and runs are not each a program.
         """
+        if self._keeping is not None:
+            return self._open_kept(self._keeping)
         ready = None
         pooled = self._setup.is_python and self._has_kernel and self._backend.pooled
         # What is kept ready for others to come has nothing of this computer's.
@@ -131,6 +151,59 @@ class Interpreter:
         if self._client is not None:
             self._configure()
         return self._machine
+
+    def _open_kept(self, keeping: "Keeping") -> Machine:
+        """Have a keeper make the machine, or go on with one that is there."""
+        machine = self._machine = self._kept = keeping.machine(
+            self._backend, self._spec, self._config
+        )
+        try:
+            claim, raw = machine.claim()
+            if keeping.found is None:
+                self._client = self._start_first()
+                if machine.library_path is not None:
+                    self._library_paths.append(machine.library_path)
+                if self._client is not None:
+                    self._configure()
+                return machine
+        except BaseException:
+            if keeping.found is None:
+                machine.destroy()
+            raise
+        self._noted = json.loads(claim.state)
+        self._has_kernel = bool(self._noted["has_kernel"])
+        self._cold = self._cold or bool(self._noted.get("cold"))
+        self._library_paths = [str(path) for path in self._noted.get("paths", ())]
+        self._lost, self._fresh = claim.lost, False
+        if raw is not None:
+            self._client = connect_kernel(machine, raw)
+            self._client.background = self._background
+        return machine
+
+    def note(self, **facts: Any) -> None:
+        """Have the keeper remember what whoever attaches to the session must know, if it is kept.
+
+        Args:
+            facts: As JSON types; they stand in for those of the same names.
+        """
+        self._noted |= facts
+        if self._kept is not None:
+            self._kept.note(json.dumps(self._noted))
+
+    @property
+    def noted(self) -> Mapping[str, Any]:
+        """What was noted."""
+        return self._noted
+
+    def detach(self) -> None:
+        """Let go of the kernel and the machine, which live on."""
+        assert self._kept is not None
+        client, self._client = self._client, None
+        settled = client is None or client.settle()
+        if client is not None:
+            client.close()
+        if self._kept.end_reason is None:
+            self._kept.leave(settled=settled)
 
     @property
     def library_variables(self) -> dict[str, str]:
@@ -420,16 +493,17 @@ class Interpreter:
 
     def _replace_dead(self) -> tuple[str, ...]:
         """If the interpreter has ended since the last run, start another one, and say so."""
+        how, self._lost = self._lost, ""
         ended = None if self._client is None or self._is_starting else self._client.ended_idle()
-        if ended is None:
+        if ended is None and not how:
             return ()
         self._end_client(kill=False)
         self.machine.sweep()
         self.restart()
         if not self._config.persistent:
             return ()
-        how = f"exit code {ended.exit_code}" if ended.signal is None else f"signal {ended.signal}"
-        how = "the memory limit" if ended.oom_killed else how
+        if ended is not None:
+            how = ended.words
         note = (
             f"The interpreter had ended before this run ({how}) and was started again: variables "
             "of earlier runs are gone, files are still there."
@@ -472,11 +546,13 @@ class Interpreter:
         itself.
         """
         self._library_paths.append(layer.guest_path)
+        self.note(paths=self._library_paths)
         if self._client is None:
             return
         if layer.shadows:
             self._cold = True
             self.restart()
+            self.note(cold=True)
         else:
             self._configure_libraries()
 

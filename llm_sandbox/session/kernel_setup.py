@@ -68,6 +68,16 @@ class KernelSetup:
         self._visited = sandbox
         sandbox.files.upload(folder, self._brought)
 
+    @property
+    def brought(self) -> str | None:
+        """Path in the machine of what `bring` has put there; None for nothing."""
+        return self._brought
+
+    def find_brought(self, path: str | None, sandbox: Sandbox) -> None:
+        """Take over what another process has put there."""
+        self._brought = path
+        self._visited = None if path is None else sandbox
+
     def take_away(self) -> None:
         """Remove what was brought: a container that somebody else made stays as it was."""
         sandbox, self._visited = self._visited, None

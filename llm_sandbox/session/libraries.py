@@ -40,6 +40,15 @@ class Libraries:
         self._layer: Layer | None = None
 
     @property
+    def specs(self) -> tuple[str, ...]:
+        """What is installed."""
+        return tuple(self._specs)
+
+    def restore(self, specs: Sequence[str]) -> None:
+        """Take over what another process has installed in the same session."""
+        self._specs = list(specs)
+
+    @property
     def guest_path(self) -> str | None:
         """Where they are in the sandbox; None while there are none."""
         return self._layer.guest_path if self._layer is not None else None

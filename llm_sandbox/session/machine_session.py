@@ -21,6 +21,7 @@ from llm_sandbox.exceptions import (
     NotOpenSessionError,
     SessionClosedError,
     ToolchainNotFoundError,
+    UnsupportedError,
 )
 from llm_sandbox.kernel.background import Background
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
@@ -37,6 +38,7 @@ from llm_sandbox.session.turn import Turn
 
 if TYPE_CHECKING:
     from llm_sandbox.kernel.stop import Stop
+    from llm_sandbox.session.kept import Keeping
     from llm_sandbox.session.libraries import Libraries
     from llm_sandbox.telemetry import RunObserver
 
@@ -56,15 +58,22 @@ class MachineSession:
         backend: Where the sandbox is made.
         reason: Why this backend, for `verbose` and for people.
         handler: The language.
+        keeping: How it outlives this process; None where it does not.
     """
 
     def __init__(
-        self, config: SessionConfig, backend: Backend, reason: str, handler: AbstractLanguageHandler
+        self,
+        config: SessionConfig,
+        backend: Backend,
+        reason: str,
+        handler: AbstractLanguageHandler,
+        keeping: "Keeping | None" = None,
     ) -> None:
         self.config = config
         self.language_handler = handler
         self.backend_reason = reason
         self._backend = backend
+        self._keeping = keeping
         self._busy = threading.Lock()
         self._stop: Stop | None = None
         self._sandbox: Sandbox | None = None
@@ -76,6 +85,7 @@ class MachineSession:
         self._guard = Guard(config.security_policy, handler)
         self._records = Recorder(backend.name, handler.name, config.observers)
         self._closed = False
+        self._let_go = ""
         if config.verbose and not logging.getLogger().handlers and not logger.handlers:
             logger.addHandler(logging.StreamHandler(sys.stderr))
             logger.setLevel(logging.INFO)
@@ -95,7 +105,8 @@ class MachineSession:
         if self._sandbox is not None:
             return
         self._guard.warm_up()
-        libraries = self.config.libraries
+        found = self._keeping is not None and self._keeping.found is not None
+        libraries = () if found else self.config.libraries
         if libraries:
             with self._records.watch("install", None, libraries, libraries) as told:
                 self._guard.admit_libraries(libraries)
@@ -110,26 +121,48 @@ class MachineSession:
             for_kernel=config.start == "warm" and config.lang == SupportedLanguage.PYTHON,
         )
         interpreter = Interpreter(
-            self._backend, spec, config, self.language_handler, self._background
+            self._backend, spec, config, self.language_handler, self._background, self._keeping
         )
         machine = interpreter.open()
         try:
-            if config.session_timeout is not None:
+            if config.session_timeout is not None and self._keeping is None:
                 machine.set_deadline(config.session_timeout)
             self._sandbox = Sandbox.from_machine(
                 machine, config.env, config.secrets, network=config.network
             )
             self._interpreter = interpreter
-            self._check_toolchain(self._sandbox)
+            if not found:
+                self._check_toolchain(self._sandbox)
             interpreter.settle(self._sandbox)
-            if config.libraries:
-                self.install(list(config.libraries))
+            if found:
+                self._find_libraries(interpreter)
+            elif libraries:
+                self.install(list(libraries))
         except BaseException:
             made, self._sandbox, self._interpreter = self._sandbox, None, None
+            if found:
+                interpreter.detach()
+                raise
             interpreter.close()
             if made is not None:
                 made.destroy()
             raise
+
+    def _find_libraries(self, interpreter: Interpreter) -> None:
+        """Go on with what was installed before this handle."""
+        specs = interpreter.noted.get("specs")
+        if specs:
+            self._ready_libraries(interpreter).restore(specs)
+        self.sandbox.update_env(interpreter.library_variables)
+
+    def _ready_libraries(self, interpreter: Interpreter) -> "Libraries":
+        if self._libraries is None:
+            from llm_sandbox.session.libraries import Libraries
+
+            self._libraries = Libraries(
+                self._backend, self.language_handler, interpreter.machine, self.sandbox.files
+            )
+        return self._libraries
 
     def _check_toolchain(self, sandbox: Sandbox) -> None:
         """Refuse a sandbox with programs of its own that has not those of the language."""
@@ -172,6 +205,42 @@ class MachineSession:
                 sandbox.destroy()
                 self._log("closed")
 
+    def detach(self) -> None:
+        """Let go of a session that is kept, which lives on; this handle is closed. May be called
+        twice.
+
+        It then lives until its `session_timeout`, its `idle_timeout`, or until somebody attaches
+        and closes it; see `attach_session`. What runs have left running goes on; what that prints
+        waits, and holds it up when there is much of it.
+
+        Raises:
+            UnsupportedError: It lives in this process only: it was made without a name, an
+                `idle_timeout` and ``on_exit="keep"``.
+            SessionBusyError: Another thread is running code in it.
+        """
+        if self._keeping is None:
+            raise UnsupportedError(
+                "detach()",
+                self.backend,
+                "this session lives in the process that made it",
+                hint="create it with a name or on_exit='keep'",
+            )
+        if self._closed:
+            return
+        _ = self.sandbox
+        with Turn(self._busy):
+            self._closed = True
+            self._let_go = self.name or self.sandbox.id
+            interpreter, self._interpreter = self._interpreter, None
+            sandbox, self._sandbox = self._sandbox, None
+            assert interpreter is not None
+            assert sandbox is not None
+            try:
+                interpreter.detach()
+            finally:
+                sandbox.detach()
+                self._log("let go of session %s", self._let_go)
+
     def _commit(self, interpreter: Interpreter, sandbox: Sandbox) -> str | None:
         """Save the container as an image if that was asked for; returns its name."""
         options = getattr(self._backend, "options", None)
@@ -194,12 +263,20 @@ class MachineSession:
         exc_val: BaseException | None,
         exc_tb: TracebackType | None,
     ) -> None:
-        self.close()
+        if self._keeping is not None and self._keeping.lets_go and self.is_open:
+            self.detach()
+        else:
+            self.close()
 
     @property
     def is_open(self) -> bool:
         """Whether code can be run."""
         return self._sandbox is not None
+
+    @property
+    def name(self) -> str | None:
+        """The name that it is found by; None without one."""
+        return None if self._keeping is None else self._keeping.name
 
     @property
     def backend(self) -> str:
@@ -231,6 +308,11 @@ class MachineSession:
             SessionClosedError: It was closed.
         """
         if self._sandbox is None:
+            if self._let_go:
+                raise SessionClosedError(
+                    "this handle has let go of the session",
+                    hint=f"attach_session({self._let_go!r})",
+                )
             raise SessionClosedError() if self._closed else NotOpenSessionError()
         return self._sandbox
 
@@ -251,15 +333,11 @@ class MachineSession:
     def _install(self, libraries: Sequence[str]) -> None:
         assert self._interpreter is not None
         self._guard.admit_libraries(libraries)
-        if self._libraries is None:
-            from llm_sandbox.session.libraries import Libraries
-
-            self._libraries = Libraries(
-                self._backend, self.language_handler, self._interpreter.machine, self.sandbox.files
-            )
-        added = self._libraries.add(libraries)
+        wanted = self._ready_libraries(self._interpreter)
+        added = wanted.add(libraries)
         if added:
             self._interpreter.add_libraries(added)
+            self._interpreter.note(specs=wanted.specs)
             self.sandbox.update_env(self._interpreter.library_variables)
 
     def _open_interpreter(self) -> Interpreter:

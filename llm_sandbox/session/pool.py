@@ -8,7 +8,7 @@ import time
 import weakref
 from dataclasses import replace
 
-from llm_sandbox.backends.base import Backend, KernelSpec, Machine, MachineSpec
+from llm_sandbox.backends.base import Backend, KernelSpec, Machine, MachineSpec, RawKernel
 from llm_sandbox.exceptions import BackendError, KernelNotReadyError, SandboxError
 from llm_sandbox.kernel.client import KernelClient
 from llm_sandbox.kernel.collector import Collector
@@ -16,7 +16,7 @@ from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.limits import Deadline, Limits
 from llm_sandbox.outputs import StreamOutput
 
-__all__ = ["Ready", "WarmPool", "await_start", "shared_pool", "start_kernel"]
+__all__ = ["Ready", "WarmPool", "await_start", "connect_kernel", "shared_pool", "start_kernel"]
 
 _WARM_UP_S = 60.0
 _REFILL_DELAY_S = 0.05
@@ -35,14 +35,18 @@ def start_kernel(machine: Machine, spec: KernelSpec) -> KernelClient:
         KernelNotReadyError: The machine's Python cannot run one.
         ContainerGoneError: The machine has ended.
     """
-    raw = machine.start_kernel(spec)
+    return connect_kernel(machine, machine.start_kernel(spec))
+
+
+def connect_kernel(machine: Machine, raw: RawKernel) -> KernelClient:
+    """Connect to a kernel that runs."""
 
     def interrupt(number: int) -> None:
         # Whether it helps is seen by what the kernel does.
         with contextlib.suppress(SandboxError):
             machine.signal(raw.id, number)
 
-    return KernelClient(raw, interrupt)
+    return KernelClient(raw, interrupt, machine.note_turn)
 
 
 def await_start(client: KernelClient, deadline: Deadline, stop: Stop | None) -> Deadline:

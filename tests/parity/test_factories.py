@@ -8,6 +8,7 @@ import pytest
 
 from llm_sandbox import aio, create
 from llm_sandbox.artifact_session import ArtifactSandboxSession
+from llm_sandbox.sandbox.kept.record import OnExit
 from llm_sandbox.secrets import Secret
 from llm_sandbox.security import SecurityPolicy
 from llm_sandbox.session.config import Start
@@ -16,6 +17,7 @@ from llm_sandbox.telemetry import RunObserver
 NAMES = {
     "Secret": Secret,
     "SecurityPolicy": SecurityPolicy,
+    "OnExit": OnExit,
     "Start": Start,
     "BaseSession": object,
     "RunObserver": RunObserver,
@@ -34,3 +36,7 @@ def parameters(function: Callable[..., Any]) -> list[tuple[str, object, object, 
 )
 def test_parameters_are_those_of_create_session(other: Callable[..., Any]) -> None:
     assert parameters(create.create_session) == parameters(other)
+
+
+def test_attaching_takes_the_same_arguments() -> None:
+    assert parameters(create.attach_session) == parameters(aio.attach_session)

@@ -293,7 +293,8 @@ class ContainerBackend(Backend):
             return self._layers
 
     def layers(self, machine: Machine) -> LayerPlace:
-        if not isinstance(machine, ContainerMachine) or self.options.container_id is not None:
+        images = machine.images
+        if images is None or self.options.container_id is not None:
             raise UnsupportedError(
                 "installing libraries as layers",
                 self.name,
@@ -303,8 +304,7 @@ class ContainerBackend(Backend):
         variant = " ".join(filter(None, (machine.python(), self.options.environment)))
         image = ContainerLayers(
             self._layers_volume(),
-            machine.origin.image,
-            machine.image,
+            *images,
             variant=variant,
             fresh_machine=self.create,
         )

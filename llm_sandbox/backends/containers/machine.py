@@ -245,6 +245,10 @@ class ContainerMachine(SupervisedMachine):
         return self.origin.container
 
     @property
+    def images(self) -> tuple[str, str]:
+        return self.origin.image, self.image
+
+    @property
     def image(self) -> str:
         """The image's name, for people."""
         return self.origin.image_name

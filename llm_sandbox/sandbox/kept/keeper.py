@@ -15,6 +15,7 @@ from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import KernelNotReadyError, SandboxError
 from llm_sandbox.guest.control import ControlChannel
 from llm_sandbox.sandbox.delivery import deliver
+from llm_sandbox.sandbox.kept.kernel import SessionKernel
 from llm_sandbox.sandbox.kept.line import peer_of
 from llm_sandbox.sandbox.kept.order import Facts, Order
 from llm_sandbox.sandbox.kept.place import Place
@@ -46,6 +47,8 @@ class Keeper:
     machine: Machine
     programs: Programs
     network: SandboxNetwork
+    kernel: SessionKernel | None = None
+    """That of the session that lives here, where one does."""
 
     def __init__(self, order: Order) -> None:
         self._order = order
@@ -86,6 +89,7 @@ class Keeper:
             keeper=os.getpid(),
             owner=order.owner if order.on_exit == "destroy" else None,
             idle_timeout=order.idle_timeout,
+            session=None if order.session is None else order.session.language,
         )
         self._entry = register(self._place, record)
         try:
@@ -117,6 +121,8 @@ class Keeper:
         self.network = SandboxNetwork(self.machine)
         try:
             self.programs = Programs(self.machine)
+            if order.session is not None:
+                self.kernel = SessionKernel(self.machine)
             self.network.open(order.network, order.ports, order.secrets.bindings)
             deliver(self.machine, order.secrets)
             with contextlib.suppress(NotImplementedError):
@@ -171,6 +177,9 @@ class Keeper:
             has_packages=machine.has_packages,
             saves_file_systems=saves_file_systems(machine),
             ready=order.ready,
+            session=order.session,
+            options=order.options,
+            images=machine.images,
             counts_activity=order.idle_timeout is not None,
             warnings=self._warnings,
         )
@@ -264,6 +273,7 @@ class Keeper:
 
     def run(self) -> None:
         """Keep the sandbox until something ends it."""
+        self.note_activity()  # making it took its time
         poll = select.poll()
         for watched in (self._listener.fileno(), self._wake_read):
             poll.register(watched, select.POLLIN)

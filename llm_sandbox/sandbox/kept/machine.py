@@ -12,6 +12,7 @@ from typing import Any
 
 from llm_sandbox.backends.base import (
     KernelSpec,
+    LimitEvents,
     Machine,
     ProcessSpec,
     RawKernel,
@@ -23,7 +24,7 @@ from llm_sandbox.exceptions import BackendError, ContainerGoneError
 from llm_sandbox.sandbox.kept.codec import decode, encode
 from llm_sandbox.sandbox.kept.line import Line
 from llm_sandbox.sandbox.kept.network import KeptNetwork
-from llm_sandbox.sandbox.kept.order import Facts
+from llm_sandbox.sandbox.kept.order import Claim, Facts
 
 __all__ = ["KeptMachine"]
 
@@ -52,6 +53,7 @@ class KeptMachine(Machine):
         self.name = facts.name
         self.namespace = facts.namespace
         self.facts = facts
+        self.lets_go = facts.on_exit == "keep"
         line.backend = facts.isolation.backend
         line.tags = dict(facts.tags)
         self._line = line
@@ -98,6 +100,42 @@ class KeptMachine(Machine):
         kernel, cold = decode(reply["value"])
         return RawKernel(kernel, socket.socket(fileno=fds[0]), fds[1], fds[2], ending, cold=cold)
 
+    def claim(self) -> tuple[Claim, RawKernel | None]:
+        """Take the session that lives here until `leave`; the interpreter is None while it has
+        none.
+
+        Raises:
+            SessionBusyError: Another client has it.
+        """
+        follow, ending = self._line.follow()
+        try:
+            reply, fds = self._line.request("claim", follow=follow)
+        except BaseException:
+            self._line.forget(follow)
+            raise
+        claim: Claim = decode(reply["value"])
+        if claim.kernel is None:
+            self._line.forget(follow)
+            return claim, None
+        stream = socket.socket(fileno=fds[0])
+        return claim, RawKernel(claim.kernel, stream, fds[1], fds[2], ending, cold=claim.cold)
+
+    def note(self, state: str) -> None:
+        """Have the keeper keep words for whoever has the session next."""
+        self._line.request("note", state=state)
+
+    def leave(self, *, settled: bool) -> None:
+        """Give the session back.
+
+        Args:
+            settled: Whether nothing is half said to its interpreter or half heard.
+        """
+        self._line.request("leave", settled=settled)
+
+    def note_turn(self, begins: bool) -> None:
+        if self.facts.session is not None:
+            self._line.tell("turn", begins=begins)
+
     def signal(self, process_id: str, number: int) -> bool:
         return bool(self._line.ask("signal", answer_s=_SIGNAL_S, process=process_id, number=number))
 
@@ -115,6 +153,10 @@ class KeptMachine(Machine):
 
     def sweep(self) -> None:
         self._line.request("sweep")
+
+    def limit_events(self) -> LimitEvents:
+        events: LimitEvents = self._line.ask("limit_events")
+        return events
 
     # --- files, ports and packages
 
@@ -146,6 +188,10 @@ class KeptMachine(Machine):
 
     def language_folder(self, language: str) -> str:
         return str(self._line.ask("language_folder", language=language))
+
+    @property
+    def images(self) -> tuple[str, str] | None:
+        return self.facts.images
 
     @property
     def has_packages(self) -> bool:

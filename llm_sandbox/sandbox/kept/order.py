@@ -13,7 +13,31 @@ from llm_sandbox.sandbox.readiness import ReadinessFacts
 from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.secrets.plan import SecretPlan
 
-__all__ = ["Facts", "Order"]
+__all__ = ["Claim", "Facts", "KeptSession", "Order"]
+
+
+@dataclass(frozen=True)
+class KeptSession:
+    """What a keeper holds of a session for those who attach to it; it reads none of the words."""
+
+    language: str
+    """Its language, for people."""
+    words: str = field(repr=False)
+    """Its settings, which may hold secrets."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a client finds of a session that is its own from now on."""
+
+    kernel: str | None
+    """Id of its interpreter; None while it has none."""
+    cold: bool
+    """Whether that shares no memory layout with others."""
+    state: str
+    """What the last client noted; empty before the first."""
+    lost: str
+    """Why the interpreter that it had is gone; empty where it is not."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +66,8 @@ class Order:
     """How it is looked at whether it is ready."""
     snapshot: Snapshot | None
     """What it begins from; None for nothing, or what `options` have the image of."""
+    session: KeptSession | None
+    """The session that lives in it; None for a sandbox without one."""
     owner: int
     """Process id of who asks."""
     env: Mapping[str, str] = field(repr=False)
@@ -68,6 +94,12 @@ class Facts:
     saves_file_systems: bool
     ready: ReadinessFacts | None
     """How it is looked at whether it is ready."""
+    session: KeptSession | None
+    """The session that lives in it."""
+    options: ContainerOptions | None
+    """What was asked of its container; None for backends that make none."""
+    images: tuple[str, str] | None
+    """See `Machine.images`."""
     counts_activity: bool
     """Whether anything depends on when its files were last used."""
     warnings: tuple[tuple[str, str, str], ...] = ()

@@ -60,6 +60,8 @@ class Record:
     """Why it has ended."""
     exit_code: int | None = None
     """What it came to."""
+    session: str | None = None
+    """Language of the session that lives in it; None for a sandbox without one."""
     format: int = field(default=_FORMAT)
     """Version of this form."""
 
@@ -80,6 +82,8 @@ class Record:
             found = json.loads(data)
         except (ValueError, RecursionError):
             raise _refusal("is no JSON") from None
+        if isinstance(found, dict):
+            found = {"session": None} | found  # keepers of earlier versions do not write it
         if not isinstance(found, dict) or set(found) != {item.name for item in fields(cls)}:
             raise _refusal("has other fields")
         for name, is_fine in _CHECKS.items():
@@ -131,6 +135,7 @@ _CHECKS: dict[str, Any] = {
     "state": lambda value: value in _STATES,
     "end_reason": _or_none(_text),
     "exit_code": _or_none(_whole),
+    "session": _or_none(_text),
     "format": lambda value: value == _FORMAT,
 }
 

@@ -20,6 +20,7 @@ _MOST_BYTES = 1 << 17
 _SUFFIXES = (".json", ".json.new", ".sock", ".lock")
 _REMEMBERED_S = 86400.0
 _MOST_REMEMBERED = 100
+_KILLED = 137
 
 
 @dataclass
@@ -107,12 +108,10 @@ def find(place: Place, sandbox_id: object) -> Record:
         )
     with place.locked():
         record = _read(place, sandbox_id)
-        if record is not None and record.state == "ended":
-            raise SandboxNotFoundError(
-                sandbox_id, end_reason=record.end_reason, exit_code=record.exit_code
-            )
-        if record is None or not _is_kept(place, sandbox_id):
+        if record is None:
             raise SandboxNotFoundError(sandbox_id)
+        if record.state == "ended" or not _is_kept(place, sandbox_id):
+            raise _ended(sandbox_id, record)
         return record
 
 
@@ -120,12 +119,27 @@ def find_by_name(place: Place, name: str, namespace: str) -> Record:
     """The living sandbox of that name.
 
     Raises:
-        SandboxNotFoundError: There is none.
+        SandboxNotFoundError: There is none; of the last that has ended by itself within a day, or
+            was lost, it says how.
     """
     for record in live_records(place, namespace=namespace):
         if record.name == name:
             return record
-    raise SandboxNotFoundError(f"{name!r} in namespace {namespace!r}")
+    which = f"{name!r} in namespace {namespace!r}"
+    with place.locked():
+        ended = [one for one in _read_all(place) if (one.name, one.namespace) == (name, namespace)]
+        last = max(ended, key=lambda record: record.created_at, default=None)
+        if last is None or (last.state == "starting" and _is_kept(place, last.id)):
+            raise SandboxNotFoundError(which)
+        raise _ended(which, last)
+
+
+def _ended(which: str, last: Record) -> SandboxNotFoundError:
+    """The error that says what became of one whose keeper is no more."""
+    if last.state == "ended":
+        return SandboxNotFoundError(which, end_reason=last.end_reason, exit_code=last.exit_code)
+    # Its keeper was killed, or this computer was started again.
+    return SandboxNotFoundError(which, end_reason="gone", exit_code=_KILLED)
 
 
 def sweep(place: Place, *, everything: bool = False) -> list[Record | str]:

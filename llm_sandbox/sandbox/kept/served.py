@@ -10,11 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.backends.base import Ending, Exit
+from llm_sandbox.backends.base import Ending, Exit, RawKernel
 from llm_sandbox.exceptions import BackendError, ContainerGoneError, SandboxError
 from llm_sandbox.guest.control import ControlChannel, Message
 from llm_sandbox.guest.streams import open_pipe
 from llm_sandbox.sandbox.kept.codec import decode, encode
+from llm_sandbox.sandbox.kept.kernel import SessionKernel
+from llm_sandbox.sandbox.kept.line import peer_of
 from llm_sandbox.sandbox.kept.network import answer
 from llm_sandbox.sandbox.kept.programs import Follower, Program
 
@@ -83,6 +85,8 @@ class ServedClient:
 
     def _hang_up(self) -> None:
         self.has_hung_up.set()
+        if self._keeper.kernel is not None:
+            self._keeper.kernel.leave(self, settled=False)
         self._keeper.forget(self)
         with self._state:
             kernels, self._kernels, self._busy = self._kernels, set(), 0
@@ -121,10 +125,16 @@ class ServedClient:
                 self.close()
 
     def _take_note(self, message: Message) -> None:
-        if message["op"] == "busy":
-            with self._state:
-                self._busy = max(0, self._busy + (1 if message["begins"] else -1))
-            self._keeper.note_activity()
+        if message["op"] in ("busy", "turn"):
+            self._count(1 if message["begins"] else -1)
+            if message["op"] == "turn" and self._keeper.kernel is not None:
+                self._keeper.kernel.turn(self, bool(message["begins"]))
+
+    def _count(self, change: int) -> None:
+        """Note that it has begun, or ended, something that is no idleness."""
+        with self._state:
+            self._busy = max(0, self._busy + change)
+        self._keeper.note_activity()
 
     def _answer(self, message: Message, fds: list[int]) -> None:
         reply = _Reply()
@@ -191,7 +201,46 @@ class ServedClient:
             if not self.has_hung_up.wait(_GONE_S):
                 stdin.write_eof()
 
+    def _op_claim(self, message: Message, fds: list[int]) -> _Reply:
+        claim, raw = self._session.claim(self, peer_of(self._channel.socket)[0])
+        if raw is None:
+            return _Reply(claim)
+        return self._given(raw, message["follow"], claim)
+
+    def _op_note(self, message: Message, fds: list[int]) -> None:
+        self._session.note(self, str(message["state"]))
+
+    def _op_leave(self, message: Message, fds: list[int]) -> None:
+        self._session.leave(self, settled=bool(message["settled"]))
+
+    @property
+    def _session(self) -> SessionKernel:
+        if self._keeper.kernel is None:
+            raise BackendError("no session lives in this sandbox")
+        return self._keeper.kernel
+
+    def _given(self, raw: RawKernel, number: int, value: Any) -> _Reply:
+        """What gives a client an interpreter that is not its own."""
+
+        def follow() -> None:
+            ended = raw.ending.wait()
+            if ended is not None:
+                self.tell("exit", follow=number, exit=encode(ended))
+
+        def then() -> None:
+            threading.Thread(target=follow, name="llm-sandbox-end", daemon=True).start()
+
+        return _Reply(value, [raw.stream.detach(), raw.stdout, raw.stderr], then)
+
     def _op_kernel(self, message: Message, fds: list[int]) -> _Reply:
+        if self._keeper.kernel is not None and self._keeper.kernel.is_held_by(self):
+            spec = decode(message["spec"])
+            self._count(1)
+            try:
+                own = self._session.start(self, lambda: self._keeper.start_kernel(spec))
+            finally:
+                self._count(-1)
+            return self._given(own, message["follow"], (own.id, own.cold))
         raw = self._keeper.start_kernel(decode(message["spec"]))
         with self._state:
             self._kernels.add(raw.id)
@@ -244,6 +293,9 @@ class ServedClient:
 
     def _op_sweep(self, message: Message, fds: list[int]) -> None:
         self._keeper.machine.sweep()
+
+    def _op_limit_events(self, message: Message, fds: list[int]) -> _Reply:
+        return _Reply(self._keeper.machine.limit_events())
 
     def _op_language_folder(self, message: Message, fds: list[int]) -> _Reply:
         return _Reply(self._keeper.machine.language_folder(message["language"]))

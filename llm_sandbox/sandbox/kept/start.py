@@ -29,7 +29,7 @@ from llm_sandbox.network import Network
 from llm_sandbox.sandbox.kept.codec import decode, encode
 from llm_sandbox.sandbox.kept.line import Line, connect
 from llm_sandbox.sandbox.kept.machine import KeptMachine
-from llm_sandbox.sandbox.kept.order import Facts, Order
+from llm_sandbox.sandbox.kept.order import Facts, KeptSession, Order
 from llm_sandbox.sandbox.kept.place import Place
 from llm_sandbox.sandbox.kept.record import OnExit
 from llm_sandbox.sandbox.readiness import ReadinessFacts
@@ -100,6 +100,7 @@ def make(
     ready: ReadinessFacts | None = None,
     snapshot: Snapshot | None = None,
     terminal: Terminal | None = None,
+    session: KeptSession | None = None,
 ) -> KeptMachine:
     """Have a keeper make a machine.
 
@@ -119,6 +120,7 @@ def make(
         ready: How it is looked at whether it is ready; None for nothing.
         snapshot: What it begins from; None for nothing.
         terminal: The terminal that the program has; None for pipes.
+        session: The session that is to live in it; None for a sandbox without one.
 
     Raises:
         NameInUseError: Another one has the name.
@@ -141,6 +143,7 @@ def make(
         ports=tuple(ports),
         ready=ready,
         snapshot=snapshot,
+        session=session,
         owner=os.getpid(),
         env=dict(env),
         secrets=secrets,
