@@ -113,6 +113,16 @@ def mcp(
             "--timeout", "-t", help="Seconds of one call: the usual, and the most.", metavar="S"
         ),
     ] = DEFAULT_TIMEOUT_S,
+    session: Annotated[
+        str | None,
+        typer.Option(
+            "--session",
+            help="Go on with the session of this name, variables and all, and keep it when the "
+            "client goes; made if there is none. It ends when it was unused for 24 hours, or by "
+            "`stop NAME`; stdio only.",
+            metavar="NAME",
+        ),
+    ] = None,
     sessions: Annotated[
         int, typer.Option("--sessions", help="Most sandboxes at once.", metavar="N")
     ] = 8,
@@ -165,6 +175,7 @@ def mcp(
             mounts=dict(_mount(text) for text in mount or ()),
             takes_roots=roots,
             installs=install,
+            session=session,
             sessions=sessions,
             idle_s=idle,
             tool=ToolOptions(timeout=validate_timeout(timeout, "--timeout")),
@@ -172,6 +183,12 @@ def mcp(
         options.check()
         token = os.environ.get(TOKEN_VARIABLE) or None
         if transport is Transport.HTTP:
+            if session is not None:
+                usage_error(
+                    "--session is for one client, and over http there may be many, which would "
+                    "share it",
+                    "leave --transport out",
+                )
             if roots:
                 usage_error(
                     "--roots are folders of the client's computer, and over http that may be "

@@ -63,9 +63,16 @@ def make_app(
         token: What clients have to send as their bearer token; None for nothing.
 
     Raises:
-        ValidationError: The options take roots, which name folders of the client's computer.
+        ValidationError: The options are for one client on this computer: they take its roots, or
+            go on with a session that is kept.
     """
     chosen = options or ServerOptions()
+    if chosen.session is not None:
+        raise ValidationError(
+            "the clients of this server would share the session that is kept",
+            parameter="session",
+            hint="serve one client over standard input and output",
+        )
     if chosen.takes_roots:
         raise ValidationError(
             "roots are folders of the client's computer, which over HTTP may be another one",

@@ -5,11 +5,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from llm_sandbox.aio import AsyncSession, create_session
+from llm_sandbox.aio import AsyncSession, attach_session, create_session
 from llm_sandbox.artifact_session import ArtifactSandboxSession
 from llm_sandbox.backends.mounts import find_mounts
 from llm_sandbox.const import language_name
-from llm_sandbox.exceptions import LibraryInstallationNotSupportedError, ValidationError
+from llm_sandbox.exceptions import (
+    LibraryInstallationNotSupportedError,
+    SandboxNotFoundError,
+    ValidationError,
+)
 from llm_sandbox.integrations.tool import ToolOptions
 from llm_sandbox.limits import Limits
 from llm_sandbox.mounts import Mount
@@ -17,6 +21,11 @@ from llm_sandbox.network import Network
 from llm_sandbox.security import SecurityPolicy
 
 __all__ = ["ServerOptions"]
+
+_KEPT_S = 86_400.0
+"""Seconds without use after which a session that is kept ends."""
+_SETTINGS = ("lang", "limits", "network", "env", "mounts", "security_policy")
+"""What a session that is kept has to have as the options say: nobody gets more by its name."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,9 @@ class ServerOptions:
     ``/roots``. Only for clients on this computer."""
     installs: bool = True
     """Whether clients may install libraries."""
+    session: str | None = None
+    """Name of a kept session that calls of the first language go on with, and that outlives the
+    server; it is made if there is none. Only for a server of one client."""
     sessions: int = 8
     """How many sandboxes there are at once."""
     idle_s: float = 1800.0
@@ -71,6 +83,12 @@ class ServerOptions:
                 parameter="image",
                 hint="start a server for each language",
             )
+        if self.session is not None and self.takes_roots:
+            raise ValidationError(
+                "a session that is kept has the folders that it was made with, and no roots",
+                parameter="takes_roots",
+                hint="name the folders as mounts",
+            )
         if self.sessions < 1:
             raise ValidationError("a server needs room for a session", parameter="sessions")
         if not self.idle_s > 0:
@@ -85,6 +103,8 @@ class ServerOptions:
         find_mounts(self.mounts)
         for language in self.languages:
             arguments = self._arguments(language)
+            if self.session is not None and language == self.languages[0]:
+                arguments |= self._keeping()
             handler = ArtifactSandboxSession(**arguments).language_handler
             if arguments["libraries"] and not handler.is_support_library_installation:
                 raise LibraryInstallationNotSupportedError(handler.name)
@@ -108,6 +128,35 @@ class ServerOptions:
         arguments = self._arguments(language)
         return create_session(**{**arguments, "mounts": {**mounts, **self.mounts}})
 
+    async def make_kept(self) -> AsyncSession:
+        """Return the session that is kept: the one that is there, open; else a new one, not open.
+
+        Raises:
+            ValidationError: The one that is there was made with other settings.
+            SessionBusyError: Somebody else uses it.
+            SandboxError: It cannot be made here.
+        """
+        name, language = self.session or "", self.languages[0]
+        made = create_session(**{**self._arguments(language), **self._keeping()})
+        try:
+            found = await attach_session(name)
+        except SandboxNotFoundError:
+            return made
+        other = [
+            field
+            for field in _SETTINGS
+            if getattr(made.config, field) != getattr(found.config, field)
+        ]
+        if other or self.backend not in (None, found.backend):
+            await found.detach()
+            differs = ", ".join(other) or "backend"
+            raise ValidationError(
+                f"the session {name} was made with another {differs}",
+                parameter="session",
+                hint=f"start the server as it was, or end the session: llm-sandbox stop {name}",
+            )
+        return found
+
     async def fill(self, session: AsyncSession) -> None:
         """Copy the files into a session that has just been opened.
 
@@ -121,6 +170,9 @@ class ServerOptions:
                 raise ValidationError(
                     f"{source} cannot be read: {error.strerror}", parameter="files"
                 ) from error
+
+    def _keeping(self) -> dict[str, Any]:
+        return {"name": self.session, "on_exit": "keep", "idle_timeout": _KEPT_S}
 
     def _arguments(self, language: str) -> dict[str, Any]:
         return {

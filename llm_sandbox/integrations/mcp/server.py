@@ -9,6 +9,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp_types import ToolAnnotations
 
 from llm_sandbox.const import VERSION
+from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.integrations.mcp.lending import Lending
 from llm_sandbox.integrations.mcp.options import ServerOptions
 from llm_sandbox.integrations.mcp.resources import Resources
@@ -26,6 +27,9 @@ def make_server(options: ServerOptions | None = None, *, one_client: bool = True
         options: What its sandboxes are like.
         one_client: Whether all calls come from one client, as over standard input and output: it
             then need not name its session.
+
+    Raises:
+        ValidationError: The options name a session, and there are several clients.
     """
     return build_server(options or ServerOptions(), one_client=one_client)[0]
 
@@ -36,7 +40,12 @@ def build_server(chosen: ServerOptions, *, one_client: bool) -> tuple[MCPServer[
     Args:
         chosen: What its sandboxes are like.
         one_client: As `make_server`.
+
+    Raises:
+        ValidationError: The options name a session, and there are several clients.
     """
+    if chosen.session is not None and not one_client:
+        raise ValidationError("clients would share the session that is kept", parameter="session")
     sessions = Sessions(chosen)
 
     @asynccontextmanager
@@ -113,7 +122,9 @@ def _instructions(options: ServerOptions) -> str:
     said = [
         f"Runs {', '.join(options.languages)} in sandboxes with {network}.",
         "Variables and files are kept from call to call.",
-        f"A session that nobody uses for {options.idle_s:g} seconds is ended.",
+        f"A session that nobody uses for {options.idle_s:g} seconds is ended."
+        if options.session is None
+        else f"They are those of the session {options.session}, which is kept.",
         "Figures come back as images; whatever a run makes is a resource.",
     ]
     places = [place for _, place in options.files]

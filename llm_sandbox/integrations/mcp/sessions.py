@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import anyio
 
@@ -41,6 +42,8 @@ class Held:
     """Whose alone it is; None where whoever knows its name may use it."""
     is_claimed: bool
     """Whether a client has shown that it knows of it."""
+    is_kept: bool = False
+    """Whether it lives on when the server lets go of it."""
     news: tuple[str, ...] = ()
     """What its client has to be told with the next answer."""
     lock: anyio.Lock = field(default_factory=anyio.Lock)
@@ -105,6 +108,7 @@ class Sessions:
         *,
         seen: Seen | None = None,
         is_claimed: bool = True,
+        is_kept: bool = False,
     ) -> Held:
         """Make and open one.
 
@@ -113,6 +117,7 @@ class Sessions:
             language: The language; None for the server's first.
             seen: What it sees of the caller's computer, beside what the options say.
             is_claimed: Whether the caller knows of it as soon as it is there.
+            is_kept: Whether it is the one that is kept, which may be there already.
 
         Raises:
             ValidationError: Clients may not have that language, or there are too many already.
@@ -121,21 +126,15 @@ class Sessions:
         name = self._language(language)
         known = self._known(caller)
         seen = seen or Seen()
-        session = self.options.make_session(name, seen.mounts)
         await self._make_room()
         self._opening += 1
         try:
-            await session.open()
-            try:
-                await self.options.fill(session)
-            except BaseException:
-                with anyio.CancelScope(shield=True):
-                    await session.close()
-                raise
+            session = await self._opened(name, seen, is_kept=is_kept)
         finally:
             self._opening -= 1
         owner = caller.key if caller.owns else None
-        held = Held(secrets.token_urlsafe(12), name, session, owner, is_claimed, seen.problems)
+        id = secrets.token_urlsafe(12)
+        held = Held(id, name, session, owner, is_claimed, is_kept, seen.problems)
         self._held[held.id] = held
         if known is not None and known.has_gone:
             await self.end(held, "its client has ended")
@@ -228,7 +227,8 @@ class Sessions:
             before = known.own.get(name, "")
             held = self._held.get(before)
             if held is None:
-                held = await self.create(caller, name, seen=seen)
+                is_kept = self.options.session is not None and name == self.options.languages[0]
+                held = await self.create(caller, name, seen=seen, is_kept=is_kept)
                 known.own[name] = held.id
                 why = self._ended.get(before)
                 if why is not None:
@@ -278,12 +278,13 @@ class Sessions:
             finally:
                 held.used = time.monotonic()
 
-    async def end(self, held: Held, why: str) -> None:
+    async def end(self, held: Held, why: str, *, lets_go: bool = False) -> None:
         """End one; code that runs in it is stopped. Done even if the call is cancelled.
 
         Args:
             held: The one.
             why: The reason, as its client will be told: "it is gone, because ...".
+            lets_go: Whether one that is kept lives on.
         """
         if self._held.pop(held.id, None) is not None:
             self._ended[held.id] = why
@@ -291,7 +292,10 @@ class Sessions:
                 self._ended.popitem(last=False)
         # One that has ended by itself is what was wanted.
         with contextlib.suppress(SandboxError):
-            await held.session.close()
+            if held.is_kept and lets_go:
+                await held.session.detach()
+            else:
+                await held.session.close()
 
     async def end_client(self, key: str) -> None:
         """End all that a client has, and what is being made for it."""
@@ -302,6 +306,22 @@ class Sessions:
         await self._end_all(ending, "its client has ended")
 
     # --- inside
+
+    async def _opened(self, name: str, seen: Seen, *, is_kept: bool) -> AsyncSession:
+        if is_kept:
+            session = await self.options.make_kept()
+            if session.is_open:
+                return session
+        else:
+            session = self.options.make_session(name, seen.mounts)
+        await session.open()
+        try:
+            await self.options.fill(session)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await session.close()
+            raise
+        return session
 
     def _language(self, language: str | None) -> str:
         return language_name(language) if language else self.options.languages[0]
@@ -344,14 +364,18 @@ class Sessions:
         with anyio.CancelScope(shield=True):
             async with anyio.create_task_group() as tasks:
                 for held in ending:
-                    tasks.start_soon(self.end, held, why)
+                    tasks.start_soon(partial(self.end, held, why, lets_go=True))
 
     async def _end_idle(self) -> None:
         seconds = self.options.idle_s
         while True:
             await anyio.sleep(min(_LOOK_S, seconds))
             limit = time.monotonic() - seconds
-            idle = [h for h in self._held.values() if h.used < limit and not h.is_in_use]
+            idle = [
+                held
+                for held in self._held.values()
+                if held.used < limit and not held.is_in_use and not held.is_kept
+            ]
             for held in idle:
                 await self.end(held, f"nobody used it for {seconds:g} seconds")
             self._forget()
