@@ -24,6 +24,7 @@ from agents import (  # noqa: E402 - the line above says what to install
     FunctionTool,
     ModelBehaviorError,
     RunContextWrapper,
+    Tool,
     ToolOutputImage,
     ToolOutputText,
     function_tool,
@@ -62,7 +63,7 @@ def make_tool(
 
 def make_tools(
     session: BaseSession | AsyncSession, options: ToolOptions | None = None
-) -> list[FunctionTool]:
+) -> list[Tool]:
     """Return a session as tools for `Agent(tools=make_tools(session))`.
 
     The first is that of `make_tool`. The second reads, page by page, what its answers leave out,

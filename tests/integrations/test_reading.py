@@ -172,10 +172,10 @@ async def test_the_agents_sdks_model_reads(session: BaseSession) -> None:
 
     tools = agents_door.make_tools(session)
     assert [tool.name for tool in tools] == ["run_code", "read_output"]
-    model = await ask([[Call(PRINTS)], [Say("ok")]], list(tools))
+    model = await ask([[Call(PRINTS)], [Say("ok")]], tools)
     asked = asked_for(texts(model.requests[1]))
     reading = Call("", json.dumps(asked), name="read_output")
-    model = await ask([[Call(PRINTS)], [reading], [Say("ok")]], list(tools))
+    model = await ask([[Call(PRINTS)], [reading], [Say("ok")]], tools)
     check(texts(model.requests[2]), asked)
     model = await ask([[Call(PRINTS)], [Say("ok")]], [agents_door.make_tool(session)])
     assert "read_output" not in texts(model.requests[1])
