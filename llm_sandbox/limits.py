@@ -305,6 +305,13 @@ def _check_fraction(name: str, value: object) -> None:
         raise ValidationError(f"{name} must be a number above 0, or None", parameter=name)
 
 
+DEFAULT_TIMEOUT_S = 60.0
+"""Seconds that a run may take where a model asks for it and nobody says otherwise.
+
+Sessions themselves have no deadline unless they are given one.
+"""
+
+
 def validate_timeout(value: object, name: str = "timeout") -> float | None:
     """Return a timeout in seconds, or None for no limit.
 

@@ -15,7 +15,7 @@ from agents import Agent, Model, Runner, set_tracing_disabled
 from agents.testing import ScriptedModel, assistant_message, function_call
 
 from llm_sandbox.aio import create_session
-from llm_sandbox.integrations.agents import make_tool
+from llm_sandbox.integrations.agents import make_tools
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "penguins.csv"
 QUESTION = "Which penguins are the heaviest? Draw body mass by species, and say what you see."
@@ -42,7 +42,7 @@ async def main(words: list[str]) -> int:
         analyst = Agent(
             "analyst",
             instructions=INSTRUCTIONS,
-            tools=[make_tool(session)],
+            tools=make_tools(session),
             model=words[0] if words else written_model(),
         )
         done = await Runner.run(analyst, " ".join(words[1:]) or QUESTION)

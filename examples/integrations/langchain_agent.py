@@ -18,7 +18,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 
 from llm_sandbox import create_session
-from llm_sandbox.integrations.langchain import make_tool
+from llm_sandbox.integrations.langchain import make_tools
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "penguins.csv"
 QUESTION = "Which penguins are the heaviest? Draw body mass by species, and say what you see."
@@ -56,12 +56,12 @@ def main(words: list[str]) -> int:
         model = init_chat_model(words[0])
     with create_session() as session:
         session.copy_to_runtime(str(DATA), "penguins.csv")
-        tool = make_tool(session)
-        bound = model.bind_tools([tool])
+        tools = make_tools(session)
+        bound = model.bind_tools(tools)
 
         graph = StateGraph(MessagesState)
         graph.add_node("model", lambda state: {"messages": bound.invoke(state["messages"])})
-        graph.add_node("tools", ToolNode([tool]))
+        graph.add_node("tools", ToolNode(tools))
         graph.add_edge(START, "model")
         graph.add_conditional_edges("model", tools_condition)
         graph.add_edge("tools", "model")

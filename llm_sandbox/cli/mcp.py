@@ -10,8 +10,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperOption
 
-from llm_sandbox.cli.endings import exit_codes
+from llm_sandbox.cli.endings import exit_codes, usage_error
 from llm_sandbox.cli.network import Network, NetworkOption
+from llm_sandbox.cli.source import split_file_option
+from llm_sandbox.limits import DEFAULT_TIMEOUT_S
+from llm_sandbox.mounts import Bind
 
 __all__ = ["Transport", "add_to", "mcp"]
 
@@ -79,9 +82,47 @@ def mcp(
             metavar="KEY=VALUE",
         ),
     ] = None,
+    file: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--file",
+            "-f",
+            help="File or folder that is copied into each sandbox; may be repeated.",
+            metavar="HOST[:DEST]",
+        ),
+    ] = None,
+    mount: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--mount",
+            help="Folder that each sandbox sees as it is, read-only unless it ends in :rw; may be "
+            "repeated.",
+            metavar="HOST:PATH[:rw]",
+        ),
+    ] = None,
+    roots: Annotated[
+        bool,
+        typer.Option(
+            "--roots",
+            help="Let sandboxes read what the client names as its roots, below /roots; stdio only.",
+        ),
+    ] = False,
     timeout: Annotated[
-        float, typer.Option("--timeout", "-t", help="Most seconds of one call.", metavar="S")
-    ] = 60.0,
+        float,
+        typer.Option(
+            "--timeout", "-t", help="Seconds of one call: the usual, and the most.", metavar="S"
+        ),
+    ] = DEFAULT_TIMEOUT_S,
+    session: Annotated[
+        str | None,
+        typer.Option(
+            "--session",
+            help="Go on with the session of this name, variables and all, and keep it when the "
+            "client goes; made if there is none. It ends when it was unused for 24 hours, or by "
+            "`stop NAME`; stdio only.",
+            metavar="NAME",
+        ),
+    ] = None,
     sessions: Annotated[
         int, typer.Option("--sessions", help="Most sandboxes at once.", metavar="N")
     ] = 8,
@@ -130,7 +171,11 @@ def mcp(
             policy=machine.security_policy(),
             libraries=tuple(lib or ()),
             env=machine.variables(),
+            files=tuple(split_file_option(text) for text in file or ()),
+            mounts=dict(_mount(text) for text in mount or ()),
+            takes_roots=roots,
             installs=install,
+            session=session,
             sessions=sessions,
             idle_s=idle,
             tool=ToolOptions(timeout=validate_timeout(timeout, "--timeout")),
@@ -138,6 +183,18 @@ def mcp(
         options.check()
         token = os.environ.get(TOKEN_VARIABLE) or None
         if transport is Transport.HTTP:
+            if session is not None:
+                usage_error(
+                    "--session is for one client, and over http there may be many, which would "
+                    "share it",
+                    "leave --transport out",
+                )
+            if roots:
+                usage_error(
+                    "--roots are folders of the client's computer, and over http that may be "
+                    "another one",
+                    "--mount HOST:PATH names folders of this one",
+                )
             check_address(host, token)
         if config:
             variable = TOKEN_VARIABLE if token else None
@@ -150,6 +207,17 @@ def mcp(
                 shown = _configuration(context, transport, host, port, None, timeout)
                 print(f"{shown}\n\nwaiting for a client on standard input", file=sys.stderr)
             make_server(options).run("stdio")
+
+
+def _mount(text: str) -> tuple[str, Bind]:
+    """Return the place and the folder of a `--mount HOST:PATH[:rw]`."""
+    rest, is_writable = text.removesuffix(":rw"), text.endswith(":rw")
+    host, colon, place = rest.removesuffix(":ro").rpartition(":")
+    if not colon or not host or not place.startswith("/"):
+        usage_error(f"--mount: {text} names no folder and place", "--mount HOST:/PATH[:rw]")
+    if not Path(host).exists():
+        usage_error(f"--mount: there is no {host}", "--mount HOST:/PATH[:rw]")
+    return place, Bind(host, read_only=not is_writable)
 
 
 def _end_in_order() -> None:
@@ -199,7 +267,15 @@ def _words(option: TyperOption, value: Any) -> list[str]:
         return [(option.opts if value else option.secondary_opts)[0]]
     values = value if isinstance(value, list | tuple) else [value]
     long = next(word for word in option.opts if word.startswith("--"))
-    if long == "--policy":
-        # Clients start the server in folders of their own.
-        values = [str(Path(item).resolve()) if Path(item).is_file() else item for item in values]
+    if long in ("--policy", "--file", "--mount"):
+        values = [_from_anywhere(str(item)) for item in values]
     return [word for item in values for word in (long, str(item))]
+
+
+def _from_anywhere(value: str) -> str:
+    """A path, or a path and what follows it, for clients that start servers in other folders."""
+    path, colon, rest = value, "", ""
+    while path and not Path(path).exists():
+        path, _, last = path.rpartition(":")
+        colon, rest = ":", f"{last}:{rest}" if rest else last
+    return f"{Path(path).resolve()}{colon}{rest}" if path else value

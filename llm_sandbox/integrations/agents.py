@@ -8,6 +8,13 @@ from typing import Annotated, Any
 from llm_sandbox.aio import AsyncSession
 from llm_sandbox.integrations.calls import CodeCalls
 from llm_sandbox.integrations.extras import require
+from llm_sandbox.integrations.reading import (
+    ABOUT_HANDLE,
+    ABOUT_LIMIT,
+    ABOUT_OFFSET,
+    PAGE,
+    describe_reading,
+)
 from llm_sandbox.integrations.tool import ToolOptions, refuse_arguments
 from llm_sandbox.session.session import BaseSession
 
@@ -17,13 +24,14 @@ from agents import (  # noqa: E402 - the line above says what to install
     FunctionTool,
     ModelBehaviorError,
     RunContextWrapper,
+    Tool,
     ToolOutputImage,
     ToolOutputText,
     function_tool,
 )
 from agents.tool_context import ToolContext  # noqa: E402
 
-__all__ = ["make_tool"]
+__all__ = ["make_tool", "make_tools"]
 
 _Part = ToolOutputText | ToolOutputImage
 
@@ -31,7 +39,7 @@ _Part = ToolOutputText | ToolOutputImage
 def make_tool(
     session: BaseSession | AsyncSession, options: ToolOptions | None = None
 ) -> FunctionTool:
-    """Return a session as a tool for `Agent(tools=[...])`.
+    """Return a session as one tool for `Agent(tools=[...])`; `make_tools` adds one that reads.
 
     What it answers are the SDK's own `ToolOutputText` and `ToolOutputImage`; the results with all
     of their artifacts are in the session's `history`. To models behind Chat Completions the SDK
@@ -50,8 +58,30 @@ def make_tool(
             module.
         ValidationError: An argument is something else.
     """
-    calls = CodeCalls(session, options)
+    return _runs(CodeCalls(session, options))
 
+
+def make_tools(
+    session: BaseSession | AsyncSession, options: ToolOptions | None = None
+) -> list[Tool]:
+    """Return a session as tools for `Agent(tools=make_tools(session))`.
+
+    The first is that of `make_tool`. The second reads, page by page, what its answers leave out,
+    which then say so; ``ToolOptions(reader=None)`` leaves it away.
+
+    Args:
+        session: As for `make_tool`.
+        options: As for `make_tool`.
+
+    Raises:
+        MissingDependencyError: As `make_tool`.
+        ValidationError: As `make_tool`.
+    """
+    calls = CodeCalls(session, options, reads=True)
+    return [_runs(calls)] if calls.reader is None else [_runs(calls), _reads(calls, calls.reader)]
+
+
+def _runs(calls: CodeCalls) -> FunctionTool:
     async def run_code(
         context: ToolContext[Any],
         code: Annotated[str, "source code"],
@@ -67,6 +97,21 @@ def make_tool(
         name_override=calls.options.name,
         description_override=calls.description,
         failure_error_function=_explain,
+    )
+
+
+def _reads(calls: CodeCalls, name: str) -> FunctionTool:
+    async def read_output(
+        handle: Annotated[str, ABOUT_HANDLE],
+        offset: Annotated[int, ABOUT_OFFSET] = 0,
+        limit: Annotated[int, ABOUT_LIMIT] = PAGE,
+    ) -> str:
+        return calls.read(handle, offset, limit)
+
+    return function_tool(
+        read_output,
+        name_override=name,
+        description_override=describe_reading(calls.options.name),
     )
 
 

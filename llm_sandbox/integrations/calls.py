@@ -11,7 +11,9 @@ from anyio import get_current_task, sleep
 from llm_sandbox.aio import AsyncSession
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import SessionBusyError, ValidationError
+from llm_sandbox.integrations.reading import PAGE, read_page
 from llm_sandbox.integrations.tool import (
+    DEFAULT_READER,
     ToolOptions,
     ToolReply,
     answer,
@@ -41,16 +43,23 @@ class CodeCalls:
     Args:
         session: An open session, or one that is open when the first call comes.
         options: How the tool behaves; None for the defaults.
+        reads: Whether the model gets the tool of `reading` beside it, if the options have one.
 
     Raises:
         ValidationError: An argument is something else.
     """
 
     def __init__(
-        self, session: BaseSession | AsyncSession, options: ToolOptions | None = None
+        self,
+        session: BaseSession | AsyncSession,
+        options: ToolOptions | None = None,
+        *,
+        reads: bool = False,
     ) -> None:
         self.session = plain_session(session)
         self.options = _checked_options(options)
+        self.reader = self.options.reader if reads else None
+        """What the model calls the tool that reads what answers leave out; None without one."""
         self._line = _line_of(self.session)
 
     @property
@@ -86,7 +95,7 @@ class CodeCalls:
             return self.session.run(code, libraries or None, self.options.timeout)
 
         with self._line.turn(), known_as(call_id):
-            return answer(run, self.options)
+            return answer(run, self.options, reader=self.reader)
 
     async def answer_async(
         self, code: str, libraries: list[str] | None = None, *, call_id: str | None = None
@@ -108,7 +117,20 @@ class CodeCalls:
 
         async with self._line.turn_async():
             with known_as(call_id):
-                return await answer_async(run, self.options)
+                return await answer_async(run, self.options, reader=self.reader)
+
+    def read(self, handle: str, offset: int = 0, limit: int = PAGE) -> str:
+        """Return a page of what answers left out; see `reading.read_page`.
+
+        Waits for no run: what runs is in no answer yet.
+
+        Args:
+            handle: As an answer names it.
+            offset: Characters before the page.
+            limit: Characters of the page.
+        """
+        name = self.reader or DEFAULT_READER
+        return read_page(self.session.history, handle, offset, limit, name=name)
 
 
 def plain_session(session: object) -> BaseSession:

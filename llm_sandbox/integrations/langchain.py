@@ -12,6 +12,13 @@ from llm_sandbox.data import ExecutionResult
 from llm_sandbox.integrations.calls import CodeCalls, known_as
 from llm_sandbox.integrations.dumping import let_pydantic_dump_results
 from llm_sandbox.integrations.extras import require
+from llm_sandbox.integrations.reading import (
+    ABOUT_HANDLE,
+    ABOUT_LIMIT,
+    ABOUT_OFFSET,
+    PAGE,
+    describe_reading,
+)
 from llm_sandbox.integrations.tool import ToolOptions, ToolReply, refuse_arguments
 from llm_sandbox.session.session import BaseSession
 
@@ -21,13 +28,15 @@ from langchain_core.messages import ToolCall  # noqa: E402 - the line above says
 from langchain_core.runnables import RunnableConfig  # noqa: E402
 from langchain_core.tools import StructuredTool  # noqa: E402
 
-__all__ = ["make_tool"]
+__all__ = ["make_tool", "make_tools"]
 
 
 def make_tool(
     session: BaseSession | AsyncSession, options: ToolOptions | None = None
 ) -> StructuredTool:
-    """Return a session as a tool for `bind_tools`, `ToolNode` and agents.
+    """Return a session as one tool for `bind_tools`, `ToolNode` and agents.
+
+    `make_tools` adds one that reads what its answers leave out.
 
     Its messages hold text and images as LangChain's own content blocks; their `artifact` is the
     `ExecutionResult`, or None where nothing was run. A checkpointer keeps that as its `to_dict`.
@@ -45,8 +54,31 @@ def make_tool(
             of this module.
         ValidationError: An argument is something else.
     """
+    return _runs(CodeCalls(session, options))
+
+
+def make_tools(
+    session: BaseSession | AsyncSession, options: ToolOptions | None = None
+) -> list[StructuredTool]:
+    """Return a session as tools for `bind_tools`, `ToolNode` and agents.
+
+    The first is that of `make_tool`. The second reads, page by page, what its answers leave out,
+    which then say so; ``ToolOptions(reader=None)`` leaves it away.
+
+    Args:
+        session: As for `make_tool`.
+        options: As for `make_tool`.
+
+    Raises:
+        MissingDependencyError: As `make_tool`.
+        ValidationError: As `make_tool`.
+    """
+    calls = CodeCalls(session, options, reads=True)
+    return [_runs(calls)] if calls.reader is None else [_runs(calls), _reads(calls, calls.reader)]
+
+
+def _runs(calls: CodeCalls) -> StructuredTool:
     let_pydantic_dump_results()
-    calls = CodeCalls(session, options)
 
     def run(code: str, libraries: list[str] | None = None) -> _Answer:
         return _answer(calls.answer(code, libraries))
@@ -65,6 +97,19 @@ def make_tool(
     )
 
 
+def _reads(calls: CodeCalls, name: str) -> StructuredTool:
+    async def read_async(handle: str, offset: int = 0, limit: int = PAGE) -> str:
+        return calls.read(handle, offset, limit)
+
+    return StructuredTool(
+        name=name,
+        description=describe_reading(calls.options.name),
+        args_schema=_PageArguments,
+        func=calls.read,
+        coroutine=read_async,
+    )
+
+
 _Answer = tuple[list[dict[str, Any]], ExecutionResult | None]
 
 
@@ -73,6 +118,12 @@ class _Arguments(BaseModel):
     libraries: list[str] | None = Field(
         default=None, description="names of libraries to install first"
     )
+
+
+class _PageArguments(BaseModel):
+    handle: str = Field(description=ABOUT_HANDLE)
+    offset: int = Field(default=0, description=ABOUT_OFFSET)
+    limit: int = Field(default=PAGE, description=ABOUT_LIMIT)
 
 
 class _CodeTool(StructuredTool):

@@ -6,6 +6,7 @@
     print("in a sandbox")
 
 All such cells of a notebook share one session for each language, which ends with the notebook.
+A cell is stopped after 60 seconds; ``--timeout 600`` gives it more, and ``--timeout none`` no end.
 `%sandbox_reset` ends them.
 """
 
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.create import create_session
 from llm_sandbox.exceptions import SandboxTimeoutError, ValidationError
+from llm_sandbox.limits import DEFAULT_TIMEOUT_S
 from llm_sandbox.session.session import BaseSession
 
 if TYPE_CHECKING:
@@ -88,7 +90,7 @@ def _read(line: str) -> dict[str, Any]:
         "lang": "python",
         "backend": None,
         "lib": [],
-        "timeout": None,
+        "timeout": DEFAULT_TIMEOUT_S,
         "out": None,
     }
     words = iter(shlex.split(line))
@@ -102,8 +104,17 @@ def _read(line: str) -> dict[str, Any]:
         if name == "lib":
             asked["lib"].append(value)
         elif name == "timeout":
-            asked["timeout"] = float(value)
+            asked["timeout"] = None if value == "none" else _seconds(value)
         else:
             asked[name] = value
 
     return asked
+
+
+def _seconds(value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise ValidationError(
+            f"--timeout takes seconds or none, not {value!r}", parameter="line", hint=_USAGE
+        ) from None

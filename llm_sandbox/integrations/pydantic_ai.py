@@ -15,6 +15,7 @@ from llm_sandbox.exceptions import NotOpenSessionError
 from llm_sandbox.integrations.calls import CodeCalls, check_own_session
 from llm_sandbox.integrations.dumping import let_pydantic_dump_results
 from llm_sandbox.integrations.extras import require
+from llm_sandbox.integrations.reading import PAGE, describe_reading, schema_of_reading
 from llm_sandbox.integrations.tool import ToolOptions, ToolReply
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.session import BaseSession
@@ -53,10 +54,24 @@ _ARGUMENTS = SchemaValidator(
         extra_behavior="forbid",
     )
 )
+_number = core_schema.typed_dict_field(core_schema.int_schema(), required=False)
+_PAGE_ARGUMENTS = SchemaValidator(
+    core_schema.typed_dict_schema(
+        {
+            "handle": core_schema.typed_dict_field(core_schema.str_schema()),
+            "offset": _number,
+            "limit": _number,
+        },
+        extra_behavior="forbid",
+    )
+)
 
 
 class SandboxToolset(AbstractToolset[AgentDepsT]):
-    """A session as one tool, which runs code and answers with text and pictures.
+    """A session as a tool that runs code and answers with text and pictures, and one that reads.
+
+    The second gives page by page what answers leave out; ``ToolOptions(reader=None)`` leaves it
+    away.
 
     Without a session of the caller's, every run of an agent has a sandbox of its own, which ends
     with the run. Inside of ``async with agent`` or ``async with toolset`` all runs share one, which
@@ -101,7 +116,7 @@ class SandboxToolset(AbstractToolset[AgentDepsT]):
         self._max_retries = max_retries
         self._own: AsyncSession | None = None
         self._makes_own = session is None
-        self._calls = None if session is None else CodeCalls(session, self._options)
+        self._calls = None if session is None else self._calls_of(session)
         self._entered = 0
         self._entering = Lock()
 
@@ -131,7 +146,7 @@ class SandboxToolset(AbstractToolset[AgentDepsT]):
                 session = await AsyncSession.configured(self._config, backend=self._backend)
                 await session.open()
                 self._own = session
-                self._calls = CodeCalls(session, self._options)
+                self._calls = self._calls_of(session)
             self._entered += 1
         return self
 
@@ -148,23 +163,32 @@ class SandboxToolset(AbstractToolset[AgentDepsT]):
     # --- the tool
 
     async def get_tools(self, ctx: RunContext[AgentDepsT]) -> dict[str, ToolsetTool[AgentDepsT]]:
-        """Return the tool.
+        """Return the tools.
 
         Raises:
             NotOpenSessionError: The toolset was not entered.
         """
-        definition = ToolDefinition(
+        calls = self._entered_calls()
+        retries = ctx.max_retries if self._max_retries is None else self._max_retries
+        runs = ToolDefinition(
             name=self._options.name,
-            description=self._entered_calls().description,
+            description=calls.description,
             parameters_json_schema=_PARAMETERS,
         )
-        tool = ToolsetTool(
-            toolset=self,
-            tool_def=definition,
-            max_retries=ctx.max_retries if self._max_retries is None else self._max_retries,
-            args_validator=_ARGUMENTS,
-        )
-        return {definition.name: tool}
+        defined = [(runs, _ARGUMENTS)]
+        if calls.reader is not None:
+            reads = ToolDefinition(
+                name=calls.reader,
+                description=describe_reading(runs.name),
+                parameters_json_schema=schema_of_reading(),
+            )
+            defined.append((reads, _PAGE_ARGUMENTS))
+        return {
+            tool.name: ToolsetTool(
+                toolset=self, tool_def=tool, max_retries=retries, args_validator=validator
+            )
+            for tool, validator in defined
+        }
 
     async def call_tool(
         self,
@@ -172,17 +196,23 @@ class SandboxToolset(AbstractToolset[AgentDepsT]):
         tool_args: dict[str, Any],
         ctx: RunContext[AgentDepsT],
         tool: ToolsetTool[AgentDepsT],
-    ) -> ToolReturn[Any]:
-        """Run what the model asks for.
+    ) -> ToolReturn[Any] | str:
+        """Run what the model asks for, or read what an answer left out.
 
         Raises:
             NotOpenSessionError: The toolset was not entered, or the session is not open.
             SandboxError: The sandbox itself failed.
         """
-        code, libraries = tool_args["code"], tool_args.get("libraries")
         calls = self._entered_calls()
+        if name == calls.reader:
+            page = (tool_args.get("offset", 0), tool_args.get("limit", PAGE))
+            return calls.read(tool_args["handle"], *page)
+        code, libraries = tool_args["code"], tool_args.get("libraries")
         reply = await calls.answer_async(code, libraries, call_id=ctx.tool_call_id)
         return ToolReturn(_content(reply), metadata=reply.result)
+
+    def _calls_of(self, session: BaseSession | AsyncSession) -> CodeCalls:
+        return CodeCalls(session, self._options, reads=True)
 
     def _entered_calls(self) -> CodeCalls:
         if self._calls is None:

@@ -6,6 +6,9 @@ used::
     @pytest.mark.sandbox(lang="python", memory="256m", libraries=["tabulate"])
     def test_it(sandbox_session):
         assert sandbox_session.run("print(1)").stdout == "1\n"
+
+A run of `sandbox_session` is stopped after 60 seconds, and raises `SandboxTimeoutError`; the
+marker's ``timeout=`` says otherwise, and ``timeout=None`` that nothing stops it.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -66,6 +69,7 @@ def sandbox_session(
 ) -> "Iterator[BaseSession]":
     """An open session of its own for each test, as the marker `sandbox` says."""
     from llm_sandbox import create_session
+    from llm_sandbox.limits import DEFAULT_TIMEOUT_S
 
     asked = _asked(request, *_OF_SESSIONS, *_OF_BOTH)
     policy = asked.pop("policy", None)
@@ -73,7 +77,7 @@ def sandbox_session(
         from llm_sandbox.security.policy_file import find_policy
 
         policy = find_policy(policy)
-    timeout = asked.pop("timeout", None)
+    timeout = asked.pop("timeout", DEFAULT_TIMEOUT_S)
     limits = _limits(asked)
     session = create_session(
         sandbox_backend, limits=limits, security_policy=policy, execution_timeout=timeout, **asked

@@ -13,13 +13,14 @@ from llm_sandbox.exceptions import (
     SecurityViolationError,
     ValidationError,
 )
-from llm_sandbox.limits import validate_timeout
+from llm_sandbox.limits import DEFAULT_TIMEOUT_S, validate_timeout
 from llm_sandbox.network import Network, rules_of
 from llm_sandbox.session.session import BaseSession
 from llm_sandbox.views.shapes import Shape, text_part
 
 __all__ = [
     "DEFAULT_NAME",
+    "DEFAULT_READER",
     "ToolOptions",
     "ToolReply",
     "answer",
@@ -30,6 +31,8 @@ __all__ = [
 
 DEFAULT_NAME = "run_code"
 """What the tool is called, unless the caller says otherwise."""
+DEFAULT_READER = "read_output"
+"""What the tool is called that reads what answers leave out, unless the caller says otherwise."""
 
 _Images = Literal["auto", "none", "inline"]
 _MOST_NAMES = 20
@@ -51,12 +54,15 @@ class ToolOptions:
     """What the model calls it."""
     description: str | None = None
     """What the model is told it does; None describes the session."""
-    timeout: float | None = 60.0
-    """Seconds for each run; None for the session's own."""
+    timeout: float | None = DEFAULT_TIMEOUT_S
+    """Seconds for each run; None for the session's own, which by itself has none."""
     max_tokens: int = 2000
     """How many tokens an answer may take."""
     images: _Images = "auto"
     """Which pictures are answered; see `ExecutionResult.for_llm`."""
+    reader: str | None = DEFAULT_READER
+    """What the model calls the second tool, which reads what answers leave out, of doors that offer
+    it; None for no such tool."""
 
     def __post_init__(self) -> None:
         # Here, and not at the first call: a model can do nothing about them.
@@ -66,6 +72,12 @@ class ToolOptions:
             raise ValidationError(
                 "the name of a tool has letters, digits, _ and - only, at most 64",
                 parameter="name",
+            )
+        if self.reader is not None and (not _is_name(self.reader) or self.reader == self.name):
+            raise ValidationError(
+                "the reader's name has letters, digits, _ and - only, at most 64, and is not the "
+                "tool's own",
+                parameter="reader",
             )
         object.__setattr__(self, "timeout", validate_timeout(self.timeout))
         if type(self.max_tokens) is not int or self.max_tokens < SMALLEST_BUDGET:
@@ -90,16 +102,19 @@ class ToolReply:
     result: ExecutionResult | None
     """The run; None when nothing was run."""
     refusal: str | None
-    """Why nothing was run, in words for the model; None when something was."""
+    """Why nothing was run, in words for the model; None when nothing is wrong."""
     options: ToolOptions
+    reader: str | None = None
+    """The tool by which the model reads what is left out; None where it has none."""
+    page: str | None = None
+    """What was read of an earlier answer; None for a call of the tool that runs code."""
 
     def parts(self, shape: Shape = "openai") -> list[dict[str, Any]]:
         """Return it as content parts; see `ExecutionResult.for_llm`."""
         if self.result is None:
-            return [text_part(self.refusal or "nothing was run", shape)]
-        # A model that has this tool has none that reads what is left out.
+            return [text_part(self.page or self.refusal or "nothing was run", shape)]
         return self.result.for_llm(
-            self.options.max_tokens, images=self.options.images, shape=shape, reader=None
+            self.options.max_tokens, images=self.options.images, shape=shape, reader=self.reader
         )
 
     @property
@@ -110,10 +125,14 @@ class ToolReply:
     @property
     def failed(self) -> bool:
         """Whether the code was refused or did not end well."""
+        if self.page is not None:
+            return False
         return self.result is None or self.result.exit_code != 0
 
 
-def answer(run: Callable[[], ExecutionResult], options: ToolOptions) -> ToolReply:
+def answer(
+    run: Callable[[], ExecutionResult], options: ToolOptions, *, reader: str | None = None
+) -> ToolReply:
     """Run code and answer whatever came of it.
 
     What a model can do something about is an answer: code that fails, takes too long or is refused,
@@ -122,29 +141,33 @@ def answer(run: Callable[[], ExecutionResult], options: ToolOptions) -> ToolRepl
     Args:
         run: Runs the code.
         options: How the tool behaves.
+        reader: The tool by which the model reads what is left out; None where it has none.
 
     Raises:
         SandboxError: The sandbox itself failed.
     """
     try:
-        return ToolReply(run(), None, options)
+        return ToolReply(run(), None, options, reader)
     except SandboxError as error:
-        return _answer_error(error, options)
+        return _answer_error(error, options, reader)
 
 
 async def answer_async(
-    run: Callable[[], Awaitable[ExecutionResult]], options: ToolOptions
+    run: Callable[[], Awaitable[ExecutionResult]],
+    options: ToolOptions,
+    *,
+    reader: str | None = None,
 ) -> ToolReply:
     """As `answer`, for a session's awaitable twin."""
     try:
-        return ToolReply(await run(), None, options)
+        return ToolReply(await run(), None, options, reader)
     except SandboxError as error:
-        return _answer_error(error, options)
+        return _answer_error(error, options, reader)
 
 
-def _answer_error(error: SandboxError, options: ToolOptions) -> ToolReply:
+def _answer_error(error: SandboxError, options: ToolOptions, reader: str | None) -> ToolReply:
     if isinstance(error, SandboxTimeoutError) and isinstance(error.result, ExecutionResult):
-        return ToolReply(error.result, None, options)
+        return ToolReply(error.result, None, options, reader)
     if isinstance(error, SecurityViolationError):
         words = error.report.message_for_model() if error.report is not None else str(error)
         return ToolReply(None, words, options)
@@ -182,8 +205,9 @@ def describe_session(session: BaseSession, options: ToolOptions) -> str:
         _network_sentence(config.network),
         f"Memory: {limits.memory_bytes >> 20} MiB.",
     ]
-    if options.timeout is not None:
-        sentences.append(f"A call may take {options.timeout:g} seconds.")
+    timeout = config.run_timeout(options.timeout)
+    if timeout is not None:
+        sentences.append(f"A call may take {timeout:g} seconds, and is stopped then.")
     if lang in _SHOWS:
         sentences.append(_SHOWS[lang])
     return " ".join(sentences)

@@ -96,6 +96,8 @@ class BaseSession(MachineSession):
         """Run code and return all that came of it.
 
         What the code did (an exception, `sys.exit`, a crash, too much memory) is in the result.
+        Nothing stops code that does not end, unless `timeout` or the session's own says when; then
+        `SandboxTimeoutError` is raised. Give code that a model wrote a timeout.
 
         Args:
             code: Source text in the session's language.

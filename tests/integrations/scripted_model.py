@@ -66,10 +66,12 @@ class ScriptedModel:
 
     def _response(self, turn: Sequence[Say | Call], body: dict[str, Any]) -> dict[str, Any]:
         number = next(self._ids)
-        tool = body["tools"][0] if body.get("tools") else {}
+        tools = body.get("tools") or [{}]
         output = []
         for part in turn:
             key = next(self._ids)
+            named = part.name if isinstance(part, Call) else None
+            tool = next((tool for tool in tools if tool.get("name") == named), tools[0])
             if isinstance(part, Say):
                 text = {"type": "output_text", "text": part.text, "annotations": [], "logprobs": []}
                 output.append(

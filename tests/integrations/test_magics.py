@@ -46,8 +46,22 @@ def test_a_timeout_is_a_result(shell: InteractiveShell) -> None:
     assert cell(shell, "print('on')").stdout == "on\n"
 
 
+def test_cells_have_a_deadline_unless_they_say_otherwise() -> None:
+    """60 seconds, stated in the magic's own words."""
+    from llm_sandbox.integrations import magics
+
+    assert magics._read("")["timeout"] == 60
+    assert magics._read("--timeout none")["timeout"] is None
+    assert "60 seconds" in (magics.__doc__ or "")
+
+
 @pytest.mark.parametrize(
-    ("options", "says"), [("--nonsense", "knows no"), ("--lib", "lacks its value")]
+    ("options", "says"),
+    [
+        ("--nonsense", "knows no"),
+        ("--lib", "lacks its value"),
+        ("--timeout soon", "seconds or none"),
+    ],
 )
 def test_mistakes_are_named(shell: InteractiveShell, options: str, says: str) -> None:
     """With what can be written."""

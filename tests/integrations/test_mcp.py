@@ -1,6 +1,7 @@
 """The MCP server, driven by the protocol's own client: in this process, over stdio, over HTTP."""
 
 import base64
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -37,6 +38,7 @@ TOOLS = {
     "install",
     "list_files",
     "read_file",
+    "read_output",
     "write_file",
     "list_artifacts",
     "create_session",
@@ -77,9 +79,69 @@ async def test_every_tool_is_listed_with_what_it_takes() -> None:
     schema = listed["run_code"].input_schema
     assert schema["required"] == ["code"]
     assert "context" not in schema["properties"]
-    annotations = listed["run_code"].annotations
-    assert annotations is not None
-    assert (annotations.read_only_hint, annotations.open_world_hint) == (False, False)
+    assert "context" not in schema["properties"]
+    assert "roots" not in schema["properties"]
+    description = listed["run_code"].description or ""
+    assert "stopped after 60 seconds" in description
+
+
+HINTS = {
+    "run_code": (False, True, False, False),
+    "run_command": (False, True, False, False),
+    "write_file": (False, True, False, False),
+    "install": (False, True, True, True),
+    "create_session": (False, False, False, False),
+    "close_session": (False, True, True, False),
+}
+"""Whether a tool only reads, destroys, may be repeated, and reaches out of the sandbox."""
+
+
+async def test_hints_of_tools_are_true() -> None:
+    """Tools that are not in the table only read; an open network is told."""
+    async with in_process() as client:
+        for tool in (await client.list_tools()).tools:
+            hints = tool.annotations
+            assert hints is not None
+            assert hints.read_only_hint is (tool.name not in HINTS)
+            if tool.name in HINTS:
+                found = (
+                    hints.read_only_hint,
+                    hints.destructive_hint,
+                    hints.idempotent_hint,
+                    hints.open_world_hint,
+                )
+                assert found == HINTS[tool.name], tool.name
+    async with in_process(ServerOptions(backend="bubblewrap", network="open")) as client:
+        hints_of = {t.name: t.annotations for t in (await client.list_tools()).tools}
+        reaching = {name for name, hints in hints_of.items() if hints and hints.open_world_hint}
+        assert reaching == {"run_code", "run_command", "install"}
+
+
+async def test_what_an_answer_leaves_out_is_read() -> None:
+    """By the tool that the answer names, with the handle and the offset that it names."""
+    async with in_process() as client:
+        before = await client.call_tool("read_output", {"handle": "stdout"})
+        assert "nothing has been run yet" in text_of(before)
+        code = "for n in range(20_000): print('line', n)"
+        shown = text_of(await client.call_tool("run_code", {"code": code}))
+        found = re.search(r'read_output\("stdout", offset=(\d+)\) gives them', shown)
+        assert found is not None, shown
+        asked = {"handle": "stdout", "offset": int(found[1]), "limit": 300}
+        page = await client.call_tool("read_output", asked)
+        whole = "".join(f"line {n}\n" for n in range(20_000))
+        piece = whole[asked["offset"] : asked["offset"] + 300].rstrip()
+        assert piece in text_of(page)
+        assert f"offset={asked['offset'] + 300}) goes on" in text_of(page)
+        last = await client.call_tool("read_output", {"handle": "stdout", "offset": len(whole) - 9})
+        assert "that is the end" in text_of(last)
+        unknown = text_of(await client.call_tool("read_output", {"handle": "nothing"}))
+        assert "Nothing was read" in unknown
+    none = ServerOptions(backend="bubblewrap", tool=ToolOptions(reader=None))
+    async with in_process(none) as client:
+        assert "read_output" not in {tool.name for tool in (await client.list_tools()).tools}
+        shown = text_of(await client.call_tool("run_code", {"code": code}))
+        assert "characters left out]" in shown
+        assert "read" not in shown
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -123,7 +185,7 @@ async def test_every_tool_is_called(door: str, server: Served) -> None:
         await client.call_tool("close_session", {"session": other})
         closed = await client.call_tool("run_code", {"code": "1", "session": other})
         assert closed.is_error
-        assert "there is no session" in text_of(closed)
+        assert "is gone, because it was closed" in text_of(closed)
         await client.call_tool("close_session", mine)
 
 
@@ -186,6 +248,12 @@ async def test_a_timeout_keeps_what_was_printed() -> None:
         result = await client.call_tool("run_code", {"code": code, "timeout": 100})
         assert result.structured_content["timed_out"]
         assert "begun" in text_of(result)
+        cut = "100 seconds were asked for, and this server gives 1.5 at most"
+        assert cut in text_of(result)
+        again = await client.call_tool("run_command", {"command": "true", "timeout": 100})
+        assert cut in text_of(again)
+        less = await client.call_tool("run_code", {"code": "1", "timeout": 1})
+        assert "at most" not in text_of(less)
 
 
 async def test_a_sandbox_that_nobody_uses_ends() -> None:
@@ -197,6 +265,19 @@ async def test_a_sandbox_that_nobody_uses_ends() -> None:
         second = await client.call_tool("run_code", {"code": "child"})
     assert name_of(second) != name_of(first)
     assert second.structured_content["error"]["name"] == "NameError"
+    assert f"{name_of(first)} is gone, because nobody used it for 0.5 seconds" in text_of(second)
+
+
+async def test_a_note_names_what_a_client_can_set() -> None:
+    """An option of the server's command line, and no parameter of Python."""
+    async with in_process() as client:
+        told = text_of(await client.call_tool("run_code", {"code": "bytearray(1 << 40)"}))
+        assert "llm-sandbox mcp --memory" in told
+        assert "Limits(" not in told
+        code = "import urllib.request; urllib.request.urlopen('http://example.com')"
+        offline = text_of(await client.call_tool("run_code", {"code": code}))
+        assert "llm-sandbox mcp --network" in offline
+        assert "network='" not in offline
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -149,45 +149,6 @@ async def test_a_call_that_is_dropped_is_stopped(server: Served) -> None:
     assert await mark.wait(running=False)
 
 
-async def test_clients_without_sessions_name_their_sandbox(server: Served) -> None:
-    """Each answer says which it was; a call that names none has a new one."""
-    async with server.modern() as one, server.modern() as other:
-        wrote = await one.call_tool("write_file", {"path": "a", "content": "mine"})
-        assert f"session: {name_of(wrote)}" in text_of(wrote)
-        mine = {"session": name_of(wrote)}
-        read = await one.call_tool("read_file", {"path": "a", **mine})
-        assert read.content[0].text == "mine"
-        theirs = await other.call_tool("run_code", {"code": "import os; os.listdir('.')"})
-        assert theirs.structured_content["value"] == "[]"
-        unnamed = await one.call_tool("list_files", {})
-        assert unnamed.is_error
-        assert "name the session" in text_of(unnamed)
-        await one.call_tool("close_session", mine)
-
-
-async def test_a_header_is_nobodys_name(server: Served) -> None:
-    """Where there are no sessions, one that a client writes into the header opens nothing."""
-    async with with_headers(server, {"Mcp-Session-Id": "chosen"}) as client:
-        first = await client.call_tool("run_code", {"code": "x = 1"})
-        second = await client.call_tool("run_code", {"code": "x"})
-    assert name_of(first) != name_of(second)
-    assert second.structured_content["error"]["name"] == "NameError"
-
-
-async def test_what_nobody_names_makes_room(server: Served) -> None:
-    """A client that forgets its sandboxes shuts nobody out; what is named stays."""
-    async with server.modern() as client:
-        kept = name_of(await client.call_tool("run_code", {"code": "x = 41"}))
-        mine = {"session": kept}
-        await client.call_tool("run_code", {"code": "x += 1", **mine})
-        for _ in range(4):
-            forgotten = await client.call_tool("run_code", {"code": "1"})
-            assert not forgotten.is_error, text_of(forgotten)
-        again = await client.call_tool("run_code", {"code": "x", **mine})
-        assert again.structured_content["value"] == "42"
-        await client.call_tool("close_session", mine)
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 async def test_a_server_that_ends_leaves_nothing(number: signal.Signals) -> None:
     """What runs, and what waits for the next call of a client that is still there."""

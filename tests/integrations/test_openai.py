@@ -109,7 +109,7 @@ def test_a_tool_that_there_is_not_is_named(
     assert (done.answer.strip(), done.ended) == ("42", "answered")
     assert [result.stdout for result in done.results] == ["42\n"]
     told = json.dumps(model.requests[1])
-    assert "there is no tool 'browser'; the tool is 'run_code'" in told
+    assert "there is no tool 'browser'; tools are 'run_code' and 'read_output'" in told
 
 
 @pytest.mark.parametrize("api", ["responses", "chat"])

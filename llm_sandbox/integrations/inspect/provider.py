@@ -75,7 +75,8 @@ class InspectSandbox(SandboxEnvironment):
             cwd: Its working directory; relative to the sandbox's, and None for that.
             env: Variables for it, over those of the sandbox.
             user: None or ``sandbox``, the only user there is.
-            timeout: Seconds until it is killed with everything it started; None for no limit.
+            timeout: Seconds until it is killed with everything it started; None, which is inspect's
+                default, for no limit but those of the sample.
             timeout_retry: Of no effect: it is meant for connections that hang, and here only the
                 program itself can take too long. It is never run again.
             concurrency: Whether it counts among the programs of which ``--max-subprocesses`` run

@@ -2,6 +2,9 @@
 
 Needs the extra ``jupyter``; importing this without it says what to type.
 From the command line: ``llm-sandbox kernelspec``.
+
+A cell has no deadline: a person stops it by Jupyter's own interrupt, and nbclient and papermill by
+the timeout that they are given.
 """
 
 from llm_sandbox.integrations.extras import require

@@ -5,8 +5,9 @@ import ipaddress
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.integrations.mcp.callers import SCOPE_KEY, SESSION_HEADER, Cookies
 from llm_sandbox.integrations.mcp.options import ServerOptions
-from llm_sandbox.integrations.mcp.server import SESSION_HEADER, build_server
+from llm_sandbox.integrations.mcp.server import build_server
 from llm_sandbox.integrations.mcp.sessions import Sessions
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ TOKEN_VARIABLE = "LLM_SANDBOX_MCP_TOKEN"  # noqa: S105 - where it is, not what i
 """The environment variable with the token that clients have to show."""
 
 _GRACE_S = 3
+_LARGEST_REQUEST = 32 << 20
+_SILENT_S = 86_400.0
+"""Seconds after which a client's session of the protocol ends, if that is later than its
+sandboxes: until then it is told what has become of them."""
 
 
 def check_address(host: str, token: str | None) -> None:
@@ -48,20 +53,40 @@ def make_app(
     """Return the server as an ASGI application, whose lifespan has to be run.
 
     A client's sandboxes end with its session: when it deletes it, or has been idle. Clients of the
-    protocol without sessions name their sandbox in each call, and it ends when it is idle.
+    protocol without sessions are told from each other by a cookie; those that send none back name
+    their sandbox in each call. Theirs end when they are idle.
 
     Args:
         options: What its sandboxes are like.
         host: The address that it will listen at: on loopback, requests that pages of a browser
             make under other names are refused.
         token: What clients have to send as their bearer token; None for nothing.
+
+    Raises:
+        ValidationError: The options are for one client on this computer: they take its roots, or
+            go on with a session that is kept.
     """
     chosen = options or ServerOptions()
+    if chosen.session is not None:
+        raise ValidationError(
+            "the clients of this server would share the session that is kept",
+            parameter="session",
+            hint="serve one client over standard input and output",
+        )
+    if chosen.takes_roots:
+        raise ValidationError(
+            "roots are folders of the client's computer, which over HTTP may be another one",
+            parameter="takes_roots",
+            hint="name folders of this computer as mounts",
+        )
     server, sessions = build_server(chosen, one_client=False)
     app: ASGIApp = server.streamable_http_app(
-        streamable_http_path=PATH, host=host, session_idle_timeout=chosen.idle_s
+        streamable_http_path=PATH,
+        host=host,
+        session_idle_timeout=max(chosen.idle_s, _SILENT_S),
+        max_request_body_size=_LARGEST_REQUEST,
     )
-    app = _EndsSessions(app, sessions)
+    app = _EndsSessions(_KnowsClients(app), sessions)
     return app if token is None else _AsksForToken(app, token)
 
 
@@ -90,6 +115,28 @@ def serve(options: ServerOptions, host: str, port: int, token: str | None = None
         timeout_graceful_shutdown=_GRACE_S,
     )
     uvicorn.Server(config).run()
+
+
+class _KnowsClients:
+    """Gives each client a cookie, and says whose a request is that has one."""
+
+    def __init__(self, app: "ASGIApp") -> None:
+        self._app = app
+        self._cookies = Cookies(PATH)
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        caller = self._cookies.read(_header(scope, "cookie"))
+
+        async def answer(message: "Message") -> None:
+            if caller.is_new and message["type"] == "http.response.start":
+                cookie = (b"set-cookie", self._cookies.write(caller).encode())
+                message = {**message, "headers": [*message.get("headers", ()), cookie]}
+            await send(message)
+
+        await self._app({**scope, SCOPE_KEY: caller}, receive, answer)
 
 
 class _EndsSessions:

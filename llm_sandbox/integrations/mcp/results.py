@@ -2,19 +2,52 @@
 rest.
 """
 
+import base64
+import mimetypes
+import posixpath
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
-from mcp_types import CallToolResult, ImageContent, ResourceLink, TextContent
+from mcp_types import (
+    BlobResourceContents,
+    CallToolResult,
+    ContentBlock,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+)
 
-from llm_sandbox.data import ProcessResult
+from llm_sandbox.artifacts.artifact import Artifact, human_size
+from llm_sandbox.data import ExecutionResult, ProcessResult
 from llm_sandbox.integrations.mcp.sessions import Held
 from llm_sandbox.integrations.tool import ToolReply
+from llm_sandbox.views.fence import one_line
+from llm_sandbox.views.images import sniff
 
-__all__ = ["artifact_uri", "process_result", "run_result", "words"]
+__all__ = [
+    "artifact_link",
+    "artifact_uri",
+    "binary_result",
+    "file_uri",
+    "mime_of",
+    "process_result",
+    "run_result",
+    "shown_name",
+    "words",
+]
+
+BINARY = "application/octet-stream"
 
 _MOST_LINKS = 50
 _MOST_TEXT = 20_000
+_LARGEST_PICTURE = 3_500_000
+_LARGEST_EMBEDDED = 1 << 20
+_PARAMETER = re.compile(r"Limits\((\w+)=[^)]*\)|network=(?:'\w+'|NetworkRules\S*)")
+_OPTIONS = {"memory_bytes": "--memory", None: "--network"}
 
 
 def artifact_uri(session: str, artifact: str) -> str:
@@ -22,28 +55,49 @@ def artifact_uri(session: str, artifact: str) -> str:
     return f"sandbox://{session}/artifacts/{quote(artifact, safe='')}"
 
 
+def file_uri(session: str, path: str) -> str:
+    """The address of a file, as a resource."""
+    # trust: a name from inside, which may hold any bytes.
+    return f"sandbox://{session}/files/{quote(path, errors='surrogateescape')}"
+
+
+def mime_of(path: str) -> str:
+    """The MIME type that a file's name stands for."""
+    return mimetypes.guess_type(posixpath.basename(path))[0] or BINARY
+
+
+def shown_name(name: str) -> str:
+    """A file's name as a line of clean text."""
+    # trust: bytes that are no text would be no JSON, either.
+    return one_line(name.encode("utf-8", "backslashreplace").decode())
+
+
 def words(text: str, held: Held | None = None) -> CallToolResult:
     """A result that is a sentence.
 
     Args:
         text: The sentence.
-        held: The sandbox that it is about, which a client that cannot be known again is told.
+        held: The sandbox that it is about, which is named.
     """
-    content: list[Any] = [TextContent(type="text", text=text)]
-    if held is None:
-        return CallToolResult(content=content)
-    if held.client is None:
-        content.append(_name(held))
-    return CallToolResult(content=content, structured_content={"session": held.id})
+    said = TextContent(type="text", text=text)
+    return CallToolResult(content=[said]) if held is None else _result(held, [said])
 
 
-def run_result(held: Held, reply: ToolReply) -> CallToolResult:
-    """What came of code. A program that fails is no error of the tool; refused code is."""
-    content: list[Any] = [_content(part) for part in reply.parts("mcp")]
-    facts: dict[str, Any] = {"session": held.id}
+def run_result(held: Held, reply: ToolReply, notes: Sequence[str] = ()) -> CallToolResult:
+    """What came of code. A program that fails is no error of the tool; refused code is.
+
+    Args:
+        held: Where it ran.
+        reply: What came of it.
+        notes: What the server has to add.
+    """
+    facts: dict[str, Any] = {}
     result = reply.result
+    links: list[ContentBlock] = []
     if result is not None:
-        facts |= {
+        result = _told(result)
+        reply = replace(reply, result=result)
+        facts = {
             "status": str(result.status),
             "exit_code": result.exit_code,
             "timed_out": result.timed_out,
@@ -61,40 +115,104 @@ def run_result(held: Held, reply: ToolReply) -> CallToolResult:
                 for artifact in result.artifacts[:_MOST_LINKS]
             ],
         }
-        content += [
-            ResourceLink(
-                type="resource_link",
-                uri=artifact_uri(held.id, artifact.id),
-                name=artifact.name,
-                description=artifact.describe(),
-                mime_type=artifact.mime,
-                size=artifact.size,
-            )
+        links += [
+            artifact_link(held, artifact)
             for artifact in result.artifacts[:_MOST_LINKS]
             if artifact.content is not None
         ]
-    content.append(_name(held))
-    return CallToolResult(content=content, structured_content=facts, is_error=result is None)
+    content = [*_texts(notes), *(_content(part) for part in reply.parts("mcp")), *links]
+    return _result(held, content, facts, is_error=result is None)
 
 
-def process_result(held: Held, done: ProcessResult) -> CallToolResult:
-    """What came of a command."""
-    streams = {"stdout": done.stdout, "stderr": done.stderr}
-    text = [f"exit code {done.exit_code}{', stopped: its time was up' if done.timed_out else ''}"]
-    text += [f"{name}:\n{_clipped(value)}" for name, value in streams.items() if value]
-    return CallToolResult(
-        content=[TextContent(type="text", text="\n".join(text)), _name(held)],
-        structured_content={
-            "session": held.id,
-            "exit_code": done.exit_code,
-            "timed_out": done.timed_out,
-            **{name: _clipped(value) for name, value in streams.items()},
-        },
+def artifact_link(held: Held, artifact: Artifact) -> ResourceLink:
+    """An artifact as a resource to be read."""
+    return ResourceLink(
+        type="resource_link",
+        uri=artifact_uri(held.id, artifact.id),
+        name=shown_name(artifact.name),
+        description=artifact.describe(),
+        mime_type=artifact.mime,
+        size=artifact.size,
     )
 
 
-def _name(held: Held) -> TextContent:
-    return TextContent(type="text", text=f"session: {held.id}")
+def process_result(held: Held, done: ProcessResult, notes: Sequence[str] = ()) -> CallToolResult:
+    """What came of a command.
+
+    Args:
+        held: Where it ran.
+        done: What came of it.
+        notes: What the server has to add.
+    """
+    streams = {"stdout": done.stdout, "stderr": done.stderr}
+    text = [f"exit code {done.exit_code}{', stopped: its time was up' if done.timed_out else ''}"]
+    text += [f"{name}:\n{_clipped(value)}" for name, value in streams.items() if value]
+    facts = {
+        "exit_code": done.exit_code,
+        "timed_out": done.timed_out,
+        **{name: _clipped(value) for name, value in streams.items()},
+    }
+    return _result(held, [*_texts(notes), *_texts(["\n".join(text)])], facts)
+
+
+def binary_result(held: Held, path: str, data: bytes) -> CallToolResult:
+    """A file that is no text: a picture to look at, else bytes for the client to keep.
+
+    Args:
+        held: Where it lies.
+        path: Its path.
+        data: What is in it.
+    """
+    # trust: a file from inside. What it claims to be is believed only as far as its first bytes go.
+    picture, mime, uri = sniff(data), mime_of(path), file_uri(held.id, path)
+    about = f"{shown_name(path)}: {picture or mime}, {human_size(len(data))}"
+    if picture and len(data) <= _LARGEST_PICTURE:
+        encoded = base64.b64encode(data).decode()
+        shown: ContentBlock = ImageContent(type="image", data=encoded, mime_type=picture)
+    elif len(data) <= _LARGEST_EMBEDDED:
+        blob = BlobResourceContents(uri=uri, mime_type=mime, blob=base64.b64encode(data).decode())
+        shown = EmbeddedResource(type="resource", resource=blob)
+    else:
+        about += "; too large to be sent here, the resource has it"
+        name = shown_name(posixpath.basename(path))
+        shown = ResourceLink(
+            type="resource_link", uri=uri, name=name, mime_type=mime, size=len(data)
+        )
+    return _result(held, [*_texts([about]), shown], {"uri": uri})
+
+
+def _result(
+    held: Held,
+    content: Sequence[ContentBlock],
+    facts: dict[str, Any] | None = None,
+    *,
+    is_error: bool = False,
+) -> CallToolResult:
+    """An answer that says which session it is of, and first what has become of another."""
+    name = f"session: {held.id}"
+    if not held.is_claimed:
+        name += f' - pass session="{held.id}" in every further call: it holds what was made here'
+    return CallToolResult(
+        content=[*_texts(held.take_news()), *content, *_texts([name])],
+        structured_content={"session": held.id, **(facts or {})},
+        is_error=is_error,
+    )
+
+
+def _told(result: ExecutionResult) -> ExecutionResult:
+    """The result with the server's options in its notes, instead of what Python calls them."""
+    return replace(result, notes=tuple(_PARAMETER.sub(_option, note) for note in result.notes))
+
+
+def _option(found: re.Match[str]) -> str:
+    option = _OPTIONS.get(found[1])
+    if option is None:
+        return "a setting of this server, which no call has,"
+    return f"the option {option} of this server (llm-sandbox mcp {option} ...)"
+
+
+def _texts(said: Sequence[str]) -> list[ContentBlock]:
+    return [TextContent(type="text", text=text) for text in said]
 
 
 def _content(part: dict[str, Any]) -> TextContent | ImageContent:

@@ -5,20 +5,27 @@ when nobody uses them.
 import contextlib
 import secrets
 import time
+from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import anyio
 
 from llm_sandbox.aio import AsyncSession
 from llm_sandbox.const import language_name
-from llm_sandbox.exceptions import SandboxError, ValidationError
+from llm_sandbox.exceptions import ContainerGoneError, SandboxError, ValidationError
+from llm_sandbox.integrations.mcp.callers import Caller
 from llm_sandbox.integrations.mcp.options import ServerOptions
+from llm_sandbox.integrations.mcp.roots import Seen
 
 __all__ = ["Held", "Sessions"]
 
 _LOOK_S = 1.0
+_MOST_REMEMBERED = 1000
+_SPARED = 1 / 30
+"""Of the time after which an unused sandbox is ended, for how long it is not ended for others."""
 
 
 @dataclass
@@ -31,19 +38,28 @@ class Held:
     """Its language."""
     session: AsyncSession
     """The session."""
-    client: str | None
-    """Whose it is; None for a client that cannot be known again, which names it in its calls."""
+    owner: str | None
+    """Whose alone it is; None where whoever knows its name may use it."""
+    is_claimed: bool
+    """Whether a client has shown that it knows of it."""
+    is_kept: bool = False
+    """Whether it lives on when the server lets go of it."""
+    news: tuple[str, ...] = ()
+    """What its client has to be told with the next answer."""
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     """Held by the call that uses it: a session is for one at a time."""
     used: float = field(default_factory=time.monotonic)
     """When it was last used, on the monotonic clock."""
-    was_named: bool = False
-    """Whether a call has named it."""
 
     @property
     def is_in_use(self) -> bool:
         """Whether a call uses it."""
         return self.lock.statistics().locked
+
+    def take_news(self) -> tuple[str, ...]:
+        """Return what its client has to be told, once."""
+        news, self.news = self.news, ()
+        return news
 
 
 @dataclass
@@ -64,10 +80,13 @@ class Sessions:
     """
 
     def __init__(self, options: ServerOptions) -> None:
-        self._options = options
+        self.options = options
         self._held: dict[str, Held] = {}
-        self._clients: dict[str, _Client] = {}
+        self._clients: OrderedDict[str, _Client] = OrderedDict()
+        self._ended: OrderedDict[str, str] = OrderedDict()
+        """Why sessions are no more, by their ids."""
         self._opening = 0
+        self._newcomer_opens = False
 
     @asynccontextmanager
     async def kept(self) -> AsyncIterator["Sessions"]:
@@ -80,50 +99,64 @@ class Sessions:
                 finally:
                     tasks.cancel_scope.cancel()
         finally:
-            await self._end_all(list(self._held.values()))
+            await self._end_all(list(self._held.values()), "the server ends")
 
-    async def create(self, client: str | None, language: str | None = None) -> Held:
+    async def create(
+        self,
+        caller: Caller,
+        language: str | None = None,
+        *,
+        seen: Seen | None = None,
+        is_claimed: bool = True,
+        is_kept: bool = False,
+    ) -> Held:
         """Make and open one.
 
         Args:
-            client: Whose it is; None for one that cannot be known again.
+            caller: Whose it is.
             language: The language; None for the server's first.
+            seen: What it sees of the caller's computer, beside what the options say.
+            is_claimed: Whether the caller knows of it as soon as it is there.
+            is_kept: Whether it is the one that is kept, which may be there already.
 
         Raises:
             ValidationError: Clients may not have that language, or there are too many already.
             SandboxError: It could not be made.
         """
         name = self._language(language)
-        known = None if client is None else self._known(client)
-        session = self._options.make_session(name)
+        known = self._known(caller)
+        seen = seen or Seen()
         await self._make_room()
         self._opening += 1
         try:
-            await session.open()
+            session = await self._opened(name, seen, is_kept=is_kept)
         finally:
             self._opening -= 1
-        held = Held(secrets.token_urlsafe(12), name, session, client)
+        owner = caller.key if caller.owns else None
+        id = secrets.token_urlsafe(12)
+        held = Held(id, name, session, owner, is_claimed, is_kept, seen.problems)
         self._held[held.id] = held
         if known is not None and known.has_gone:
-            await self.end(held)
+            await self.end(held, "its client has ended")
             raise ValidationError("the client has ended its session", parameter="session")
         return held
 
-    def find(self, session: str, client: str | None, language: str | None = None) -> Held:
+    def find(self, session: str, caller: Caller, language: str | None = None) -> Held:
         """Return one by its id.
 
         Args:
             session: The id.
-            client: Who asks.
+            caller: Who asks.
             language: What it has to be of; None for any.
 
         Raises:
             ValidationError: There is none, it has ended, or it is of another language.
         """
         held = self._held.get(session)
-        if held is None or held.client != client:
+        if held is None or not _may_use(caller, held):
+            why = self._ended.get(session)
             raise ValidationError(
-                f"there is no session {session!r}; one that is not used ends by itself",
+                _lost(session, why) if why else f"there is no session {session!r}",
                 parameter="session",
                 hint="leave session out, and take the one that the answer names",
             )
@@ -133,28 +166,104 @@ class Sessions:
                 parameter="language",
                 hint="leave session out, or create a session of that language",
             )
-        held.was_named = True
+        held.is_claimed = True
         return held
 
-    async def default(self, client: str, language: str | None) -> Held:
-        """Return a client's own one for a language, made when it is first asked for.
+    def by_id(self, id: str) -> Held | None:
+        """Return one, whoever asks; None where there is none."""
+        return self._held.get(id)
 
-        Args:
-            client: Whose it is.
-            language: The language; None for the server's first.
+    def of(self, caller: Caller) -> list[Held]:
+        """Return those that a caller is known to have, without making one."""
+        known = self._clients.get(caller.key) if caller.key is not None else None
+        own = set(known.own.values()) if known is not None else set()
+        return [
+            held
+            for held in self._held.values()
+            if held.id in own or (caller.owns and held.owner == caller.key)
+        ]
+
+    def latest(self, caller: Caller) -> Held:
+        """Return the one that a caller has used last, without making one.
 
         Raises:
-            ValidationError: As `create`.
+            ValidationError: It has none, or has not shown which.
+        """
+        found = self.of(caller)
+        if found:
+            held = max(found, key=lambda held: held.used)
+            held.is_claimed = True
+            return held
+        if caller.is_new:
+            raise ValidationError(
+                "this call names no session",
+                parameter="session",
+                hint="each answer of run_code and others names one",
+            )
+        known = self._clients.get(caller.key or "")
+        gone = [id for id in known.own.values() if id in self._ended] if known is not None else []
+        if gone:
+            raise ValidationError(_lost(gone[-1], self._ended[gone[-1]]), parameter="session")
+        raise ValidationError("nothing has been run yet", parameter="session")
+
+    async def default(self, caller: Caller, language: str | None, seen: Seen | None = None) -> Held:
+        """Return the one of a caller's calls that name none, made when it is first asked for.
+
+        Args:
+            caller: Whose it is.
+            language: The language; None for the server's first.
+            seen: What it sees of the caller's computer, if it is made now.
+
+        Raises:
+            ValidationError: As `create`; or the caller cannot be told from others, and there is one
+                already of which nobody knows.
             SandboxError: As `create`.
         """
         name = self._language(language)
-        known = self._known(client)
+        known = self._known(caller)
+        if known is None or caller.is_new:
+            return await self._newcomers(caller, name, known, seen)
         async with known.lock:
-            held = self._held.get(known.own.get(name, ""))
+            before = known.own.get(name, "")
+            held = self._held.get(before)
             if held is None:
-                held = await self.create(client, name)
+                is_kept = self.options.session is not None and name == self.options.languages[0]
+                held = await self.create(caller, name, seen=seen, is_kept=is_kept)
                 known.own[name] = held.id
+                why = self._ended.get(before)
+                if why is not None:
+                    held.news = (f"This is a new session: {_lost(before, why)}.", *held.news)
+            held.is_claimed = True
             return held
+
+    async def _newcomers(
+        self,
+        caller: Caller,
+        name: str,
+        known: _Client | None,
+        seen: Seen | None,
+    ) -> Held:
+        """Make the first one of a caller that may never be known again.
+
+        There is one at most that nobody has come back to: clients that forget theirs would
+        otherwise have a new one with each call, and lose what they made in silence.
+        """
+        if self._newcomer_opens or any(not held.is_claimed for held in self._held.values()):
+            raise ValidationError(
+                "this server cannot tell whose call this is, and an earlier call of somebody "
+                "without a session has one that no call has named yet",
+                parameter="session",
+                hint="name the session of an earlier answer; if there is none, call "
+                "create_session, and name that in every call",
+            )
+        self._newcomer_opens = True
+        try:
+            held = await self.create(caller, name, seen=seen, is_claimed=False)
+        finally:
+            self._newcomer_opens = False
+        if known is not None:
+            known.own[name] = held.id
+        return held
 
     @asynccontextmanager
     async def using(self, held: Held) -> AsyncIterator[AsyncSession]:
@@ -163,46 +272,83 @@ class Sessions:
             held.used = time.monotonic()
             try:
                 yield held.session
+            except ContainerGoneError:
+                await self.end(held, "its sandbox has ended by itself")
+                raise
             finally:
                 held.used = time.monotonic()
 
-    async def end(self, held: Held) -> None:
-        """End one; code that runs in it is stopped. Done even if the call is cancelled."""
-        self._held.pop(held.id, None)
+    async def end(self, held: Held, why: str, *, lets_go: bool = False) -> None:
+        """End one; code that runs in it is stopped. Done even if the call is cancelled.
+
+        Args:
+            held: The one.
+            why: The reason, as its client will be told: "it is gone, because ...".
+            lets_go: Whether one that is kept lives on.
+        """
+        if self._held.pop(held.id, None) is not None:
+            self._ended[held.id] = why
+            while len(self._ended) > _MOST_REMEMBERED:
+                self._ended.popitem(last=False)
         # One that has ended by itself is what was wanted.
         with contextlib.suppress(SandboxError):
-            await held.session.close()
+            if held.is_kept and lets_go:
+                await held.session.detach()
+            else:
+                await held.session.close()
 
-    async def end_client(self, client: str) -> None:
+    async def end_client(self, key: str) -> None:
         """End all that a client has, and what is being made for it."""
-        known = self._clients.pop(client, None)
+        known = self._clients.pop(key, None)
         if known is not None:
             known.has_gone = True
-        await self._end_all([held for held in self._held.values() if held.client == client])
+        ending = [held for held in self._held.values() if held.owner == key]
+        await self._end_all(ending, "its client has ended")
 
     # --- inside
 
-    def _language(self, language: str | None) -> str:
-        return language_name(language) if language else self._options.languages[0]
+    async def _opened(self, name: str, seen: Seen, *, is_kept: bool) -> AsyncSession:
+        if is_kept:
+            session = await self.options.make_kept()
+            if session.is_open:
+                return session
+        else:
+            session = self.options.make_session(name, seen.mounts)
+        await session.open()
+        try:
+            await self.options.fill(session)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await session.close()
+            raise
+        return session
 
-    def _known(self, client: str) -> _Client:
-        return self._clients.setdefault(client, _Client())
+    def _language(self, language: str | None) -> str:
+        return language_name(language) if language else self.options.languages[0]
+
+    def _known(self, caller: Caller) -> _Client | None:
+        if caller.key is None:
+            return None
+        known = self._clients.setdefault(caller.key, _Client())
+        self._clients.move_to_end(caller.key)
+        return known
 
     async def _make_room(self) -> None:
         """See that there is room for one more.
 
-        A client that cannot be known again may not have heard of the session that it was given, or
-        not have understood it. What no call has named makes room first.
+        A client that owns its sandboxes says when it goes. Others go without a word, and what they
+        leave is in nobody's use for a while before it makes room.
 
         Raises:
             ValidationError: There is none.
         """
-        if len(self._held) + self._opening < self._options.sessions:
+        if len(self._held) + self._opening < self.options.sessions:
             return
+        limit = time.monotonic() - self.options.idle_s * _SPARED
         idle = [
             held
             for held in self._held.values()
-            if held.client is None and not held.was_named and not held.is_in_use
+            if held.owner is None and held.used < limit and not held.is_in_use
         ]
         if not idle:
             raise ValidationError(
@@ -210,22 +356,44 @@ class Sessions:
                 parameter="session",
                 hint="close one with close_session",
             )
-        await self.end(min(idle, key=lambda held: held.used))
+        oldest = min(idle, key=lambda held: held.used)
+        why = f"the server has room for {self.options.sessions} sessions, and others needed one"
+        await self.end(oldest, why)
 
-    async def _end_all(self, ending: list[Held]) -> None:
+    async def _end_all(self, ending: list[Held], why: str) -> None:
         with anyio.CancelScope(shield=True):
             async with anyio.create_task_group() as tasks:
                 for held in ending:
-                    tasks.start_soon(self.end, held)
+                    tasks.start_soon(partial(self.end, held, why, lets_go=True))
 
     async def _end_idle(self) -> None:
+        seconds = self.options.idle_s
         while True:
-            await anyio.sleep(min(_LOOK_S, self._options.idle_s))
-            limit = time.monotonic() - self._options.idle_s
-            idle = [h for h in self._held.values() if h.used < limit and not h.is_in_use]
+            await anyio.sleep(min(_LOOK_S, seconds))
+            limit = time.monotonic() - seconds
+            idle = [
+                held
+                for held in self._held.values()
+                if held.used < limit and not held.is_in_use and not held.is_kept
+            ]
             for held in idle:
-                await self.end(held)
-            there = {held.client for held in self._held.values()}
-            for name, known in list(self._clients.items()):
-                if name not in there and not known.lock.statistics().locked:
-                    del self._clients[name]
+                await self.end(held, f"nobody used it for {seconds:g} seconds")
+            self._forget()
+
+    def _forget(self) -> None:
+        """Forget the oldest clients that have nothing, when there are many."""
+        for key, known in list(self._clients.items()):
+            if len(self._clients) <= _MOST_REMEMBERED:
+                return
+            has_one = any(id in self._held for id in known.own.values())
+            if not has_one and not known.lock.statistics().locked:
+                del self._clients[key]
+
+
+def _lost(session: str, why: str) -> str:
+    return f"{session} is gone, because {why}; the variables and files in it are lost"
+
+
+def _may_use(caller: Caller, held: Held) -> bool:
+    """The name of a session that nobody owns is the right to use it; nobody can guess it."""
+    return held.owner == (caller.key if caller.owns else None)

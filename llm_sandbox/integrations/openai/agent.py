@@ -54,6 +54,9 @@ def run_agent(
 ) -> Transcript:
     """Have a model answer a question by running code, until it has or a bound is reached.
 
+    It has two tools: one runs code, and is stopped after 60 seconds unless the options say
+    otherwise; the other reads what the answers of the first leave out.
+
     Args:
         client: The SDK's client.
         model: The model's name.
@@ -81,7 +84,7 @@ def run_agent(
         raise ValidationError(
             "the client is to be awaited", parameter="client", hint="use run_agent_async"
         )
-    code_tool = CodeTool(session, options)
+    code_tool = CodeTool(session, options, reads=True)
     code_tool.check_open()
     turns = _conversation(api, model, code_tool, instructions, tool)
     loop = Loop(question, turns, bounds or Bounds(), stream=stream)
@@ -90,7 +93,7 @@ def run_agent(
             loop.take(_ask(client, turns, step, on_text))
             continue
         answered = code_tool.within(_left(step.give_up)).call(step.call)
-        if on_run is not None:
+        if on_run is not None and answered.reply.page is None:
             on_run(answered)
         loop.take(answered)
     return loop.transcript
@@ -141,7 +144,7 @@ async def run_agent_async(
         raise ValidationError(
             "the client is not to be awaited", parameter="client", hint="use run_agent"
         )
-    code_tool = AsyncCodeTool(session, options)
+    code_tool = AsyncCodeTool(session, options, reads=True)
     code_tool.check_open()
     turns = _conversation(api, model, code_tool, instructions, tool)
     loop = Loop(question, turns, bounds or Bounds(), stream=stream)
@@ -150,7 +153,7 @@ async def run_agent_async(
             loop.take(await _ask_async(client, turns, step, on_text))
             continue
         answered = await code_tool.within(_left(step.give_up)).call(step.call)
-        if on_run is not None:
+        if on_run is not None and answered.reply.page is None:
             await _heard(on_run(answered))
         loop.take(answered)
     return loop.transcript

@@ -37,7 +37,7 @@ class ChatTurns:
         request: dict[str, Any] = {
             "model": self._model,
             "messages": self.history,
-            "tools": [self.tool.chat_function()],
+            "tools": self.tool.definitions("chat"),
             "tool_choice": "auto" if with_tool else "none",
         }
         if stream:

@@ -3,19 +3,25 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from llm_sandbox.aio import AsyncSession
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.integrations.calls import CodeCalls
 from llm_sandbox.integrations.extras import require
+from llm_sandbox.integrations.reading import PAGE, describe_reading, schema_of_reading
 from llm_sandbox.integrations.tool import ToolOptions, ToolReply, refuse_arguments
 from llm_sandbox.session.session import BaseSession
 
 if TYPE_CHECKING:
     from openai.lib.responses_tool_runner import AsyncRegisteredFunction, RegisteredFunction
 
-__all__ = ["CALLS", "Answered", "AsyncCodeTool", "CodeTool", "ToolOfSession"]
+__all__ = ["CALLS", "Answered", "AsyncCodeTool", "CodeTool", "Kind", "ToolOfSession"]
+
+Kind = Literal["custom", "function", "chat"]
+"""How a tool is defined: for the Responses API, code as it is or a function; or for Chat
+Completions.
+"""
 
 CALLS = {"custom_tool_call": "custom_tool_call_output", "function_call": "function_call_output"}
 """Types of the Responses API's items that call a tool, and of those that answer them."""
@@ -26,7 +32,7 @@ class Answered:
     """A call and what it was answered."""
 
     code: str
-    """The code that the model wrote; empty when its arguments could not be read."""
+    """The code that the model wrote; empty when it wrote none, or its arguments are none."""
     reply: ToolReply
     """What came of it."""
 
@@ -41,6 +47,8 @@ class _Asked:
     libraries: list[str] | None = None
     refusal: str | None = None
     """Why nothing is run, in words for the model; None when something is."""
+    page: str | None = None
+    """What was read, or why nothing was; None when code is to be run."""
 
 
 class ToolOfSession:
@@ -52,15 +60,21 @@ class ToolOfSession:
     Args:
         session: An open session.
         options: How the tool behaves.
+        reads: Whether the model gets a second tool, which reads what answers leave out: all that
+            `definitions` returns has to be sent then.
 
     Raises:
         ValidationError: An argument is something else.
     """
 
     def __init__(
-        self, session: BaseSession | AsyncSession, options: ToolOptions | None = None
+        self,
+        session: BaseSession | AsyncSession,
+        options: ToolOptions | None = None,
+        *,
+        reads: bool = False,
     ) -> None:
-        self._calls = CodeCalls(session, options)
+        self._calls = CodeCalls(session, options, reads=reads)
         self.options = self._calls.options
 
     @property
@@ -84,9 +98,29 @@ class ToolOfSession:
         """
         timeout = self.options.timeout
         timeout = seconds if timeout is None else min(timeout, seconds)
-        return type(self)(self.session, replace(self.options, timeout=timeout))
+        options = replace(self.options, timeout=timeout)
+        return type(self)(self.session, options, reads=self._calls.reader is not None)
 
     # --- definitions
+
+    def definitions(self, kind: Kind) -> list[dict[str, Any]]:
+        """Return the definitions to send: of the tool, and of the one that reads, if there is one.
+
+        Args:
+            kind: What the tool is to the API. The one that reads is always a function.
+        """
+        define = {"custom": self.custom, "function": self.function, "chat": self.chat_function}
+        found = [define[kind]()]
+        if self._calls.reader is not None:
+            reads = {
+                "name": self._calls.reader,
+                "description": describe_reading(self.options.name),
+                "strict": True,
+                "parameters": schema_of_reading(strict=True),
+            }
+            is_chat = kind == "chat"
+            found.append({"type": "function", **({"function": reads} if is_chat else reads)})
+        return found
 
     def custom(self) -> dict[str, Any]:
         """Return the definition for the Responses API whose input is code, not JSON."""
@@ -126,11 +160,12 @@ class ToolOfSession:
     # --- calls
 
     def is_call(self, item: object) -> bool:
-        """Whether an item of a response, or a tool call of a chat message, is for this tool."""
+        """Whether an item of a response, or a tool call of a chat message, is for these tools."""
         found = _plain(item)
         named = found.get("function") or found
         kind = found.get("type")
-        return (kind in CALLS or kind == "function") and named.get("name") == self.options.name
+        names = (self.options.name, self._calls.reader)
+        return (kind in CALLS or kind == "function") and named.get("name") in names
 
     def _asked(self, item: object) -> _Asked:
         found = _plain(item)
@@ -144,9 +179,14 @@ class ToolOfSession:
             if not isinstance(given, str):
                 return _Asked(call_id, refusal="Nothing was run: the call has no input.")
             return _Asked(call_id, given)
-        arguments = (found.get("function") or found).get("arguments")
+        named = found.get("function") or found
+        arguments = named.get("arguments")
         try:
+            if named["name"] == self._calls.reader:
+                return _Asked(call_id, page=self._calls.read(*_read_page(arguments)))
             code, libraries = _read_arguments(arguments)
+        except _PageError as error:
+            return _Asked(call_id, page=f"Nothing was read: {error}.")
         except (ValueError, RecursionError) as error:
             return _Asked(call_id, refusal=refuse_arguments(error))
         return _Asked(call_id, code, libraries)
@@ -160,11 +200,18 @@ class ToolOfSession:
         found = _plain(item)
         # trust: a model's words, told back to it.
         name = str((found.get("function") or found).get("name"))[:64]
-        refusal = f"Nothing was run: there is no tool {name!r}; the tool is {self.options.name!r}."
+        known = [repr(tool) for tool in (self.options.name, self._calls.reader) if tool]
+        tools = f"the tool is {known[0]}" if len(known) == 1 else f"tools are {' and '.join(known)}"
+        refusal = f"Nothing was run: there is no tool {name!r}; {tools}."
         return Answered("", ToolReply(None, refusal, self.options))
 
-    def _refused(self, asked: _Asked) -> Answered:
-        return Answered("", ToolReply(None, asked.refusal, self.options))
+    def _answered(self, asked: _Asked) -> Answered | None:
+        """What is answered where nothing is run; None where something has to be."""
+        if asked.page is not None:
+            return Answered("", ToolReply(None, None, self.options, page=asked.page))
+        if asked.refusal is not None:
+            return Answered("", ToolReply(None, asked.refusal, self.options))
+        return None
 
     # --- answers
 
@@ -221,10 +268,12 @@ class CodeTool(ToolOfSession):
     Args:
         session: An open session.
         options: How the tool behaves.
+        reads: Whether the model gets a second tool, which reads what answers leave out: all that
+            `definitions` returns has to be sent then.
     """
 
     def call(self, item: object) -> Answered:
-        """Run what a call asks for.
+        """Run or read what a call asks for.
 
         Args:
             item: A ``custom_tool_call`` or ``function_call`` item of a response, or a tool call of
@@ -235,8 +284,8 @@ class CodeTool(ToolOfSession):
             SandboxError: The sandbox itself failed.
         """
         asked = self._asked(item)
-        if asked.refusal is not None:
-            return self._refused(asked)
+        if (answered := self._answered(asked)) is not None:
+            return answered
         reply = self._calls.answer(asked.code, asked.libraries, call_id=asked.id)
         return Answered(asked.code, reply)
 
@@ -263,10 +312,11 @@ class AsyncCodeTool(ToolOfSession):
     Args:
         session: An open session, or the awaitable twin of one.
         options: How the tool behaves.
+        reads: As for `CodeTool`.
     """
 
     async def call(self, item: object) -> Answered:
-        """Run what a call asks for; cancelled, it stops the code.
+        """Run or read what a call asks for; cancelled, it stops the code.
 
         Args:
             item: As for `CodeTool.call`.
@@ -276,8 +326,8 @@ class AsyncCodeTool(ToolOfSession):
             SandboxError: The sandbox itself failed.
         """
         asked = self._asked(item)
-        if asked.refusal is not None:
-            return self._refused(asked)
+        if (answered := self._answered(asked)) is not None:
+            return answered
         reply = await self._calls.answer_async(asked.code, asked.libraries, call_id=asked.id)
         return Answered(asked.code, reply)
 
@@ -330,3 +380,24 @@ def _read_arguments(arguments: object) -> tuple[str, list[str] | None]:
     ):
         raise ValueError("libraries is no list of names")
     return given["code"], libraries or None
+
+
+class _PageError(ValueError):
+    """The arguments of the tool that reads are none."""
+
+
+def _read_page(arguments: object) -> tuple[str, int, int]:
+    # trust: a model's words; whatever is wrong with them is told to it.
+    try:
+        given = json.loads(arguments) if isinstance(arguments, str) else arguments
+    except (ValueError, RecursionError) as error:
+        raise _PageError(error) from None
+    if not isinstance(given, Mapping) or not isinstance(given.get("handle"), str):
+        raise _PageError("the arguments have no handle")
+    numbers = []
+    for name, default in (("offset", 0), ("limit", PAGE)):
+        number = given.get(name)
+        if number is not None and type(number) is not int:
+            raise _PageError(f"{name} is no whole number")
+        numbers.append(default if number is None else number)
+    return given["handle"], numbers[0], numbers[1]

@@ -30,7 +30,7 @@ class ResponsesTurns:
         self._model = model
         self.tool = tool
         self._instructions = instructions
-        self._definition = tool.custom() if custom else tool.function()
+        self._tools = tool.definitions("custom" if custom else "function")
         self.history: list[Any] = []
 
     def ask(self, question: str) -> None:
@@ -42,7 +42,7 @@ class ResponsesTurns:
         request: dict[str, Any] = {
             "model": self._model,
             "input": self.history,
-            "tools": [self._definition],
+            "tools": self._tools,
             "tool_choice": "auto" if with_tool else "none",
             "store": False,
             "include": ["reasoning.encrypted_content"],

@@ -35,6 +35,7 @@ from llm_sandbox.integrations.smolagents.final_answer import (
 )
 from llm_sandbox.integrations.smolagents.tools import define, send_tools
 from llm_sandbox.integrations.tool import ToolOptions
+from llm_sandbox.limits import DEFAULT_TIMEOUT_S
 from llm_sandbox.outputs import StreamOutput
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.session import BaseSession
@@ -61,7 +62,8 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc]
             own, made when it is first used and ended by `cleanup`.
         config: Settings of its own session; None for the defaults.
         backend: Where its own session is made; None picks one that isolates.
-        timeout: Seconds for each step; None for the session's own.
+        timeout: Seconds for each step, 60 by default; None for the session's own, which by itself
+            has none.
         max_print_outputs_length: Characters of the logs of a step.
 
     Raises:
@@ -77,7 +79,7 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc]
         *,
         config: SessionConfig | None = None,
         backend: str | Backend | None = None,
-        timeout: float | None = 60.0,
+        timeout: float | None = DEFAULT_TIMEOUT_S,
         max_print_outputs_length: int = 50_000,
     ) -> None:
         check_own_session(session, config, backend)

@@ -1,0 +1,118 @@
+"""The second tool of a model: reads, page by page, what the answers of the first leave out."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from llm_sandbox.data import ExecutionResult
+from llm_sandbox.exceptions import ArtifactNotFoundError, ValidationError
+from llm_sandbox.session.history import HistoryEntry
+from llm_sandbox.views.fence import fenced, one_line
+
+__all__ = [
+    "ABOUT_HANDLE",
+    "ABOUT_LIMIT",
+    "ABOUT_OFFSET",
+    "LONGEST_PAGE",
+    "PAGE",
+    "describe_reading",
+    "read_page",
+    "schema_of_reading",
+]
+
+PAGE = 4000
+"""Characters of a page, unless the model says otherwise."""
+LONGEST_PAGE = 20_000
+"""Characters that a page has at most."""
+
+ABOUT_HANDLE = (
+    "stdout, stderr, error, displays or artifacts of the last run, or the id or path of a figure, "
+    "table or file of any run, as an answer names it"
+)
+ABOUT_OFFSET = "characters to pass over"
+ABOUT_LIMIT = f"characters to return, at most {LONGEST_PAGE}; {PAGE} are usual"
+
+_OF_ONE_RUN = ("stdout", "stderr", "error", "displays", "artifacts")
+
+
+def describe_reading(tool: str) -> str:
+    """Return what a model is told of the tool.
+
+    Args:
+        tool: What it calls the tool that runs code.
+    """
+    return (
+        f"Reads what an answer of {tool} left out: long output, tables, texts. Answers name what "
+        "can be read, and from which character on. Nothing is run."
+    )
+
+
+def schema_of_reading(*, strict: bool = False) -> dict[str, Any]:
+    """Return the tool's parameters as JSON Schema.
+
+    Args:
+        strict: Whether all have to be given, as strict functions demand: then null stands for the
+            default.
+    """
+    number = {"type": ["integer", "null"]} if strict else {"type": "integer"}
+    return {
+        "type": "object",
+        "properties": {
+            "handle": {"type": "string", "description": ABOUT_HANDLE},
+            "offset": {**number, "description": ABOUT_OFFSET},
+            "limit": {**number, "description": ABOUT_LIMIT},
+        },
+        "required": ["handle", "offset", "limit"] if strict else ["handle"],
+        "additionalProperties": False,
+    }
+
+
+def read_page(
+    history: Sequence[HistoryEntry], handle: str, offset: int = 0, limit: int = PAGE, *, name: str
+) -> str:
+    """Return a page of a stream or of an artifact, between fences, and how to get the next one.
+
+    What cannot be read is answered in words: a model can do something about it.
+
+    Args:
+        history: The runs of a session, oldest first.
+        handle: One of ``stdout, stderr, error, displays, artifacts`` of the last run, or the id or
+            path of an artifact of any.
+        offset: Characters before the page.
+        limit: Characters of the page; more than `LONGEST_PAGE` are not given.
+        name: What the model calls this.
+    """
+    if not history:
+        return "Nothing has been run yet."
+    try:
+        result = _result_of(history, handle)
+        limit = min(limit, LONGEST_PAGE)
+        page = result.read(handle, offset, limit)
+        following = offset + limit
+        # What is left of a piece without its control sequences may be shorter than what was read.
+        goes_on = bool(result.read(handle, following, LONGEST_PAGE).strip())
+    except (ArtifactNotFoundError, ValidationError) as error:
+        return f"Nothing was read: {error.message}. Handles: {ABOUT_HANDLE}."
+    # trust: a model's word, told back to it.
+    shown = one_line(handle)
+    if not page and not goes_on:
+        past = f" after character {offset:,}" if offset else ""
+        return f"{shown} has nothing{past}."
+    rest = f'[{name}("{shown}", offset={following}) goes on]' if goes_on else "[that is the end]"
+    return f"{shown}, from character {offset:,}:\n{fenced(page)}\n{rest}"
+
+
+def _result_of(history: Sequence[HistoryEntry], handle: str) -> ExecutionResult:
+    """The last run, or the last one that made the artifact."""
+    last = history[-1].result
+    if handle in _OF_ONE_RUN:
+        return last
+    problem: ArtifactNotFoundError | None = None
+    for entry in reversed(history):
+        try:
+            entry.result.artifact(handle)
+        except ArtifactNotFoundError as error:
+            # The last run is the one that the model has just been told of.
+            problem = problem or error
+        else:
+            return entry.result
+    raise problem or ArtifactNotFoundError(f"no run has made {handle!r}")
