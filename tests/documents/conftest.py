@@ -80,6 +80,7 @@ class NewUser:
                 "LANG": "C.UTF-8",
                 "PATH": f"{self.programs}:/usr/local/bin:/usr/bin:/bin",
                 "TMPDIR": str(self.folder / "tmp"),
+                "XDG_RUNTIME_DIR": str(self.folder / "run"),
                 **(variables or {}),
             },
             stdin=subprocess.DEVNULL,
@@ -150,7 +151,8 @@ def new_user(plain_user: int, tmp_path_factory: pytest.TempPathFactory) -> Itera
         (wheel,) = built.glob("*.whl")
         shutil.copy(wheel, folder)
         shutil.copy(HERE / "run_page.py", folder)
-        (folder / "tmp").mkdir()
+        for name in ("tmp", "run"):
+            (folder / name).mkdir(mode=0o700)
         someone.own(folder)
         done = someone.start(python, "-m", "venv", "env")
         assert done.returncode == 0, done.stdout
