@@ -14,7 +14,12 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from llm_sandbox import SandboxSession
-from llm_sandbox.exceptions import SandboxError, UnsupportedError, ValidationError
+from llm_sandbox.exceptions import (
+    SandboxError,
+    SecurityError,
+    UnsupportedError,
+    ValidationError,
+)
 from llm_sandbox.mcp_server.server import get_language_details, make_server
 from llm_sandbox.mcp_server.settings import ServerSettings
 
@@ -36,6 +41,27 @@ def test_a_function_for_agents(place: str) -> None:
     assert "120\n" == execute_code("import math; print(math.factorial(5))")
     assert "ZeroDivisionError" in execute_code("1 // 0")
     assert execute_code("1", "cobol").startswith("Sandbox: ")
+
+
+@pytest.mark.engine("docker", image="python")
+def test_a_hardened_tool_for_agents() -> None:
+    """The options that the reference's examples of agents all have."""
+    hardened = {
+        "network_mode": "none",
+        "mem_limit": "512m",
+        "pids_limit": 128,
+        "cap_drop": ["ALL"],
+        "cap_add": ["DAC_OVERRIDE"],
+        "security_opt": ["no-new-privileges:true"],
+    }
+    arguments: dict[str, Any] = {"lang": "python", "verbose": False, "keep_template": True}
+    # A capability more is a risk that has to be taken by name.
+    with pytest.raises(SecurityError, match="cap_add"):
+        SandboxSession(backend="docker", runtime_configs=hardened, **arguments)
+    del hardened["cap_add"]
+    with SandboxSession(backend="docker", runtime_configs=hardened, **arguments) as session:
+        result = session.run("print(sum(range(4)))", timeout=30)
+    assert (0, "6\n", "") == (result.exit_code, result.stdout, result.stderr)
 
 
 def test_a_langchain_tool(place: str) -> None:

@@ -128,7 +128,8 @@ def test_each_session_has_its_own_policy_and_timeouts() -> None:
         with SandboxSession(pool=pool) as session:
             assert session.run("import ctypes").success()
         with SandboxSession(pool=pool, session_timeout=1) as session:
-            wait_until(lambda: session.sandbox.end_reason is not None)
+            machine = session.sandbox
+            wait_until(lambda: machine.end_reason is not None)
             with pytest.raises((ContainerError, SandboxTimeoutError)):
                 session.run("1")
 
