@@ -14,6 +14,7 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
 from llm_sandbox.integrations.mcp import ServerOptions
+from llm_sandbox.integrations.mcp.server import build_server
 from llm_sandbox.integrations.tool import ToolOptions
 from llm_sandbox.security import get_security_policy
 from tests.integrations.mcp_servers import (
@@ -266,6 +267,22 @@ async def test_a_sandbox_that_nobody_uses_ends() -> None:
     assert name_of(second) != name_of(first)
     assert second.structured_content["error"]["name"] == "NameError"
     assert f"{name_of(first)} is gone, because nobody used it for 0.5 seconds" in text_of(second)
+
+
+async def test_a_sandbox_that_has_ended_by_itself_is_replaced() -> None:
+    """One call says so, and the next has a fresh one: the client is not shut out."""
+    server, sessions = build_server(ServerOptions(backend="bubblewrap"), one_client=True)
+    async with Client(server) as client:
+        first = name_of(await client.call_tool("run_code", {"code": "x = 1"}))
+        held = sessions.by_id(first)
+        assert held is not None
+        await held.session.sandbox.terminate()
+        failed = await client.call_tool("run_code", {"code": "x"})
+        assert failed.is_error
+        assert "has ended" in text_of(failed)
+        fresh = await client.call_tool("run_code", {"code": "x = 2; x"})
+        assert fresh.structured_content["value"] == "2"
+        assert f"{first} is gone, because its sandbox has ended by itself" in text_of(fresh)
 
 
 async def test_a_note_names_what_a_client_can_set() -> None:

@@ -1,6 +1,7 @@
 """How data comes into the sandboxes of the MCP server, and how files come out of them."""
 
 import base64
+import contextlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -156,6 +157,9 @@ async def test_bytes_are_written_and_read() -> None:
         assert base64.b64decode(again.contents[0].blob) == data
         wrong = {"path": "x", "content": "no base64!", "encoding": "base64"}
         assert "no base64" in text_of(await client.call_tool("write_file", wrong))
+        wrong = {"path": "x", "content": "\ud800"}
+        with contextlib.suppress(ValueError):  # a client may refuse to send it
+            assert "no text" in text_of(await client.call_tool("write_file", wrong))
 
         await client.call_tool("run_code", {"code": DRAW})
         drawn = await client.call_tool("read_file", {"path": "drawn.png"})

@@ -59,7 +59,7 @@ class Lending:
             except BaseException:
                 if not held.is_claimed:
                     # Nobody will hear its name.
-                    await self.sessions.end(held, "the call that made it failed")
+                    await self.sessions.end(held, "")
                 raise
 
     @asynccontextmanager

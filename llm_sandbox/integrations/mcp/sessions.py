@@ -126,10 +126,12 @@ class Sessions:
         name = self._language(language)
         known = self._known(caller)
         seen = seen or Seen()
+        # What is refused for what it asks takes nobody's room.
+        made = None if is_kept else self.options.make_session(name, seen.mounts)
         await self._make_room()
         self._opening += 1
         try:
-            session = await self._opened(name, seen, is_kept=is_kept)
+            session = await self._opened(made)
         finally:
             self._opening -= 1
         owner = caller.key if caller.owns else None
@@ -283,10 +285,11 @@ class Sessions:
 
         Args:
             held: The one.
-            why: The reason, as its client will be told: "it is gone, because ...".
+            why: The reason, as its client will be told: "it is gone, because ..."; empty where no
+                client has heard of it.
             lets_go: Whether one that is kept lives on.
         """
-        if self._held.pop(held.id, None) is not None:
+        if self._held.pop(held.id, None) is not None and why:
             self._ended[held.id] = why
             while len(self._ended) > _MOST_REMEMBERED:
                 self._ended.popitem(last=False)
@@ -307,13 +310,11 @@ class Sessions:
 
     # --- inside
 
-    async def _opened(self, name: str, seen: Seen, *, is_kept: bool) -> AsyncSession:
-        if is_kept:
-            session = await self.options.make_kept()
-            if session.is_open:
-                return session
-        else:
-            session = self.options.make_session(name, seen.mounts)
+    async def _opened(self, made: AsyncSession | None) -> AsyncSession:
+        """Open a session; without one, the one that is kept, which may be open already."""
+        session = made or await self.options.make_kept()
+        if session.is_open:
+            return session
         await session.open()
         try:
             await self.options.fill(session)

@@ -203,7 +203,7 @@ class Tools:
         session: _Session = None,
     ) -> CallToolResult:
         """Write a file into the sandbox, over what is there, and make the folders on the way."""
-        data = _decoded(content) if encoding == "base64" else content.encode()
+        data = _bytes_of(content, encoding)
         async with self._lending.lent(context, session, roots) as held:
             async with self._sessions.using(held) as opened:
                 await opened.sandbox.files.write_bytes(path, data, append=append)
@@ -263,8 +263,10 @@ def _text_of(path: str, data: bytes) -> str | None:
         return data.decode("utf-8", "backslashreplace") if is_text else None
 
 
-def _decoded(content: str) -> bytes:
+def _bytes_of(content: str, encoding: _Encoding) -> bytes:
     try:
-        return base64.b64decode(content, validate=True)
+        return (
+            base64.b64decode(content, validate=True) if encoding == "base64" else content.encode()
+        )
     except (binascii.Error, ValueError) as error:
-        raise ToolError(f"content is no base64: {error}") from None
+        raise ToolError(f"content is no {encoding}: {error}") from None
