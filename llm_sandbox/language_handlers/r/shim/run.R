@@ -36,6 +36,8 @@ set_variable <- function(name, value) {
   } else {
     do.call(Sys.setenv, stats::setNames(list(value), name))
   }
+  # The loader read this variable when R was started, and does not look again.
+  if (name == "LD_LIBRARY_PATH") load_libraries(strsplit(value, ":", fixed = TRUE)[[1]])
   if (name %in% c("R_LIBS", "R_LIBS_USER")) {
     folders <- strsplit(Sys.getenv(c("R_LIBS", "R_LIBS_USER")), ":", fixed = TRUE)
     .libPaths(unique(c(unlist(folders), .libPaths())))
