@@ -154,8 +154,8 @@ def test_the_report_says_what_its_maker_saw_to(engine, container):
 
 def test_libraries_are_brought_and_taken_away(engine, container, tmp_path, monkeypatch):
     """They are installed for its image's Python, and go with the session."""
-    make_wheel(tmp_path, "brought_demo", {"brought_demo.py": "VALUE = 7"})
-    only_from(tmp_path, monkeypatch)
+    make_wheel(tmp_path / "wheels", "brought_demo", {"brought_demo.py": "VALUE = 7"})
+    only_from(tmp_path / "wheels", monkeypatch)
     monkeypatch.setenv("LLM_SANDBOX_CACHE_DIR", str(tmp_path / "cache"))
     get_settings.cache_clear()
     theirs = container(IMAGE)

@@ -44,6 +44,22 @@ set_variable <- function(name, value) {
   }
 }
 
+loader_path <- strsplit(Sys.getenv("LD_LIBRARY_PATH"), ":", fixed = TRUE)[[1]]
+
+# What is loaded is found by its name when a package asks for it, wherever it lies.
+load_libraries <- function(folders) {
+  folders <- setdiff(folders, loader_path)
+  loader_path <<- c(loader_path, folders)
+  files <- list.files(folders, "[.]so([.][0-9]+)*$", full.names = TRUE)
+  files <- unique(normalizePath(files[file.exists(files)]))
+  # Some need others of them, and come after those.
+  repeat {
+    loads <- vapply(files, function(file) !inherits(try(dyn.load(file), TRUE), "try-error"), NA)
+    if (!any(loads)) break
+    files <- files[!loads]
+  }
+}
+
 replace_quit <- function() {
   # The interpreter stays, and says with which status the code wanted to end.
   quit <- function(save = "default", status = 0, runLast = TRUE) {
