@@ -153,7 +153,15 @@ class Interpreter:
         if not self._has_kernel or not self._setup.is_python:
             return None
         try:
-            return self._start()
+            client = self._start()
+            if self._cold and self._backend.has_containers:
+                # Where none is forked, what the image's Python lacks is heard only so.
+                try:
+                    await_start(client, Deadline(), None)
+                except BaseException:
+                    client.close()
+                    raise
+            return client
         except KernelNotReadyError as error:
             if self._config.persistent:
                 return self._start_with_packages(error)

@@ -16,6 +16,7 @@ from llm_sandbox import (
 )
 from llm_sandbox.backends.containers.images.recipes import image_name
 from llm_sandbox.exceptions import KernelNotReadyError, LaunchError
+from llm_sandbox.session.config import Start
 from llm_sandbox.session.pool import shared_pool
 from llm_sandbox.settings import get_settings
 
@@ -64,9 +65,10 @@ def test_a_session_that_keeps_variables_says_what_else_there_is(bare: dict[str, 
 DRAWING = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
 
 
+@pytest.mark.parametrize("start", ["warm", "cold"])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_image_with_python_alone_opens(
-    engine: str, build: Callable[[str, str, str], str]
+    engine: str, start: Start, build: Callable[[str, str, str], str]
 ) -> None:
     """A kernel is brought, behind what the image has: variables are kept, and figures come back."""
     image = build(engine, "plain", PLAIN)
