@@ -17,6 +17,7 @@ from llm_sandbox.sandbox.delivery import check_secrets
 from llm_sandbox.secrets.plan import plan_secrets
 from llm_sandbox.secrets.secret import Secret
 from llm_sandbox.session.config import SessionConfig, Start, settle
+from llm_sandbox.session.runtime_configs import container_option
 from llm_sandbox.session.session import BaseSession
 from llm_sandbox.session.turn import Busy
 
@@ -104,7 +105,23 @@ class ArtifactSandboxSession(BaseSession):
 
             kept = keeping(name, on_exit, idle_timeout)
         handler = LanguageHandlerFactory.create_handler(lang)
-        chosen, reason = resolve(backend, handler.name, handler.toolchain)
+        asked = {
+            "image": image,
+            "dockerfile": dockerfile,
+            "container_id": container_id,
+            "keep_template": keep_template,
+            "commit_container": commit_container,
+            "commit_image_tag": commit_image_tag,
+            "mounts": mounts or (),
+            "allow_unsafe": allow_unsafe,
+            "environment": environment,
+        }
+        chosen, reason = resolve(
+            *(backend, handler.name, handler.toolchain),
+            option=container_option(asked, runtime_configs, client),
+            image=image,
+            client=client,
+        )
         plan = plan_secrets(secrets)
         check_secrets(plan, network, chosen.name)
         config = SessionConfig(
@@ -127,17 +144,6 @@ class ArtifactSandboxSession(BaseSession):
             observers=observers,
             busy=busy,
         )
-        asked = {
-            "image": image,
-            "dockerfile": dockerfile,
-            "container_id": container_id,
-            "keep_template": keep_template,
-            "commit_container": commit_container,
-            "commit_image_tag": commit_image_tag,
-            "mounts": mounts or (),
-            "allow_unsafe": allow_unsafe,
-            "environment": environment,
-        }
         chosen, config = settle(chosen, config, asked, runtime_configs, client)
         super().__init__(config, chosen, reason, handler, kept)
 

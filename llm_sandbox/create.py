@@ -73,19 +73,23 @@ def create_session(
 
     Args:
         backend: Where the sandbox is made; None picks the strongest that works here and says which.
+            With an option that only container engines have, those marked below and what else is in
+            `runtime_configs`, it picks Docker, else Podman, whichever answers.
         image: For a container backend: the image; None for the language's own.
         dockerfile: For a container backend: path of a Dockerfile, or of a folder that has one, to
             build the image from.
         lang: Language of the code.
-        keep_template: For a container backend: keep an image that was built from `dockerfile`.
-            Pulled images are always kept.
+        keep_template: Keep an image that was built from `dockerfile`. Pulled images are always
+            kept, and where there are no images there is nothing to keep.
         commit_container: For a container backend: save the container as an image when the session
             is closed; its name is then the session's `committed_image`.
         verbose: Log what happens to stderr.
         stream: Accepted for compatibility: output always streams to the callbacks of `run`.
         runtime_configs: Engine options by docker-py's names for ``containers.create``; one that the
-            backend cannot honour is refused. ``environment`` and ``timeout`` are taken as `env` and
-            `execution_timeout`, and limits as fields of `limits`; they win over those.
+            backend cannot honour is refused. ``environment``, ``timeout`` and ``working_dir`` are
+            taken as `env`, `execution_timeout` and `workdir`, and limits as fields of `limits`;
+            they win over those. Hardening that a sandbox has anyway (``cap_drop``, ``read_only``,
+            ``security_opt=["no-new-privileges"]``, ``user="nobody"``) needs no engine.
         workdir: Working directory in the sandbox.
         enable_plotting: Whether `ExecutionResult.plots` is filled.
         security_policy: What code `run` refuses.
@@ -143,7 +147,8 @@ def create_session(
     Raises:
         UnsupportedBackendError: There is no such backend in this version.
         LanguageNotSupportedError: There is no such language in this version.
-        BackendUnavailableError: `backend` is None and nothing on this machine isolates.
+        BackendUnavailableError: `backend` is None and nothing on this machine isolates, or no
+            engine answers for an option that needs one.
         UnsupportedError: An option that the backend cannot honour.
         SecurityError: An option would open a container's walls and is not in `allow_unsafe`.
         MissingDependencyError: The backend's client is not installed.
@@ -158,7 +163,10 @@ def create_session(
         if factory is not None:
             return factory(**_changed(given))
     is_kept = name is not None or on_exit == "keep" or idle_timeout is not None
-    if pool is None and not is_kept and lang == SupportedLanguage.PYTHON and start == "warm":
+    contained = (image, dockerfile, container_id, client)
+    is_contained = backend is None and (commit_container or contained != (None,) * 4)
+    is_embedded = not is_kept and not is_contained and pool is None
+    if lang == SupportedLanguage.PYTHON and start == "warm" and is_embedded:
         # Takes longer than loading what follows, and happens elsewhere.
         prepare(backend, "open" if network == "open" else "blocked")
     from llm_sandbox.artifact_session import ArtifactSandboxSession

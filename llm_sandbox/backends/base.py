@@ -384,6 +384,9 @@ class Backend(abc.ABC):
     """Whether its machines are containers made from images; then it is a `ContainerBackend`."""
     writable_root: ClassVar[bool] = False
     """Whether machines may be made with `MachineSpec.writable_root`."""
+    hardens: ClassVar[bool] = False
+    """Whether all its machines have a read-only root unless asked otherwise, no capability, no new
+    privileges, and no user but an unprivileged one."""
     search_path: ClassVar[str] = ""
     """Where machines find this computer's own programs: folders with colons between them; empty
     where they have programs of their own."""

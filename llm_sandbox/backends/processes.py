@@ -62,6 +62,9 @@ class KernelSpec:
     command: tuple[str, ...] = ()
     """The command line of another language's interpreter, around which the kernel is put; empty for
     Python, whose interpreter is the kernel."""
+    packages: str | None = None
+    """Folder of the machine with the kernel's own packages, behind those that its Python has; None
+    where it has them."""
 
 
 @dataclass(frozen=True)

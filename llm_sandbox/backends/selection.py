@@ -16,7 +16,7 @@ from llm_sandbox.exceptions import (
 from llm_sandbox.settings import get_settings
 from llm_sandbox.toolchain import Toolchain
 
-__all__ = ["AUTOMATIC", "choose", "prepare", "resolve"]
+__all__ = ["AUTOMATIC", "choose", "choose_engine", "prepare", "resolve"]
 
 # Bubblewrap opens a session many times sooner than a container starts, and both share the host's
 # kernel (ADR 0010). `local` isolates nothing and never stands here.
@@ -105,13 +105,67 @@ def _check_engine(name: str, lang: str) -> str:
             backend=name,
             hint=f"llm-sandbox images build {lang} --engine {name}",
         )
+    _check_client(name)
+    return f", and has the image {image}"
+
+
+def _check_client(name: str) -> None:
+    """Refuse an engine that cannot be spoken to.
+
+    Raises:
+        BackendUnavailableError: Its client is not installed.
+    """
     if find_spec("docker") is None:
         raise BackendUnavailableError(
             f"the client of {name} is not installed",
             backend=name,
             hint=install_command(name),
         )
-    return f", and has the image {image}"
+
+
+def choose_engine(
+    option: str, image: str | None = None, lang: str = SupportedLanguage.PYTHON
+) -> tuple[Backend, str]:
+    """Choose the backend for an option that only container engines have.
+
+    It is what LLM_SANDBOX_BACKEND names; else the first engine that answers and has the image
+    already; else the first that answers, which then gets or builds the image.
+
+    Args:
+        option: The option in words, such as ``image=``.
+        image: The image; None for the language's own.
+        lang: Language of the code.
+
+    Returns:
+        The backend, and why it is this one, in a sentence.
+
+    Raises:
+        BackendUnavailableError: No engine answers, or its client is not installed.
+        UnsupportedBackendError: LLM_SANDBOX_BACKEND names one that this version lacks.
+    """
+    named = get_settings().backend
+    if named is not None:
+        return get_backend(str(named)), f"LLM_SANDBOX_BACKEND names {named}"
+    from llm_sandbox.backends.containers.images.recipes import image_name
+    from llm_sandbox.backends.containers.probe import EngineFinding, look_at
+
+    answering: list[EngineFinding] = []
+    silent: list[EngineFinding] = []
+    for engine in _ENGINES:
+        finding = look_at(str(engine), image or image_name(str(lang)))
+        (answering if finding.answers else silent).append(finding)
+        if finding.has_image:
+            break
+    if not answering:
+        tried = "; ".join(f"{one.engine}: {one.problem}" for one in silent)
+        raise BackendUnavailableError(
+            f"{option} needs a container engine, and none answers here ({tried})",
+            hint=f"start Docker or Podman (llm-sandbox doctor says what there is), or leave out "
+            f"{option.partition('=')[0]} to use a backend without containers",
+        )
+    chosen = next((one for one in answering if one.has_image), answering[0]).engine
+    _check_client(chosen)
+    return get_backend(chosen), f"{option} needs a container engine, and {chosen} answers"
 
 
 def _none_works(failures: list[BackendUnavailableError]) -> BackendUnavailableError:
@@ -125,6 +179,10 @@ def resolve(
     backend: SandboxBackend | str | Backend | None,
     lang: str = SupportedLanguage.PYTHON,
     needs: Toolchain | None = None,
+    *,
+    option: str | None = None,
+    image: str | None = None,
+    client: object = None,
 ) -> tuple[Backend, str]:
     """Return the backend that a caller means, and why it is this one.
 
@@ -132,14 +190,21 @@ def resolve(
         backend: The backend, its name, or None for the first that works here.
         lang: Language of the code.
         needs: The programs that run it; None for what every sandbox has.
+        option: An option besides, in words, that only container engines have; None for none.
+        image: The image that was named, if any.
+        client: An engine's client, which says which engine is meant.
 
     Raises:
         ToolchainNotFoundError: Its sandboxes would have them from this computer, which lacks them.
         BackendUnavailableError: None was named and none works here.
         UnsupportedBackendError: There is no backend of that name in this version.
     """
+    if backend is None and client is not None and get_settings().backend is None:
+        module = type(client).__module__.partition(".")[0]
+        engine = SandboxBackend.PODMAN if module == "podman" else SandboxBackend.DOCKER
+        return get_backend(str(engine)), f"the client is one of {engine}"
     if backend is None:
-        return choose(lang, needs)
+        return choose(lang, needs) if option is None else choose_engine(option, image, lang)
     if isinstance(backend, Backend):
         return _checked(backend, lang, needs), "it was given"
     return _checked(get_backend(str(backend)), lang, needs), "it was named"

@@ -53,7 +53,11 @@ class GuestPaths:
 
 
 def guest_command(
-    paths: GuestPaths, call: str, *arguments: object, isolated_site: bool
+    paths: GuestPaths,
+    call: str,
+    *arguments: object,
+    isolated_site: bool,
+    packages: str | None = None,
 ) -> list[str]:
     """The command line that runs a function of the guest package.
 
@@ -62,11 +66,13 @@ def guest_command(
         call: Module and function, such as ``zygote.main``.
         arguments: What it is called with: numbers, text, and lists and dictionaries of them.
         isolated_site: Whether site packages stay unknown, for a start in half the time.
+        packages: Folder with more packages, behind those that it has; None for none.
     """
     module = call.partition(".")[0]
     given = ", ".join(map(repr, arguments))
+    more = "" if packages is None else f"sys.path.append({packages!r}); "
     code = (
-        f"import sys; sys.path.insert(0, {paths.guest!r}); "
+        f"import sys; sys.path.insert(0, {paths.guest!r}); {more}"
         f"from guest import {module}; {call}({given})"
     )
     start = paths.own if paths.own and isolated_site else (paths.python,)
@@ -247,7 +253,9 @@ class SupervisedMachine(Machine):
     def _start_cold_kernel(
         self, spec: KernelSpec, near: socket.socket, far: socket.socket
     ) -> RawKernel:
-        command = guest_command(self._paths, "zygote.main_cold", isolated_site=False)
+        command = guest_command(
+            self._paths, "zygote.main_cold", isolated_site=False, packages=spec.packages
+        )
         raw = self._start(ProcessSpec(tuple(command), spec.env), None, os.dup(far.fileno()))
         return RawKernel(raw.id, near, raw.stdout, raw.stderr, raw.ending, cold=True)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from llm_sandbox.backends.base import Backend, Machine, MachineSpec
 from llm_sandbox.backends.registry import get_backend
-from llm_sandbox.backends.selection import choose
+from llm_sandbox.backends.selection import choose, choose_engine
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.terminals import Terminal
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
@@ -308,7 +308,8 @@ def _choose(backend: str | Backend | None, image: str | Snapshot | None) -> Back
         # The registry keeps one object for each spelling.
         chosen = get_backend(str(backend).lower())
     else:
-        chosen, reason = choose()
+        pulled = image if isinstance(image, str) else None
+        chosen, reason = choose() if pulled is None else choose_engine("image=", pulled)
         logger.debug("backend %s: %s", chosen.name, reason)
     if image is None or (isinstance(image, Snapshot) and image.is_file):
         return chosen

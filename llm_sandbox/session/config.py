@@ -12,13 +12,14 @@ from llm_sandbox.mounts import Mount, check_mounts
 from llm_sandbox.network import Network, rules_of
 from llm_sandbox.secrets.plan import SecretPlan, plan_secrets
 from llm_sandbox.secrets.secret import Secret
+from llm_sandbox.session.runtime_configs import apply_runtime_configs, take_place
 from llm_sandbox.session.turn import Busy
 
 if TYPE_CHECKING:
     from llm_sandbox.security import SecurityPolicy
     from llm_sandbox.telemetry import RunObserver
 
-__all__ = ["SessionConfig", "Start", "apply_runtime_configs", "settle"]
+__all__ = ["SessionConfig", "Start", "settle"]
 
 Start = Literal["warm", "cold"]
 
@@ -131,52 +132,6 @@ def _check_policy(policy: object) -> None:
         )
 
 
-def apply_runtime_configs(config: SessionConfig, given: Mapping[str, Any] | None) -> SessionConfig:
-    """Take over the engine options that a sandbox without an engine can honour.
-
-    Args:
-        config: The settings so far.
-        given: Options by docker-py's names: ``mem_limit, pids_limit, shm_size, cpus, cpu_count,
-            nano_cpus, environment, network_mode="none", timeout``.
-
-    Raises:
-        UnsupportedError: Another option was given.
-    """
-    limits, env, timeout = config.limits, dict(config.env), config.execution_timeout
-    for name, value in (given or {}).items():
-        if value is None:
-            continue
-        if name == "mem_limit":
-            limits = limits.replace(memory_bytes=Limits.parse_size(value, name))
-        elif name == "pids_limit":
-            limits = limits.replace(processes=value)
-        elif name == "shm_size":
-            limits = limits.replace(shm_bytes=Limits.parse_size(value, name))
-        elif name in ("cpu_count", "cpus"):
-            limits = limits.replace(cpus=float(value))
-        elif name == "nano_cpus":
-            limits = limits.replace(cpus=value / 1e9)
-        elif name == "environment":
-            env.update(_environment(value))
-        elif name == "timeout":
-            timeout = validate_timeout(value, "runtime_configs['timeout']")
-        elif not (name == "network_mode" and value == "none"):
-            raise UnsupportedError(
-                f"runtime_configs[{name!r}]",
-                reason="only container engines have it",
-                hint="name a container backend: backend='docker'",
-            )
-    return replace(config, limits=limits, env=env, execution_timeout=timeout)
-
-
-def _environment(value: object) -> dict[str, str]:
-    if isinstance(value, Mapping):
-        return {str(key): str(text) for key, text in value.items()}
-    if isinstance(value, list | tuple):
-        return dict(str(entry).partition("=")[::2] for entry in value)
-    raise ValidationError("environment must be a mapping or a list", parameter="runtime_configs")
-
-
 def settle(
     backend: Backend,
     config: SessionConfig,
@@ -203,13 +158,14 @@ def settle(
     if isinstance(mounts, Mapping) and "Target" not in mounts:
         asked = {**asked, "mounts": ()}
         config = replace(config, mounts=mounts)
+    config, configs = take_place(config, runtime_configs)
     if not backend.has_containers:
         _refuse_container_options(backend.name, {**asked, "client": client})
-        return backend, apply_runtime_configs(config, runtime_configs)
+        return backend, apply_runtime_configs(config, configs, backend)
     from llm_sandbox.backends.containers.backend import ContainerBackend
     from llm_sandbox.session.containers import bind_container
 
-    return bind_container(cast(ContainerBackend, backend), config, asked, runtime_configs, client)
+    return bind_container(cast(ContainerBackend, backend), config, asked, configs, client)
 
 
 def _refuse_container_options(backend: str, options: Mapping[str, object]) -> None:
@@ -219,10 +175,12 @@ def _refuse_container_options(backend: str, options: Mapping[str, object]) -> No
         UnsupportedError: An option has a value that asks for something.
     """
     for name, value in options.items():
-        if value is not None and value is not False and value not in ((), []):
+        # Where nothing is built, nothing is kept.
+        if name != "keep_template" and not (value is None or value is False or value in ((), [])):
+            engine = "micromamba" if name == "environment" else "docker"
             raise UnsupportedError(
                 f"{name}=",
                 backend,
                 "it has no images and no containers",
-                hint="name a container backend: backend='docker'",
+                hint=f"name a container backend: backend={engine!r}",
             )

@@ -8,8 +8,9 @@ from llm_sandbox.backends.containers.backend import ContainerBackend
 from llm_sandbox.backends.containers.bound import bind
 from llm_sandbox.backends.containers.creation.dangers import no_limit
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
-from llm_sandbox.exceptions import UnsupportedError, ValidationError
-from llm_sandbox.session.config import SessionConfig, apply_runtime_configs
+from llm_sandbox.exceptions import UnsupportedError
+from llm_sandbox.session.config import SessionConfig
+from llm_sandbox.session.runtime_configs import apply_runtime_configs
 
 __all__ = ["bind_container"]
 
@@ -49,7 +50,7 @@ def bind_container(
             "it names an environment of micromamba",
             hint="backend='micromamba'; variables are given with env={...}",
         )
-    configs = _mapping(runtime_configs)
+    configs = dict(runtime_configs or {})
     options = ContainerOptions(lang=str(config.lang), runtime_configs=configs, **asked)
     bound = bind(backend, _without_session(options, backend.name), client)
     # A backend that was given as an object has its own say about sessions.
@@ -74,11 +75,3 @@ def _without_session(options: ContainerOptions, backend: str) -> ContainerOption
     kept = _OF_ENVIRONMENTS if backend == "micromamba" else ()
     env = {name: value for name, value in options.env.items() if name.startswith(kept)}
     return replace(options, env=env, execution_timeout=None)
-
-
-def _mapping(value: object) -> dict[str, Any]:
-    if value is not None and not isinstance(value, Mapping):
-        raise ValidationError(
-            "runtime_configs is a mapping of names to values", parameter="runtime_configs"
-        )
-    return dict(value or {})

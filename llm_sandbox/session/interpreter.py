@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -49,6 +50,7 @@ _REPORT_S = 0.5
 """How long the report of a kernel's death by our hand may take."""
 _BACKGROUND = "background"
 _ANSWER_S = 5.0
+_DRAWS = re.compile(r"\b(?:matplotlib|plotly|pyplot|seaborn|altair|bokeh)\b")
 _OTHERWISE = "persistent=False runs each piece of code as a program of its own, without a kernel"
 
 
@@ -88,6 +90,8 @@ class Interpreter:
         self._is_script = self._setup.is_python and not config.persistent
         self._cold = config.start == "cold"
         self._library_paths: list[str] = []
+        self._packages: str | None = None
+        """Where the kernel's own packages are; None where its Python has them."""
         self._machine: Machine | None = None
         self._client: KernelClient | None = None
         self._collection: Collection | None = None
@@ -219,13 +223,38 @@ class Interpreter:
         if not self._has_kernel or not self._setup.is_python:
             return None
         try:
-            return self._start()
+            client = self._start()
+            if self._cold and self._backend.has_containers:
+                # Where none is forked, what the image's Python lacks is heard only so.
+                try:
+                    await_start(client, Deadline(), None)
+                except BaseException:
+                    client.close()
+                    raise
+            return client
         except KernelNotReadyError as error:
             if self._config.persistent:
-                error.hint = "; ".join(filter(None, (error.hint, _OTHERWISE)))
-                raise
+                return self._start_with_packages(error)
         self._has_kernel = False
         return None
+
+    def _start_with_packages(self, error: KernelNotReadyError) -> KernelClient:
+        """Start it with packages that its Python lacks, which are installed for that.
+
+        Raises:
+            KernelNotReadyError: There are none, or it does not start with them either.
+        """
+        from llm_sandbox.session.libraries import bring_kernel
+
+        why = None
+        try:
+            self._packages = bring_kernel(self._backend, self.machine)
+            if self._packages is not None:
+                return self._start()
+        except SandboxError as other:
+            why = f"bringing one there failed: {other.message}"
+        error.hint = "; ".join(filter(None, (error.hint, why, _OTHERWISE)))
+        raise error
 
     @property
     def machine(self) -> Machine:
@@ -248,7 +277,7 @@ class Interpreter:
 
     def _start(self) -> KernelClient:
         environment = {} if self._setup.is_python else self._environment()
-        spec = self._setup.spec(self.machine, environment, cold=self._cold)
+        spec = self._setup.spec(self.machine, environment, cold=self._cold, packages=self._packages)
         self._is_starting = self._setup.is_late
         self._claimed_cpu_s = None
         return start_kernel(self.machine, spec)
@@ -352,7 +381,13 @@ class Interpreter:
             plotting=self._config.enable_plotting,
             files=left.files,
             deleted=left.deleted,
-            notes=(*earlier, *notes, *left.notes, *self._background_notes(run)),
+            notes=(
+                *earlier,
+                *notes,
+                *left.notes,
+                *self._background_notes(run),
+                *(self._figure_notes(code) if is_program else ()),
+            ),
         )
         if collector.callback_error is not None:
             error = collector.callback_error
@@ -386,6 +421,16 @@ class Interpreter:
         news = self._background.news()
         if news is not None:
             yield news
+
+    def _figure_notes(self, code: str) -> tuple[str, ...]:
+        """What becomes of figures in a program of Python's, which nothing captures."""
+        if not (self._setup.is_python and self._config.enable_plotting and _DRAWS.search(code)):
+            return ()
+        note = (
+            "Figures are captured by a kernel, and this sandbox's Python has none: save them to "
+            "files, or use persistent=True, for which one is brought."
+        )
+        return (note,)
 
     def hear_background(self) -> None:
         """Take in all that runs have put out since they ended.

@@ -140,10 +140,17 @@ class KernelSetup:
                 "sandbox, and persistent=True",
             )
 
-    def spec(self, machine: Machine, environment: Mapping[str, str], *, cold: bool) -> KernelSpec:
+    def spec(
+        self,
+        machine: Machine,
+        environment: Mapping[str, str],
+        *,
+        cold: bool,
+        packages: str | None = None,
+    ) -> KernelSpec:
         """What the machine is asked to start."""
         if self.is_python:
-            return KernelSpec(machine.base_env(), cold=cold)
+            return KernelSpec(machine.base_env(), cold=cold, packages=packages)
         command = self._handler.interpreter(self.shim(machine))
         assert command is not None
         return KernelSpec(environment, cold=True, command=command)

@@ -10,9 +10,35 @@ from llm_sandbox.sandbox.files import SandboxFiles
 from llm_sandbox.session.layers import Layer, open_language_store, open_store
 from llm_sandbox.terminal import announce
 
-__all__ = ["Libraries"]
+__all__ = ["Libraries", "bring_kernel"]
 
 _DELIVER_S = 600.0
+_KERNEL = ("ipykernel", "matplotlib-inline")
+
+
+def bring_kernel(backend: Backend, machine: Machine) -> str | None:
+    """Have what a kernel consists of where a machine's Python finds it.
+
+    Args:
+        backend: The machine's.
+        machine: One whose Python has no kernel.
+
+    Returns:
+        The folder in the machine; None where nothing can be brought, because its Python is this
+        process's, or because its packages are installed by its own manager.
+
+    Raises:
+        SandboxError: There is no Python, or they could not be installed for it.
+    """
+    if machine.has_packages:
+        return None
+    place = backend.layers(machine)
+    if place.image is None:
+        return None
+    store, builder = open_store(backend, place)
+    layer = store.find(_KERNEL) or store.install(_KERNEL, builder=builder)
+    place.image.deliver(layer.digest, layer.path, Deadline.after(_DELIVER_S))
+    return layer.guest_path
 
 
 class Libraries:

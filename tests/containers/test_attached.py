@@ -13,7 +13,9 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
 )
 from llm_sandbox.sandbox import Sandbox
+from llm_sandbox.settings import get_settings
 from tests.containers.conftest import wait_for
+from tests.containers.wheels import make_wheel, only_from
 
 pytestmark = pytest.mark.engine
 
@@ -148,3 +150,24 @@ def test_the_report_says_what_its_maker_saw_to(engine, container):
     with Sandbox.create(backend=attach(engine, opened)) as sandbox:
         assert "absent" == sandbox.isolation.state("network")
         assert "approximated" == sandbox.isolation.state("memory")
+
+
+def test_libraries_are_brought_and_taken_away(engine, container, tmp_path, monkeypatch):
+    """They are installed for its image's Python, and go with the session."""
+    make_wheel(tmp_path / "wheels", "brought_demo", {"brought_demo.py": "VALUE = 7"})
+    only_from(tmp_path / "wheels", monkeypatch)
+    monkeypatch.setenv("LLM_SANDBOX_CACHE_DIR", str(tmp_path / "cache"))
+    get_settings.cache_clear()
+    theirs = container(IMAGE)
+    theirs.start()
+    before = inside(theirs, "ls -a /opt")
+    try:
+        with ArtifactSandboxSession(attach(engine, theirs)) as session:
+            session.install(["brought-demo"])
+            assert "7" == session.run("import brought_demo; brought_demo.VALUE").value
+            code = "import brought_demo; print(brought_demo.VALUE)"
+            assert "7\n" == session.execute_command(["python3", "-c", code]).stdout
+    finally:
+        get_settings.cache_clear()
+    assert wait_for(lambda: before == inside(theirs, "ls -a /opt"))
+    assert "ModuleNotFoundError" in inside(theirs, "python3 -c 'import brought_demo' 2>&1")

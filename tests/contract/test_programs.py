@@ -16,6 +16,7 @@ from llm_sandbox import (
 )
 from llm_sandbox.backends.containers.images.recipes import image_name
 from llm_sandbox.exceptions import KernelNotReadyError, LaunchError
+from llm_sandbox.session.config import Start
 from llm_sandbox.session.pool import shared_pool
 from llm_sandbox.settings import get_settings
 
@@ -28,6 +29,12 @@ WITHOUT_KERNEL = f"""
 FROM {IMAGE}
 USER 0
 RUN rm -rf $(python3 -c 'import ipykernel; print(ipykernel.__path__[0])')
+"""
+PLAIN = f"""
+FROM {IMAGE}
+USER 0
+RUN python3 -m pip uninstall -y --break-system-packages ipykernel ipython matplotlib-inline \\
+    traitlets jupyter_client jupyter_core comm pyzmq tornado
 """
 WITHOUT_PYTHON = f"""
 FROM {IMAGE}
@@ -53,6 +60,34 @@ def test_a_session_that_keeps_variables_says_what_else_there_is(bare: dict[str, 
     with pytest.raises(KernelNotReadyError) as caught:
         ArtifactSandboxSession(**bare).open()
     assert "persistent=False" in str(caught.value.hint)
+
+
+DRAWING = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
+
+
+@pytest.mark.parametrize("start", ["warm", "cold"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_image_with_python_alone_opens(
+    engine: str, start: Start, build: Callable[[str, str, str], str]
+) -> None:
+    """A kernel is brought, behind what the image has: variables are kept, and figures come back."""
+    image = build(engine, "plain", PLAIN)
+    with ArtifactSandboxSession(engine, image) as session:
+        assert (
+            "ModuleNotFoundError" in session.execute_command("python3 -c 'import IPython'").stderr
+        )
+        result = session.run(f"x = 41\n{DRAWING}")
+        assert (0, 1) == (result.exit_code, len(result.plots)), result
+        assert "42" == session.run("x + 1").value
+        session.restart()
+        assert "1" == session.run("1").value
+
+
+def test_figures_that_nothing_captures_are_told(session: BaseSession) -> None:
+    result = session.run(DRAWING)
+    assert (0, 0) == (result.exit_code, len(result.plots)), result
+    assert any("Figures are captured by a kernel" in note for note in result.notes)
+    assert not session.run("print(1)").notes
 
 
 def test_a_program_comes_back_whole(session: BaseSession) -> None:

@@ -176,7 +176,6 @@ def test_an_environment_is_for_micromamba() -> None:
         {"image": "a"},
         {"dockerfile": "a"},
         {"container_id": "a"},
-        {"keep_template": True},
         {"commit_container": True},
         {"commit_image_tag": "a:b"},
         {"mounts": ["/a:/b"]},

@@ -339,7 +339,6 @@ def the_end(session: Any, _: Path) -> object:
     seen = []
     for refused in (
         lambda: session.run("1"),
-        session.open,
         session.restart,
         lambda: session.sandbox,
         lambda: sandbox.exec("true"),
@@ -347,7 +346,9 @@ def the_end(session: Any, _: Path) -> object:
         with pytest.raises(SandboxError) as caught:
             refused()
         seen.append((type(caught.value), str(caught.value)))
-    return session.is_open, sandbox.poll(), seen
+    ended = session.is_open, sandbox.poll(), seen
+    session.open()
+    return ended, session.is_open
 
 
 def comparable(value: object) -> object:

@@ -131,11 +131,93 @@ def test_container_options_are_refused_and_not_ignored(option: str) -> None:
         create_session("bubblewrap", **{option: "x"})
 
 
-@pytest.mark.parametrize("option", ["keep_template", "commit_container"])
-def test_container_switches_are_refused(option: str) -> None:
+def test_container_switches_are_refused() -> None:
     """A switch that asks for an image is refused where there is none."""
-    with pytest.raises(UnsupportedError, match=option):
-        ArtifactSandboxSession("bubblewrap", **{option: True})
+    with pytest.raises(UnsupportedError, match="commit_container"):
+        ArtifactSandboxSession("bubblewrap", commit_container=True)
+    with pytest.raises(UnsupportedError, match="environment") as caught:
+        ArtifactSandboxSession("bubblewrap", environment="base")
+    assert "micromamba" in str(caught.value.hint)
+
+
+def test_where_no_image_is_built_none_is_kept() -> None:
+    assert "bubblewrap" == ArtifactSandboxSession("bubblewrap", keep_template=True).backend
+
+
+HARDENING: dict[str, Any] = {
+    "auto_remove": True,
+    "cap_add": [],
+    "cap_drop": ["ALL"],
+    "detach": True,
+    "network_mode": "none",
+    "privileged": False,
+    "read_only": True,
+    "security_opt": ["no-new-privileges:true"],
+    "user": "nobody",
+}
+
+
+def test_hardening_that_there_is_anyway_is_accepted() -> None:
+    """And it is there: code has no capability, and no way to another user or to the root."""
+    with create_session("bubblewrap", runtime_configs=HARDENING) as session:
+        result = session.run(
+            "import os\n"
+            "facts = dict(l.split(':', 1) for l in open('/proc/self/status'))\n"
+            "print(*(facts[k].strip() for k in ('CapEff', 'CapBnd', 'NoNewPrivs')), os.getuid())\n"
+            "open('/etc/x', 'w')"
+        )
+    effective, bounding, locked, user = result.stdout.split()
+    assert (0, 0, "1") == (int(effective, 16), int(bounding, 16), locked)
+    assert "0" != user
+    assert "Read-only file system" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"privileged": True},
+        {"cap_add": ["SYS_ADMIN"]},
+        {"read_only": False},
+        {"user": "root"},
+        {"user": "0:0"},
+        {"network_mode": "bridge"},
+        {"security_opt": ["no-new-privileges:false"]},
+        {"security_opt": ["no-new-privileges:true", "seccomp=unconfined"]},
+        {"auto_remove": False},
+    ],
+    ids=str,
+)
+def test_what_contradicts_the_hardening_is_refused(option: dict[str, Any]) -> None:
+    with pytest.raises(UnsupportedError, match=next(iter(option))):
+        create_session("bubblewrap", runtime_configs=option)
+
+
+@pytest.mark.parametrize("name", ["cap_drop", "privileged", "read_only", "security_opt", "user"])
+def test_hardening_that_nothing_enforces_is_refused(name: str) -> None:
+    with pytest.raises(UnsupportedError, match="nothing enforces it"):
+        create_session("local", runtime_configs={name: HARDENING[name]})
+
+
+def test_no_network_and_a_network() -> None:
+    with pytest.raises(ValidationError, match="network_mode"):
+        create_session("bubblewrap", network="open", runtime_configs={"network_mode": "none"})
+
+
+def test_the_working_directory_has_two_names() -> None:
+    for workdir in ("/sandbox", "/work"):
+        configs = {"working_dir": "/work"}
+        session = create_session("bubblewrap", workdir=workdir, runtime_configs=configs)
+        assert "/work" == session.config.workdir
+    with pytest.raises(ValidationError, match="working_dir"):
+        create_session("bubblewrap", workdir="/a", runtime_configs={"working_dir": "/b"})
+
+
+@pytest.mark.parametrize("backend", [None, "bubblewrap"])
+@pytest.mark.parametrize(("guess", "name"), [("memory", "mem_limit"), ("env", "environment")])
+def test_a_guessed_name_is_told_the_right_one(backend: str | None, guess: str, name: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        create_session(backend, runtime_configs={guess: "1g"})
+    assert f"did you mean {name!r}?" == caught.value.hint
 
 
 def test_runtime_configs_are_honoured_or_refused() -> None:

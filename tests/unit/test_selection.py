@@ -9,12 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from llm_sandbox import Sandbox, create_session
 from llm_sandbox.backends import selection
 from llm_sandbox.backends.containers.images.recipes import image_name
 from llm_sandbox.backends.containers.probe import look_at, looked_for_at
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.distribution import install_command
-from llm_sandbox.exceptions import IsolationUnavailableError, ValidationError
+from llm_sandbox.exceptions import (
+    BackendUnavailableError,
+    IsolationUnavailableError,
+    UnsupportedError,
+    ValidationError,
+)
 from llm_sandbox.settings import get_settings
 
 NOWHERE = "unix:///nowhere/engine.sock"
@@ -158,6 +164,83 @@ def test_an_engine_that_has_the_image_is_chosen(name, monkeypatch, without_bubbl
     assert backend is get_backend(name)
     assert IMAGE in reason
     assert "bubblewrap does not work here" in reason
+
+
+OPTIONS = {
+    "image=": {"image": "some/image"},
+    "dockerfile=": {"dockerfile": "Dockerfile"},
+    "container_id=": {"container_id": "some"},
+    "commit_container=": {"commit_container": True},
+    "mounts=": {"mounts": [f"{Path(__file__).parent}:/data:ro"]},
+    "runtime_configs['labels']": {"runtime_configs": {"cap_drop": ["ALL"], "labels": {"a": "b"}}},
+    "runtime_configs['read_only']": {"runtime_configs": {"read_only": False}},
+}
+
+
+@pytest.fixture
+def answering(engine, monkeypatch):
+    """A Docker engine that answers and has any image; none is asked for anything else."""
+    monkeypatch.delenv("LLM_SANDBOX_BACKEND", raising=False)
+    monkeypatch.setenv("DOCKER_HOST", engine([(200, b'{"Version": "1"}'), (200, b"{}")]))
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_an_option_of_containers_chooses_an_engine(option, answering):
+    """And the reason says which option that was."""
+    session = create_session(**OPTIONS[option])
+    assert ("docker", f"{option} needs a container engine, and docker answers") == (
+        session.backend,
+        session.backend_reason,
+    )
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_an_option_of_containers_without_an_engine(option, monkeypatch):
+    """The error names the option, what was tried, and what to do."""
+    monkeypatch.delenv("LLM_SANDBOX_BACKEND", raising=False)
+    with pytest.raises(BackendUnavailableError) as caught:
+        create_session(**OPTIONS[option])
+    assert caught.value.message.startswith(f"{option} needs a container engine")
+    assert "docker: there is no such socket" in caught.value.message
+    assert "podman: there is no such socket" in caught.value.message
+    assert "start Docker or Podman" in caught.value.hint
+
+
+def test_an_image_chooses_an_engine_for_a_sandbox(monkeypatch):
+    monkeypatch.delenv("LLM_SANDBOX_BACKEND", raising=False)
+    with pytest.raises(BackendUnavailableError, match="image= needs a container engine"):
+        Sandbox.create(image="some/image")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"keep_template": True}, {"runtime_configs": {"mem_limit": "1g", "read_only": True}}],
+    ids=str,
+)
+def test_what_needs_no_engine_chooses_as_before(options, monkeypatch):
+    monkeypatch.delenv("LLM_SANDBOX_BACKEND", raising=False)
+    assert "bubblewrap" == create_session(**options).backend
+
+
+def test_a_name_comes_before_an_option(monkeypatch):
+    with pytest.raises(UnsupportedError, match="image="):
+        create_session("bubblewrap", image="some/image")
+    monkeypatch.setenv("LLM_SANDBOX_BACKEND", "bubblewrap")
+    get_settings.cache_clear()
+    with pytest.raises(UnsupportedError, match="image="):
+        create_session(image="some/image")
+
+
+@pytest.mark.parametrize("name", ["docker", "podman"])
+def test_a_client_says_which_engine(name, monkeypatch):
+    """Nothing is asked of it yet."""
+    monkeypatch.delenv("LLM_SANDBOX_BACKEND", raising=False)
+    package = pytest.importorskip(name, reason=f"the package {name} is not installed")
+    maker = {"docker": "DockerClient", "podman": "PodmanClient"}[name]
+    options = {"version": "1.41"} if name == "docker" else {}
+    client = getattr(package, maker)(base_url=NOWHERE, **options)
+    backend, reason = selection.resolve(None, option="client=", client=client)
+    assert (name, f"the client is one of {name}") == (backend.name, reason)
 
 
 def test_where_engines_are_looked_for(monkeypatch, tmp_path):

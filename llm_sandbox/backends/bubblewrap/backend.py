@@ -54,6 +54,7 @@ class BubblewrapBackend(Backend):
     """See `Backend`. Safe to use from several threads."""
 
     name = "bubblewrap"
+    hardens = True
     writable_root = True
     search_path = SEARCH_PATH
 

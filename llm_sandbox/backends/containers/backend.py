@@ -28,7 +28,11 @@ from llm_sandbox.backends.containers.upkeep.labels import new_labels
 from llm_sandbox.backends.containers.upkeep.removal import wait_until_removed
 from llm_sandbox.backends.containers.volumes.engine_volume import READ_ONLY
 from llm_sandbox.backends.containers.volumes.guest import GuestVolume
-from llm_sandbox.backends.containers.volumes.layers import ContainerLayers, LayersVolume
+from llm_sandbox.backends.containers.volumes.layers import (
+    AttachedLayers,
+    ContainerLayers,
+    LayersVolume,
+)
 from llm_sandbox.backends.containers.volumes.runtime import Runtime, describe_runtime
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.layers import LayerPlace
@@ -304,14 +308,24 @@ class ContainerBackend(Backend):
 
     def layers(self, machine: Machine) -> LayerPlace:
         images = machine.images
-        if images is None or self.options.container_id is not None:
-            raise UnsupportedError(
-                "installing libraries as layers",
-                self.name,
-                "a container that was there before has no place for them",
-                hint="install them when the container is made, or name its image: image=",
-            )
+        if images is None:
+            raise UnsupportedError("installing libraries as layers", self.name)
         variant = " ".join(filter(None, (machine.python(), self.options.environment)))
+        if self.options.container_id is not None:
+            if not isinstance(machine, ContainerMachine):
+                raise UnsupportedError(
+                    "installing libraries as layers",
+                    self.name,
+                    "a kept session of a container that was there before has no place for them",
+                    hint="install them when the container is made, or name its image: image=",
+                )
+            origin = machine.origin
+            attached = AttachedLayers(
+                *(origin.engine, origin.container, origin.guest, origin.image, machine.image),
+                variant=variant,
+                fresh_machine=self._of_image(origin.image).create,
+            )
+            return LayerPlace(origin.guest, attached)
         image = ContainerLayers(
             self._layers_volume(),
             *images,
@@ -319,6 +333,14 @@ class ContainerBackend(Backend):
             fresh_machine=self.create,
         )
         return LayerPlace(LAYERS_ROOT, image)
+
+    def _of_image(self, image: str) -> "ContainerBackend":
+        """Return a backend of the same engine whose containers are made from an image."""
+        asked = self.options
+        options = ContainerOptions(lang=asked.lang, image=image, environment=asked.environment)
+        made = type(self)(options)
+        made.share_engine(self)
+        return made
 
     def prepare(self, network: Network = "blocked") -> None:
         def work() -> None:

@@ -97,15 +97,17 @@ def zygote_variables(home: str) -> dict[str, str]:
     return {"LANG": "C.UTF-8", **own, **python_environment.FORKABLE}
 
 
-def zygote_arguments(root: str, *, ahead: bool) -> list[str]:
+def zygote_arguments(root: str, *, ahead: bool, packages: str | None = None) -> list[str]:
     """The arguments by which a Python becomes the zygote.
 
     Args:
         root: Where the guest's code is.
         ahead: Whether it is started ahead of need. Otherwise it has one session to serve, which
             comes first: what that never uses is not loaded beside it.
+        packages: As in `KernelSpec`.
     """
-    command = guest_command(GuestPaths("", root), "zygote.main", isolated_site=False)
+    paths = GuestPaths("", root)
+    command = guest_command(paths, "zygote.main", isolated_site=False, packages=packages)
     return [*command[1:], *((get_settings().preload, "0") if ahead else ("lean", _PATIENCE_S))]
 
 
@@ -176,6 +178,7 @@ class ContainerMachine(SupervisedMachine):
         )
         self._loaded = loaded
         self._zygote_started = bool(facts.get("zygote"))
+        self._packages: str | None = None
 
     def _start(
         self, spec: ProcessSpec, near_in: int | None, far_in: int, *, wraps: bool = False
@@ -246,15 +249,22 @@ class ContainerMachine(SupervisedMachine):
             return super().start_kernel(spec)
         if not self._paths.python:
             raise KernelNotReadyError(f"the image {self.image} has no Python", hint=_KERNEL_HINT)
-        if not spec.cold and not self._zygote_started:
-            self.start_zygote()
+        if not spec.cold and (not self._zygote_started or spec.packages != self._packages):
+            self.start_zygote(spec.packages)
         if spec.warm:
             self._loaded.wait(_LOAD_S)
         return super().start_kernel(spec)
 
-    def start_zygote(self) -> None:
-        """Start what kernels are forked from, and return at once."""
-        argv = [self._paths.python, *zygote_arguments(self._paths.guest, ahead=self.spec.ahead)]
+    def start_zygote(self, packages: str | None = None) -> None:
+        """Start what kernels are forked from, and return at once.
+
+        Args:
+            packages: As in `KernelSpec`.
+        """
+        self._packages = packages
+        guest = self._paths.guest
+        arguments = zygote_arguments(guest, ahead=self.spec.ahead, packages=packages)
+        argv = [self._paths.python, *arguments]
         variables = {**self._environment, **zygote_variables(self.spec.workdir)}
         self._request("zygote", argv=argv, env=variables)
         self._zygote_started = True

@@ -44,6 +44,7 @@ class GvisorBackend(Backend):
     """See `Backend`. Safe to use from several threads."""
 
     name = "gvisor"
+    hardens = True
     search_path = SEARCH_PATH
 
     def __init__(self) -> None:

@@ -59,10 +59,10 @@ class MicromambaMachine(ContainerMachine):
                 f"the environment {name!r} cannot run a kernel: {reason}"
             ) from None
 
-    def start_zygote(self) -> None:
+    def start_zygote(self, packages: str | None = None) -> None:
         """Start what kernels are forked from, if the environment has a Python."""
         if self._paths.python:
-            super().start_zygote()
+            super().start_zygote(packages)
 
     def _not_ready(self, words: str) -> KernelNotReadyError:
         return KernelNotReadyError(

@@ -12,6 +12,9 @@ LINK_FILE = "link.txt"
 """A file in the layer with what the linker is told: a response file, as compilers take it by
 ``@FILE``."""
 
+_COMPILERS_OWN = frozenset({"libstdc++", "libc", "libm", "libgcc"})
+"""What people ask for by names that no package has: every compiler brings it."""
+
 _LIBRARY = re.compile(
     r"(?:usr/)?lib/(?:[a-z0-9_]+-linux-[a-z0-9]+/)?lib(?P<name>[A-Za-z0-9_+.-]+)\.(?:so|a)"
 )
@@ -27,6 +30,10 @@ class CppPackages(DebianPackages):
 
     def install(self, work: Workplace, specs: Sequence[str]) -> None:
         """See `Packages.install`."""
+        specs = [spec for spec in specs if spec not in _COMPILERS_OWN]
+        if not specs:
+            work.place(LINK_FILE, "")
+            return
         unpacked = self.fetch(work, specs)
         asked = {spec.partition("=")[0] for spec in specs}
         names: dict[str, None] = {}

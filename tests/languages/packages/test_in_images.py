@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from llm_sandbox import SandboxSession
+from llm_sandbox.exceptions import LibraryInstallationError
 from tests.languages.packages.sources import index_gems, make_gem, make_jar
 
 if TYPE_CHECKING:
@@ -64,3 +65,16 @@ def test_artifacts_are_fetched_here(cache: Path, repository: Repository, tmp_pat
     repository.add("org.demo:named:1", jar=make_jar({"org/demo/Named.class": compiled}))
     code = "System.out.println(org.demo.Named.of);"
     assert run("java", code, "org.demo:named:1") == "7\n"
+
+
+@pytest.mark.engine("docker", image="r")
+def test_a_package_of_r_finds_its_c_library(cache: Path) -> None:
+    """One that came after R was started, by an installation that keeps variables."""
+    with SandboxSession(lang="r", backend="docker") as session:
+        assert session.run("x <- 41").exit_code == 0
+        try:
+            session.install(["fs"])
+        except LibraryInstallationError as error:
+            pytest.skip(f"Debian's archive does not have it for us: {error.message}")
+        result = session.run("library(fs)\ncat(path_file('a/b.txt'), x + 1)")
+        assert (result.exit_code, result.stdout) == (0, "b.txt 42"), result.stderr

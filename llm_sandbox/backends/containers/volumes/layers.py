@@ -17,7 +17,7 @@ from llm_sandbox.backends.python_environment import LAYERS_ROOT
 from llm_sandbox.exceptions import SandboxTimeoutError
 from llm_sandbox.limits import Deadline
 
-__all__ = ["LAYERS_VOLUME", "ContainerLayers", "LayersVolume", "pack_layer"]
+__all__ = ["LAYERS_VOLUME", "AttachedLayers", "ContainerLayers", "LayersVolume", "pack_layer"]
 
 LAYERS_VOLUME = "llm-sandbox-layers"
 """Name of the volume."""
@@ -117,6 +117,43 @@ class ContainerLayers:
 
     def deliver(self, digest: str, folder: Path, deadline: Deadline) -> None:
         self._volume.add(self._image_id, digest, folder, deadline)
+
+
+class AttachedLayers(ContainerLayers):
+    """See `ImageLayers`: for a container that somebody else has made, and that has no volume.
+
+    Args:
+        engine: The engine.
+        container: The container's id.
+        folder: Where our files are in it, which are removed when the session ends.
+        image: Id of its image, which its Python is known by.
+        image_name: Its name, for people.
+        variant: As in `ContainerLayers`.
+        fresh_machine: Makes a machine of that image.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        container: str,
+        folder: str,
+        image: str,
+        image_name: str,
+        *,
+        variant: str,
+        fresh_machine: Callable[[MachineSpec], Machine],
+    ) -> None:
+        volume = LayersVolume(engine)
+        super().__init__(volume, image, image_name, variant=variant, fresh_machine=fresh_machine)
+        self._engine, self._container, self._folder = engine, container, folder
+
+    def marker(self, digest: str) -> str:
+        return f"{self._folder}/{_marker(digest)}"
+
+    def deliver(self, digest: str, folder: Path, deadline: Deadline) -> None:
+        packed = _together(pack_layer(digest, folder, deadline))
+        with self._engine.errors("copy", self._container):
+            self._engine.api.put_archive(self._container, self._folder, packed)
 
 
 def _together(pieces: Iterator[bytes]) -> Iterator[bytes]:

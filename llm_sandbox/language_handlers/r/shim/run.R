@@ -36,9 +36,27 @@ set_variable <- function(name, value) {
   } else {
     do.call(Sys.setenv, stats::setNames(list(value), name))
   }
+  # The loader read this variable when R was started, and does not look again.
+  if (name == "LD_LIBRARY_PATH") load_libraries(strsplit(value, ":", fixed = TRUE)[[1]])
   if (name %in% c("R_LIBS", "R_LIBS_USER")) {
     folders <- strsplit(Sys.getenv(c("R_LIBS", "R_LIBS_USER")), ":", fixed = TRUE)
     .libPaths(unique(c(unlist(folders), .libPaths())))
+  }
+}
+
+loader_path <- strsplit(Sys.getenv("LD_LIBRARY_PATH"), ":", fixed = TRUE)[[1]]
+
+# What is loaded is found by its name when a package asks for it, wherever it lies.
+load_libraries <- function(folders) {
+  folders <- setdiff(folders, loader_path)
+  loader_path <<- c(loader_path, folders)
+  files <- list.files(folders, "[.]so([.][0-9]+)*$", full.names = TRUE)
+  files <- unique(normalizePath(files[file.exists(files)]))
+  # Some need others of them, and come after those.
+  repeat {
+    loads <- vapply(files, function(file) !inherits(try(dyn.load(file), TRUE), "try-error"), NA)
+    if (!any(loads)) break
+    files <- files[!loads]
   }
 }
 
