@@ -8,6 +8,8 @@ used::
         assert sandbox_session.run("print(1)").stdout == "1\n"
 """
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,11 +23,13 @@ if TYPE_CHECKING:
 __all__ = [
     "pytest_addoption",
     "pytest_configure",
+    "pytest_runtest_makereport",
     "sandbox",
     "sandbox_backend",
     "sandbox_session",
 ]
 
+_OWN = str(Path(__file__).resolve().parents[1]) + os.sep
 _LIMITS = {"memory": "memory_bytes", "processes": "processes", "cpus": "cpus"}
 _MARKER = (
     "sandbox(lang, image, libraries, network, env, persistent, timeout, policy, memory, processes, "
@@ -48,6 +52,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Describe the marker."""
     config.addinivalue_line("markers", _MARKER)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+    """Leave the frames of this library out of the tracebacks of tests that use its fixtures.
+
+    ``--full-trace`` shows them.
+    """
+    failed = call.excinfo
+    used = {"sandbox", "sandbox_session"} & set(getattr(item, "fixturenames", ()))
+    if failed is None or not used or item.config.getoption("fulltrace", False):
+        return
+    theirs = failed.traceback.filter(lambda entry: not str(entry.path).startswith(_OWN))
+    if len(theirs) > 0:
+        failed.traceback = theirs
 
 
 @pytest.fixture(scope="session")
