@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Iterator, Mapping
 
     from llm_sandbox.sandbox import Sandbox
     from llm_sandbox.session.session import BaseSession
@@ -54,19 +54,26 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", _MARKER)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> "Generator[None, pytest.TestReport, pytest.TestReport]":
     """Leave the frames of this library out of the tracebacks of tests that use its fixtures.
 
     ``--full-trace`` shows them.
     """
-    failed = call.excinfo
     used = {"sandbox", "sandbox_session"} & set(getattr(item, "fixturenames", ()))
-    if failed is None or not used or item.config.getoption("fulltrace", False):
-        return
-    theirs = failed.traceback.filter(lambda entry: not str(entry.path).startswith(_OWN))
-    if len(theirs) > 0:
-        failed.traceback = theirs
+    modules: list[dict[str, Any]] = []
+    if call.excinfo is not None and used:
+        entries = [entry.frame for entry in call.excinfo.traceback]
+        modules = [one.f_globals for one in entries if str(one.code.path).startswith(_OWN)]
+    for names in modules:
+        names["__tracebackhide__"] = True
+    try:
+        return (yield)
+    finally:
+        for names in modules:
+            names.pop("__tracebackhide__", None)
 
 
 @pytest.fixture(scope="session")
