@@ -30,7 +30,7 @@ from ipykernel.ipkernel import IPythonKernel
 from jupyter_client.session import extract_header
 
 # isort: on
-from . import frames, parents
+from . import fonts, frames, parents
 from .cell_input import NO_INPUT, InputStream
 from .main_module import Script
 from .observer import Observer
@@ -422,6 +422,7 @@ class WireKernel(IPythonKernel):
         if "environment" in settings:
             os.environ.clear()
             os.environ.update(settings["environment"])
+            fonts.link_lists()
         for path in settings.get("library_paths", ()):
             if path not in sys.path:
                 sys.path.insert(1, path)
