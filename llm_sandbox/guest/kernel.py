@@ -7,6 +7,7 @@ message, so that a process holding a built kernel can fork as often as it likes.
 
 import asyncio
 import contextlib
+import fnmatch
 import functools
 import logging
 import os
@@ -29,7 +30,7 @@ from ipykernel.ipkernel import IPythonKernel
 from jupyter_client.session import extract_header
 
 # isort: on
-from . import frames, parents
+from . import fonts, frames, parents
 from .cell_input import NO_INPUT, InputStream
 from .confine import raise_data_limit
 from .main_module import Script
@@ -384,10 +385,45 @@ class WireKernel(IPythonKernel):
     def _flush_streams(self) -> None:
         self.streams.flush()
 
+    def do_history(
+        self,
+        hist_access_type: str,
+        output: bool,
+        raw: bool,
+        session: int | None = None,
+        start: int | None = None,
+        stop: int | None = None,
+        n: int | None = None,
+        pattern: str | None = None,
+        unique: bool = False,
+    ) -> dict[str, Any]:
+        """Answer with the cells of this session, of which nothing is on a disk."""
+        manager = self.shell.history_manager
+        cells = list(manager.input_hist_raw if raw else manager.input_hist_parsed)
+        found = [(0, number, cell) for number, cell in enumerate(cells) if number > 0]
+        if hist_access_type == "range":
+            last = len(cells) if stop is None else stop
+            found = [one for one in found if (start or 0) <= one[1] < last] if not session else []
+        elif hist_access_type == "search":
+            found = [one for one in found if fnmatch.fnmatchcase(one[2], pattern or "*")]
+            if unique:
+                found = sorted({one[2]: one for one in found}.values())
+        if hist_access_type != "range" and n is not None:
+            found = found[-n:] if n > 0 else []
+        if output:
+            results = self.shell.user_ns.get("Out", {})
+            told = [
+                (s, k, (cell, safe_text(results[k]) if k in results else None))
+                for s, k, cell in found
+            ]
+            return {"status": "ok", "history": told}
+        return {"status": "ok", "history": found}
+
     def _configure(self, settings: dict[str, Any]) -> None:
         if "environment" in settings:
             os.environ.clear()
             os.environ.update(settings["environment"])
+            fonts.link_lists()
         for path in settings.get("library_paths", ()):
             if path not in sys.path:
                 sys.path.insert(1, path)

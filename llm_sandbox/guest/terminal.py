@@ -19,6 +19,7 @@ import time
 
 from . import linux
 from .confine import close_all_but
+from .keys import LOOK_S, Keys, own_name
 from .machine import PlainMachine
 
 TYPE_CHECKING = False
@@ -68,11 +69,13 @@ def open_terminal(machine: PlainMachine, size: list[int], fds: list[int]) -> Ter
         os.setsid()
         machine.spec.confinement.apply()
         linux.set_undumpable()
+        unborn = own_name()
         linux.set_process_name("terminal")
         close_all_but([fds[0], fds[1], far_control.fileno(), far_seat.fileno()])
         try:
             # By the user that the program will be, so that it can open it by name.
             master, slave = os.openpty()
+            keys = Keys(master, os.ttyname(slave), unborn)
             _resize(master, *size)
         except OSError as error:
             far_seat.sendall(str(error).encode())
@@ -80,7 +83,7 @@ def open_terminal(machine: PlainMachine, size: list[int], fds: list[int]) -> Ter
         socket.send_fds(far_seat, [_OPENED], [slave])
         os.close(slave)
         far_seat.close()
-        _Carrier(master, fds[0], fds[1], far_control).run()
+        _Carrier(master, keys, fds[0], fds[1], far_control).run()
         os._exit(0)
 
     try:
@@ -139,17 +142,22 @@ class _Carrier:
 
     Args:
         master: The terminal's other side.
+        keys: When something is typed.
         source: What is read and typed.
         sink: Where what the terminal shows is written to.
         control: Where new sizes come from; it ends when the program has.
     """
 
-    def __init__(self, master: int, source: int, sink: int, control: socket.socket) -> None:
+    def __init__(
+        self, master: int, keys: Keys, source: int, sink: int, control: socket.socket
+    ) -> None:
         for fd in (master, sink):
             os.set_blocking(fd, False)
         control.setblocking(False)
         self._master, self._source, self._sink, self._control = master, source, sink, control
+        self._keys = keys
         self._typed = b""
+        self._held = False
         self._shown = b""
         self._sizes = b""
         self._reads_source, self._reads_control = True, True
@@ -165,7 +173,7 @@ class _Carrier:
             poll = select.poll()
             poll.register(self._sink, select.POLLOUT if self._shown else 0)
             # What waits for nothing is not asked: it would answer all the time that it has ended.
-            master = select.POLLOUT if self._typed else 0
+            master = select.POLLOUT if self._typed and not self._held else 0
             if not self._shown:
                 master |= select.POLLIN
             if self._is_used() and master:
@@ -190,8 +198,10 @@ class _Carrier:
 
     def _wait_ms(self) -> float | None:
         moments = []
+        if self._held:
+            moments.append(time.monotonic() + LOOK_S)
         if self._end_input_at is not None:
-            moments.append(self._end_input_at)
+            moments.append(self._end_input_at if not self._typed else time.monotonic() + LOOK_S)
         if self._unused_until is not None:
             moments.append(self._unused_until)
         if not self._reads_control and not self._shown:
@@ -232,6 +242,7 @@ class _Carrier:
         data = os.read(self._source, _PIECE)
         if data:
             self._typed = data
+            self._keys.begins_to_wait()
             self._ends_line = data.endswith(b"\n")
         else:
             self._reads_source = False
@@ -250,13 +261,14 @@ class _Carrier:
             self._unused_until = time.monotonic() + _UNUSED_S
             return
         self._shown = data
+        self._keys.was_shown()
         self._moved_at = time.monotonic()
 
     def _end_input(self) -> None:
         """Type the character that ends the input, again and again: a terminal forgets it once it
         was read, and a program that changes the terminal's mode loses it.
         """
-        if self._end_input_at is None or self._end_input_at > time.monotonic():
+        if self._typed or self._end_input_at is None or self._end_input_at > time.monotonic():
             return
         mode = termios.tcgetattr(self._master)
         key: bytes = mode[6][termios.VEOF]
@@ -267,10 +279,17 @@ class _Carrier:
         self._pause = min(2 * self._pause, _LONGEST_PAUSE_S)
 
     def _type(self) -> None:
+        self._held = False
         if not self._typed:
             return
+        count = self._keys.next(self._typed)
+        self._held = count == 0
+        if self._held:
+            return
         try:
-            self._typed = self._typed[os.write(self._master, self._typed) :]
+            written = os.write(self._master, self._typed[:count])
+            self._keys.was_typed(self._typed[:written])
+            self._typed = self._typed[written:]
         except BlockingIOError:
             pass
         except OSError:

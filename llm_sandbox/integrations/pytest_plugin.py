@@ -11,12 +11,14 @@ A run of `sandbox_session` is stopped after 60 seconds, and raises `SandboxTimeo
 marker's ``timeout=`` says otherwise, and ``timeout=None`` that nothing stops it.
 """
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from llm_sandbox.sandbox import Sandbox
     from llm_sandbox.session.session import BaseSession
@@ -24,11 +26,13 @@ if TYPE_CHECKING:
 __all__ = [
     "pytest_addoption",
     "pytest_configure",
+    "pytest_runtest_makereport",
     "sandbox",
     "sandbox_backend",
     "sandbox_session",
 ]
 
+_OWN = str(Path(__file__).resolve().parents[1]) + os.sep
 _LIMITS = ("memory", "processes", "cpus")
 _MARKER = (
     "sandbox(lang, image, libraries, network, env, persistent, timeout, policy, memory, processes, "
@@ -51,6 +55,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Describe the marker."""
     config.addinivalue_line("markers", _MARKER)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> "Generator[None, pytest.TestReport, pytest.TestReport]":
+    """Leave the frames of this library out of the tracebacks of tests that use its fixtures.
+
+    ``--full-trace`` shows them.
+    """
+    used = {"sandbox", "sandbox_session"} & set(getattr(item, "fixturenames", ()))
+    modules: list[dict[str, Any]] = []
+    if call.excinfo is not None and used:
+        entries = [entry.frame for entry in call.excinfo.traceback]
+        modules = [one.f_globals for one in entries if str(one.code.path).startswith(_OWN)]
+    for names in modules:
+        names["__tracebackhide__"] = True
+    try:
+        return (yield)
+    finally:
+        for names in modules:
+            names.pop("__tracebackhide__", None)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import collections
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from llm_sandbox.guest import frames
@@ -213,6 +213,21 @@ class Background:
             self._size = 0
             self._news = {}
         return [entry.finish() for entry in entries]
+
+    def notes(self, *, shared_pipes: bool) -> Iterator[str]:
+        """Yield what the user of a run is to know of what earlier ones left running.
+
+        Args:
+            shared_pipes: Whether processes of earlier runs could write into the run's own output.
+        """
+        if shared_pipes:
+            yield (
+                "A process that an earlier run started was still there: what child processes wrote "
+                "in this run may be its output."
+            )
+        news = self.news()
+        if news is not None:
+            yield news
 
     def news(self) -> str | None:
         """A sentence about what has come since this or `take` was last called; None for nothing."""

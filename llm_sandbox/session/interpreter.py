@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -34,7 +33,7 @@ from llm_sandbox.session.ended import WHY_ENDED, check_alive
 from llm_sandbox.session.kernel_setup import KernelSetup
 from llm_sandbox.session.lending import LentKernel, lend_kernel
 from llm_sandbox.session.pool import await_start, connect_kernel, shared_pool, start_kernel
-from llm_sandbox.session.program import Programs
+from llm_sandbox.session.program import Programs, figure_notes
 from llm_sandbox.settings import get_settings
 
 if TYPE_CHECKING:
@@ -50,7 +49,6 @@ _REPORT_S = 0.5
 """How long the report of a kernel's death by our hand may take."""
 _BACKGROUND = "background"
 _ANSWER_S = 5.0
-_DRAWS = re.compile(r"\b(?:matplotlib|plotly|pyplot|seaborn|altair|bokeh)\b")
 _OTHERWISE = "persistent=False runs each piece of code as a program of its own, without a kernel"
 
 
@@ -234,27 +232,13 @@ class Interpreter:
             return client
         except KernelNotReadyError as error:
             if self._config.persistent:
-                return self._start_with_packages(error)
+                from llm_sandbox.session.libraries import start_with_packages
+
+                return start_with_packages(
+                    self._backend, self.machine, self._start, error, _OTHERWISE
+                )
         self._has_kernel = False
         return None
-
-    def _start_with_packages(self, error: KernelNotReadyError) -> KernelClient:
-        """Start it with packages that its Python lacks, which are installed for that.
-
-        Raises:
-            KernelNotReadyError: There are none, or it does not start with them either.
-        """
-        from llm_sandbox.session.libraries import bring_kernel
-
-        why = None
-        try:
-            self._packages = bring_kernel(self._backend, self.machine)
-            if self._packages is not None:
-                return self._start()
-        except SandboxError as other:
-            why = f"bringing one there failed: {other.message}"
-        error.hint = "; ".join(filter(None, (error.hint, why, _OTHERWISE)))
-        raise error
 
     @property
     def machine(self) -> Machine:
@@ -275,7 +259,8 @@ class Interpreter:
     def _environment(self) -> dict[str, str]:
         return self._setup.environment(self.machine, self.library_variables)
 
-    def _start(self) -> KernelClient:
+    def _start(self, packages: str | None = None) -> KernelClient:
+        self._packages = packages or self._packages
         environment = {} if self._setup.is_python else self._environment()
         spec = self._setup.spec(self.machine, environment, cold=self._cold, packages=self._packages)
         self._is_starting = self._setup.is_late
@@ -332,6 +317,7 @@ class Interpreter:
         started = time.perf_counter()
         self._check_alive()
         is_program = self._programs is not None and self._is_program(code)
+        plots = self._setup.is_python and self._config.enable_plotting
         stale = not self._config.persistent and not self._fresh
         earlier = () if is_program or stale else self._replace_dead()
         if not is_program and (self._client is None or stale):
@@ -385,8 +371,8 @@ class Interpreter:
                 *earlier,
                 *notes,
                 *left.notes,
-                *self._background_notes(run),
-                *(self._figure_notes(code) if is_program else ()),
+                *self._background.notes(shared_pipes=run.shared_pipes),
+                *(figure_notes(code) if is_program and plots else ()),
             ),
         )
         if collector.callback_error is not None:
@@ -411,26 +397,6 @@ class Interpreter:
         if self._sandbox is None:
             raise ContainerGoneError("the sandbox has ended")
         return measure_space(self._sandbox, path)
-
-    def _background_notes(self, run: KernelRun) -> Iterator[str]:
-        if run.shared_pipes:
-            yield (
-                "A process that an earlier run started was still there: what child processes wrote "
-                "in this run may be its output."
-            )
-        news = self._background.news()
-        if news is not None:
-            yield news
-
-    def _figure_notes(self, code: str) -> tuple[str, ...]:
-        """What becomes of figures in a program of Python's, which nothing captures."""
-        if not (self._setup.is_python and self._config.enable_plotting and _DRAWS.search(code)):
-            return ()
-        note = (
-            "Figures are captured by a kernel, and this sandbox's Python has none: save them to "
-            "files, or use persistent=True, for which one is brought."
-        )
-        return (note,)
 
     def hear_background(self) -> None:
         """Take in all that runs have put out since they ended.

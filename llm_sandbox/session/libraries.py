@@ -1,27 +1,55 @@
 """A session's installed libraries: read-only layers that sessions share."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from llm_sandbox.backends.base import Backend, Machine
+from llm_sandbox.exceptions import KernelNotReadyError, SandboxError
+from llm_sandbox.kernel.client import KernelClient
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import Deadline
 from llm_sandbox.sandbox.files import SandboxFiles
 from llm_sandbox.session.layers import Layer, open_language_store, open_store
 from llm_sandbox.terminal import announce
 
-__all__ = ["Libraries", "bring_kernel"]
+__all__ = ["Libraries", "start_with_packages"]
 
 _DELIVER_S = 600.0
 _KERNEL = ("ipykernel", "matplotlib-inline")
 
 
-def bring_kernel(backend: Backend, machine: Machine) -> str | None:
-    """Have what a kernel consists of where a machine's Python finds it.
+def start_with_packages(
+    backend: Backend,
+    machine: Machine,
+    start: Callable[[str], KernelClient],
+    error: KernelNotReadyError,
+    otherwise: str,
+) -> KernelClient:
+    """Start a kernel with packages that its Python lacks, which are installed for that.
 
     Args:
         backend: The machine's.
         machine: One whose Python has no kernel.
+        start: Starts it with the packages of a folder in the machine.
+        error: What it did not start for.
+        otherwise: What else a user can do.
+
+    Raises:
+        KernelNotReadyError: `error`: there are none, or it does not start with them either.
+    """
+    why = None
+    try:
+        packages = _bring_kernel(backend, machine)
+        if packages is not None:
+            return start(packages)
+    except SandboxError as other:
+        why = f"bringing one there failed: {other.message}"
+    error.hint = "; ".join(filter(None, (error.hint, why, otherwise)))
+    raise error
+
+
+def _bring_kernel(backend: Backend, machine: Machine) -> str | None:
+    """Have what a kernel consists of where a machine's Python finds it.
 
     Returns:
         The folder in the machine; None where nothing can be brought, because its Python is this

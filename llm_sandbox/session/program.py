@@ -3,6 +3,7 @@ without one.
 """
 
 import contextlib
+import re
 import secrets
 import signal
 import textwrap
@@ -23,11 +24,24 @@ from llm_sandbox.session.kernel_setup import KernelSetup
 from llm_sandbox.session.program_displays import ProgramDisplays
 from llm_sandbox.session.program_streams import Tail, Words, follow_program
 
-__all__ = ["Programs"]
+__all__ = ["Programs", "figure_notes"]
+
+_DRAWS = re.compile(r"\b(?:matplotlib|plotly|pyplot|seaborn|altair|bokeh)\b")
 
 _PLACE = "/tmp"  # noqa: S108 - inside the sandbox
 _SHORTEST_S = 0.001
 _LONGEST_UPKEEP_S = 60.0
+
+
+def figure_notes(code: str) -> tuple[str, ...]:
+    """Return what becomes of figures in a program of Python's, which nothing captures."""
+    if not _DRAWS.search(code):
+        return ()
+    note = (
+        "Figures are captured by a kernel, and this sandbox's Python has none: save them to files, "
+        "or use persistent=True, for which one is brought."
+    )
+    return (note,)
 
 
 class Programs:

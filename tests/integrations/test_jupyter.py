@@ -129,6 +129,24 @@ def test_files_beside_the_notebook_are_there(tmp_path: Path) -> None:
     assert done.cells[0].outputs[0].text == "['data', 'table.csv'] [1]\n"
 
 
+def test_a_file_that_is_not_there_is_told_how_it_comes_in(tmp_path: Path) -> None:
+    """Where it is beside the notebook; of others nothing is said."""
+    (tmp_path / "secret.txt").write_text("no")
+    cells = ["open('secret.txt')", "open('none.txt')", f"open({str(tmp_path)!r} + '/secret.txt')"]
+    done = execute(cells, "sandboxed", tmp_path)
+    told = ["--file secret.txt" in cell.outputs[0].traceback[-1] for cell in done.cells]
+    assert told == [True, False, False]
+    assert not any("--file" in cell.outputs[0].evalue for cell in done.cells)
+
+
+def test_a_kernelspec_has_logos(tmp_path: Path) -> None:
+    from llm_sandbox.integrations.jupyter import install_kernelspec
+
+    placed = install_kernelspec("drawn", backend="bubblewrap", prefix=str(tmp_path))
+    assert (placed / "logo-64x64.png").read_bytes().startswith(b"\x89PNG")
+    assert {"logo-32x32.png", "logo-svg.svg"} <= {path.name for path in placed.iterdir()}
+
+
 def test_nothing_of_this_computer_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Neither its variables nor its files, which the ordinary kernel has."""
     monkeypatch.setenv("A_SECRET", "42")
@@ -354,7 +372,7 @@ class TestProtocol(jupyter_kernel_test.KernelTests):  # type: ignore[misc]
     incomplete_code_samples = ["print('''hello", "def f(x):\n  x*2"]  # noqa: RUF012
     invalid_code_samples = ["import = 7q"]  # noqa: RUF012
     code_inspect_sample = "zip"
-    supported_history_operations = ()  # a session keeps none on the disk
+    supported_history_operations = ("tail", "range", "search")
     code_execute_result = [  # noqa: RUF012
         {"code": "1+2+3", "result": "6"},
         {"code": "[n*n for n in range(1, 4)]", "result": "[1, 4, 9]"},

@@ -63,6 +63,31 @@ def test_fourth(sandbox_session):
     assert "4 passed" in done.stdout
 
 
+FAILING = """
+def helper(session):
+    session.run("import time; time.sleep(60)", timeout=0.2)
+
+def test_slow(sandbox_session):
+    helper(sandbox_session)
+
+def test_without():
+    from llm_sandbox import create_session
+    create_session(lang="no-such-language")
+"""
+
+
+def test_tracebacks_end_where_the_test_does(tmp_path: Path) -> None:
+    """Frames of the library are left out, unless they are asked for, or the fixtures not used."""
+    words = ("--sandbox-backend", "bubblewrap", "-k", "slow")
+    done = run(tmp_path, FAILING, *words)
+    assert done.returncode == 1
+    assert "SandboxTimeoutError" in done.stdout
+    assert "test_it.py:3: SandboxTimeoutError" in done.stdout
+    assert "session.py" not in done.stdout
+    assert "session.py" in run(tmp_path, FAILING, *words, "--full-trace").stdout
+    assert "create.py" in run(tmp_path, FAILING, "-k", "without").stdout
+
+
 def test_mistakes_are_named(tmp_path: Path) -> None:
     """An option that there is not, a marker without names, a backend that there is not."""
     done = run(

@@ -15,13 +15,14 @@ from llm_sandbox.backends.bubblewrap.house import House, new_user
 from llm_sandbox.backends.bubblewrap.isolation import describe_isolation
 from llm_sandbox.backends.bubblewrap.machine import BubblewrapMachine
 from llm_sandbox.backends.bubblewrap.mounted import Mounted
-from llm_sandbox.backends.bubblewrap.root import BUILD_ROOT, describe_root
+from llm_sandbox.backends.bubblewrap.root import BUILD_ROOT, Layout, describe_root
 from llm_sandbox.backends.bubblewrap.selftest import explain_failure, proof_file, verify
 from llm_sandbox.backends.bubblewrap.writable import (
     describe_writable,
     explain_root,
     open_saved_root,
 )
+from llm_sandbox.backends.font_lists import font_lists
 from llm_sandbox.backends.hardening.cgroups import Cgroup, find_tree
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.host_root import SEARCH_PATH
@@ -132,7 +133,7 @@ class BubblewrapBackend(Backend):
             return self._create(house, spec, report, mounted=mounted)
         # What one sandbox was given, no other one's supervisor has.
         with hold_volumes(spec.mounts) as held:
-            layout = describe_root(network=spec.network == "open", layers=_layers())
+            layout = _layout(spec.network)
             mounted.stage(layout, is_root=os.geteuid() == 0)
             house = House(self, spec.network, layout, mounted=mounted)
             try:
@@ -275,7 +276,7 @@ class BubblewrapBackend(Backend):
         house = self._houses.get(network)
         if house is None or not house.connection.is_alive:
             environment.compile_guest()
-            layout = describe_root(network=network == "open", layers=_layers())
+            layout = _layout(network)
             try:
                 house = House(self, network, layout)
             except IsolationUnavailableError:
@@ -299,6 +300,13 @@ class BubblewrapBackend(Backend):
             houses, self._houses = [*self._houses.values(), *self._own_houses], {}
             for house in houses:
                 house.connection.close(wait_s=5.0)
+
+
+def _layout(network: Network) -> Layout:
+    layout = describe_root(network=network == "open", layers=_layers())
+    for name, text in font_lists(get_settings().cache_dir).items():
+        layout.files[f"{environment.GUEST_ROOT}/fonts/{name}"] = text
+    return layout
 
 
 def _layers() -> Path:

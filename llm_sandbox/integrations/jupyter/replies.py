@@ -4,13 +4,18 @@ Python's kernel is Jupyter's own and answers all that front ends ask. Those of o
 code and say what came of it; the rest of Jupyter's protocol is here.
 """
 
+import re
+import shlex
 from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from llm_sandbox.const import VERSION
 from llm_sandbox.integrations.jupyter.languages import NotebookLanguage
 
-__all__ = ["KernelReplies", "RunnerReplies", "unanswerable"]
+__all__ = ["KernelReplies", "NotebookReplies", "RunnerReplies", "unanswerable"]
+
+_NOT_FOUND = re.compile(r"No such file or directory: '([^'\x00-\x1f]{1,255})'")
 
 _PROTOCOL = "5.3"
 """The version of Jupyter's messages that kernels here speak."""
@@ -82,6 +87,47 @@ class KernelReplies:
         """
         del asked, kind
         return content
+
+
+class NotebookReplies(KernelReplies):
+    """Python's kernel for a notebook in a folder, of whose files the sandbox has none by itself.
+
+    Args:
+        folder: The notebook's folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def present(
+        self, asked: Mapping[str, Any], kind: str, content: dict[str, Any]
+    ) -> dict[str, Any] | None:
+        """Say of a file that was not found how it comes in; see `KernelReplies.present`."""
+        del asked
+        if kind != "error" or content.get("ename") != "FileNotFoundError":
+            return content
+        name = self._beside(str(content.get("evalue", "")))
+        if name is None:
+            return content
+        words = (
+            f"{name} is beside the notebook, and not in the sandbox. A kernel that copies it in at "
+            f"each start: llm-sandbox kernelspec install --file {shlex.quote(name)}"
+        )
+        return {**content, "traceback": [*content.get("traceback", ()), words]}
+
+    def _beside(self, text: str) -> str | None:
+        """The file of the notebook's folder that an error names; None where there is none."""
+        # trust: what it says is shown to a person, and the code does not hear of it.
+        found = _NOT_FOUND.search(text)
+        if found is None:
+            return None
+        path = PurePosixPath(found[1])
+        if path.is_absolute() or ".." in path.parts or not path.parts:
+            return None
+        try:
+            return str(path) if (self._folder / path).is_file() else None
+        except (OSError, ValueError):
+            return None
 
 
 class RunnerReplies(KernelReplies):
