@@ -3,7 +3,6 @@
 Packages outside can add one with an entry point in the group ``llm_sandbox.backends``.
 """
 
-import os
 import threading
 from functools import cache
 from importlib import import_module
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.const import SandboxBackend
 from llm_sandbox.exceptions import UnsupportedBackendError
+from llm_sandbox.host.forks import after_fork
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -44,7 +44,7 @@ def _renew_lock() -> None:
 
 
 # Another thread may hold it while this process is forked.
-os.register_at_fork(after_in_child=_renew_lock)
+after_fork(_renew_lock)
 
 
 def _installed() -> "EntryPoints":

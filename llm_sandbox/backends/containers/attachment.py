@@ -4,9 +4,10 @@ import contextlib
 import os
 import socket
 import struct
+import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 __all__ = ["AttachTransport", "raw_socket"]
 
@@ -25,7 +26,7 @@ class AttachTransport:
         log: Takes what the container writes to standard error.
     """
 
-    def __init__(self, connection: socket.socket, log: BinaryIO) -> None:
+    def __init__(self, connection: socket.socket, log: IO[bytes]) -> None:
         connection.setblocking(False)
         self._socket = connection
         self._log = log
@@ -46,6 +47,8 @@ class AttachTransport:
 
     def send(self, pieces: Sequence[bytes | memoryview]) -> int:
         """See `guest.transport.Transport`."""
+        if sys.platform == "win32":
+            return self._socket.send(b"".join(pieces))
         return self._socket.sendmsg(pieces)
 
     def _strip(self, data: memoryview) -> bytes:

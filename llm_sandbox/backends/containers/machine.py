@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -23,7 +23,6 @@ from llm_sandbox.backends.base import (
 )
 from llm_sandbox.backends.connection import SupervisorConnection
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.entering import find_process
 from llm_sandbox.backends.containers.snapshots import SAVED_SITE, SAVED_WORKDIR, save_container
 from llm_sandbox.backends.overdue import watch_overdue
 from llm_sandbox.backends.snapshot import Snapshot
@@ -33,7 +32,9 @@ from llm_sandbox.exceptions import (
     ContainerGoneError,
     KernelNotReadyError,
     SandboxError,
+    UnsupportedError,
 )
+from llm_sandbox.host.guest_numbers import GuestSignal
 from llm_sandbox.settings import get_settings
 
 __all__ = [
@@ -182,7 +183,7 @@ class ContainerMachine(SupervisedMachine):
         return raw
 
     def _end_overdue(self, raw: RawProcess) -> None:
-        late = Exit(_TIMED_OUT, signal=signal.SIGKILL, timed_out=True)
+        late = Exit(_TIMED_OUT, signal=GuestSignal.SIGKILL, timed_out=True)
         try:
             if not super().kill(raw.id):
                 raw.ending.set(late)
@@ -217,8 +218,18 @@ class ContainerMachine(SupervisedMachine):
 
     @contextlib.contextmanager
     def process_in_network(self) -> Iterator[int]:
-        network = self._connection.hello.get("network")
-        yield find_process(self.origin.engine, self.origin.container, network)
+        if sys.platform == "linux":
+            from llm_sandbox.backends.containers.entering import find_process
+
+            network = self._connection.hello.get("network")
+            yield find_process(self.origin.engine, self.origin.container, network)
+        else:
+            raise UnsupportedError(
+                "a network with rules",
+                self.isolation.backend,
+                "a Linux host's kernel keeps its rules",
+                hint="run this on Linux, where the bubblewrap backend takes rules from any user",
+            )
 
     def start_kernel(self, spec: KernelSpec) -> RawKernel:
         """See `Machine`. One that is kept ready, ``warm``, is forked when all is loaded."""
