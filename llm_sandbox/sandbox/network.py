@@ -1,6 +1,7 @@
 """A sandbox's network: the way out through a gate, and the tunnels in."""
 
 import logging
+import sys
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -147,6 +148,13 @@ class SandboxNetwork:
                 "its programs have another network already: "
                 f"{machine.isolation.controls['network'].by}",
                 hint="use the bubblewrap, docker or podman backend",
+            )
+        if sys.platform != "linux":
+            raise UnsupportedError(
+                "a network with rules",
+                backend,
+                "the gate that keeps them stands in the kernel of a Linux host",
+                hint="run this on Linux, or use network='blocked'",
             )
         from llm_sandbox.egress.gate import Gate
         from llm_sandbox.egress.planted import plant

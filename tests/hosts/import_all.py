@@ -16,7 +16,12 @@ def main(platform: str) -> int:
     import llm_sandbox
 
     failed = 0
-    names = [found.name for found in pkgutil.walk_packages(llm_sandbox.__path__, "llm_sandbox.", onerror=lambda _: None)]
+    names = [
+        found.name
+        for found in pkgutil.walk_packages(
+            llm_sandbox.__path__, "llm_sandbox.", onerror=lambda _: None
+        )
+    ]
     for name in names:
         if is_linux_only(name) or name.endswith("__main__"):
             continue

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -32,7 +31,6 @@ from llm_sandbox.exceptions import (
     ContainerGoneError,
     KernelNotReadyError,
     SandboxError,
-    UnsupportedError,
 )
 from llm_sandbox.host.guest_numbers import GuestSignal
 from llm_sandbox.settings import get_settings
@@ -218,18 +216,11 @@ class ContainerMachine(SupervisedMachine):
 
     @contextlib.contextmanager
     def process_in_network(self) -> Iterator[int]:
-        if sys.platform == "linux":
-            from llm_sandbox.backends.containers.entering import find_process
+        # Of Linux alone; see `SandboxNetwork`.
+        from llm_sandbox.backends.containers.entering import find_process
 
-            network = self._connection.hello.get("network")
-            yield find_process(self.origin.engine, self.origin.container, network)
-        else:
-            raise UnsupportedError(
-                "a network with rules",
-                self.isolation.backend,
-                "a Linux host's kernel keeps its rules",
-                hint="run this on Linux, where the bubblewrap backend takes rules from any user",
-            )
+        network = self._connection.hello.get("network")
+        yield find_process(self.origin.engine, self.origin.container, network)
 
     def start_kernel(self, spec: KernelSpec) -> RawKernel:
         """See `Machine`. One that is kept ready, ``warm``, is forked when all is loaded."""
