@@ -3,6 +3,7 @@
 Packages outside can add one with an entry point in the group ``llm_sandbox.backends``.
 """
 
+import sys
 import threading
 from functools import cache
 from importlib import import_module
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.const import SandboxBackend
-from llm_sandbox.exceptions import UnsupportedBackendError
+from llm_sandbox.exceptions import BackendUnavailableError, UnsupportedBackendError
 from llm_sandbox.host.forks import after_fork
+from llm_sandbox.host.places import system_name
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -28,6 +30,8 @@ _BUILT = {
     SandboxBackend.MICROMAMBA: "llm_sandbox.backends.micromamba.backend:MicromambaBackend",
     SandboxBackend.PODMAN: "llm_sandbox.backends.podman.backend:PodmanBackend",
 }
+
+_OF_LINUX = (SandboxBackend.BUBBLEWRAP, SandboxBackend.GVISOR, SandboxBackend.LOCAL)
 
 
 def available_names() -> list[str]:
@@ -59,6 +63,7 @@ def get_backend(name: str) -> Backend:
 
     Raises:
         UnsupportedBackendError: There is none, or it is not in this version yet.
+        BackendUnavailableError: It needs Linux, and this is another system.
     """
     with _lock:
         return _get_backend(str(name).lower())
@@ -66,6 +71,12 @@ def get_backend(name: str) -> Backend:
 
 @cache
 def _get_backend(name: str) -> Backend:
+    if sys.platform != "linux" and name in _OF_LINUX:
+        raise BackendUnavailableError(
+            f"{name} needs Linux, and this is {system_name()}",
+            backend=name,
+            hint="use Docker Desktop, or an engine elsewhere (DOCKER_HOST): backend='docker'",
+        )
     target = _BUILT.get(name)  # type: ignore[call-overload]
     if target is None:
         for point in _installed():

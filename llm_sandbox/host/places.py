@@ -4,7 +4,12 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["home_folder", "user_folder", "user_id", "usual_place"]
+__all__ = ["home_folder", "system_name", "user_folder", "user_id", "usual_place"]
+
+
+def system_name() -> str:
+    """The operating system that this runs on, for people."""
+    return {"darwin": "macOS", "win32": "Windows", "linux": "Linux"}.get(sys.platform, sys.platform)
 
 
 def user_id() -> int:

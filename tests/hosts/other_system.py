@@ -4,8 +4,8 @@ What the type stubs say is absent there is taken away: names, and whole modules.
 own, abstract sockets and system calls by number or by the C library fail for this library's code
 alone, so that the standard library and the tests go on. Other processes see nothing of it.
 
-`tests.hosts.darwin` and `tests.hosts.windows` are pytest plugins that do this when they are loaded,
-which has to be before the library is: ``python -m pytest -p tests.hosts.darwin tests/...``.
+`tests.hosts.darwin` is a pytest plugin that does this when it is loaded, which has to be before the
+library is: ``python -m pytest -p tests.hosts.darwin tests/...``.
 """
 
 from __future__ import annotations
@@ -15,16 +15,15 @@ import contextlib
 import functools
 import importlib
 import os
-import select
 import selectors
-import socket
-import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 _MODULES = (
     *("errno", "fcntl", "grp", "mmap", "os", "pty", "pwd", "resource", "select", "signal"),
@@ -43,11 +42,10 @@ _CHOOSING = (
 )
 _FILES_OF_LINUX = ("/proc/", "/sys/", "/dev/shm/", "/run/user/")
 _CALLS_OF_LINUX = {"prctl", "syscall", "setns", "unshare", "mount", "umount2", "memfd_create"}
-_NOT_A_SOCKET = 10038
 
 
 def become(platform: str) -> None:
-    """Make this process one of `platform`: ``darwin`` or ``win32``."""
+    """Make this process one of `platform`, as `sys.platform` has it: ``darwin``."""
     loaded = [name for name in sys.modules if name.partition(".")[0] == "llm_sandbox"]
     assert not loaded, f"loaded before: {loaded}"
     for name in (*_CHOOSING, *_MODULES):
@@ -56,13 +54,9 @@ def become(platform: str) -> None:
     absent = {name: _names(name, "linux") - _names(name, platform) for name in _MODULES}
     whole = [name for name in _MODULES if not _names(name, platform)]
     _refuse_what_is_of_linux()
-    if platform == "win32":
-        _refuse_what_windows_lacks()
-        selectors.DefaultSelector = selectors.SelectSelector  # type: ignore[misc, assignment]
-    else:
-        # On macOS it is one of kqueue; the name that passes descriptors is there, and loses some.
-        selectors.DefaultSelector = selectors.PollSelector  # type: ignore[misc, assignment]
-        absent["socket"] |= {"SCM_RIGHTS", "send_fds", "recv_fds"}
+    # On macOS it is one of kqueue; what passes descriptors is there, and loses some.
+    selectors.DefaultSelector = selectors.PollSelector  # type: ignore[misc, assignment]
+    absent["socket"] |= {"SCM_RIGHTS", "send_fds", "recv_fds"}
     for name, missing in absent.items():
         for each in missing:
             if hasattr(sys.modules[name], each):
@@ -146,80 +140,3 @@ def _refuse_what_is_of_linux() -> None:
 
     for name in ("stat", "lstat", "readlink", "access", "statvfs"):
         setattr(os, name, looks(getattr(os, name)))
-
-
-def _refuse_what_windows_lacks() -> None:
-    def is_direct() -> bool:
-        return str(sys._getframe(2).f_globals.get("__name__")).startswith("llm_sandbox.")
-
-    def by_path(original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if is_direct():
-                if any(kwargs.get(f"{end}dir_fd") is not None for end in ("", "src_", "dst_")):
-                    raise NotImplementedError("dir_fd unavailable on this platform")
-                if original.__name__ == "open" and Path(args[0]).is_dir():
-                    raise PermissionError(13, "Permission denied", args[0])
-            return original(*args, **kwargs)
-
-        return call
-
-    for name in ("link", "mkdir", "open", "readlink", "rename", "replace", "rmdir", "stat"):
-        setattr(os, name, by_path(getattr(os, name)))
-    os.unlink = by_path(os.unlink)
-
-    def of_file(original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def call(fd: int, *args: Any) -> Any:
-            if is_direct() and stat.S_ISSOCK(os.fstat(fd).st_mode):
-                raise OSError(9, "Bad file descriptor")
-            return original(fd, *args)
-
-        return call
-
-    for name in ("read", "write", "close", "dup"):
-        setattr(os, name, of_file(getattr(os, name)))
-
-    original_select = select.select
-
-    def select_sockets(
-        reads: list[Any], writes: list[Any], others: list[Any], timeout: float | None = None
-    ) -> Any:
-        for each in (*reads, *writes, *others):
-            if not stat.S_ISSOCK(
-                os.fstat(each if isinstance(each, int) else each.fileno()).st_mode
-            ):
-                raise OSError(_NOT_A_SOCKET, "An operation was attempted on something not a socket")
-        if not (reads or writes or others):
-            raise OSError(10022, "An invalid argument was supplied")
-        return original_select(reads, writes, others, timeout)
-
-    select.select = select_sockets
-    selectors.SelectSelector._select = staticmethod(select_sockets)  # type: ignore[attr-defined]
-
-    class Absent:
-        def __init__(self, name: str) -> None:
-            self._found = getattr(socket.socket, name)
-
-        def __get__(self, instance: Any, owner: Any) -> Any:
-            if is_direct():
-                raise AttributeError("not on Windows")
-            return self._found if instance is None else self._found.__get__(instance, owner)
-
-    for name in ("sendmsg", "recvmsg", "recvmsg_into"):
-        setattr(socket.socket, name, Absent(name))
-
-    original_pair = socket.socketpair
-
-    def pair() -> tuple[socket.socket, socket.socket]:
-        """What Windows has: two ends of a TCP connection."""
-        return original_pair() if not is_direct() else _tcp_pair()
-
-    socket.socketpair = pair  # type: ignore[assignment]
-
-
-def _tcp_pair() -> tuple[socket.socket, socket.socket]:
-    with socket.create_server(("127.0.0.1", 0), backlog=1) as listener:
-        near = socket.create_connection(listener.getsockname())
-        far, _ = listener.accept()
-        return near, far

@@ -8,14 +8,12 @@ import contextlib
 import os
 import ssl
 import threading
-from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
 import pytest
 
-from llm_sandbox import Sandbox, create_session
-from llm_sandbox.backends.containers.backend import ContainerBackend
+from llm_sandbox import PIPE, Sandbox, create_session
 from llm_sandbox.backends.containers.probe import look_at
 from llm_sandbox.backends.docker.backend import DockerBackend
 from llm_sandbox.exceptions import (
@@ -26,6 +24,12 @@ from llm_sandbox.exceptions import (
 from llm_sandbox.mounts import Bind
 from llm_sandbox.testing.suite import eventually
 from tests.hosts.tls_engine import TlsEngine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from llm_sandbox.backends.containers.backend import ContainerBackend
 
 pytestmark = pytest.mark.engine("docker", image="python")
 _SOCKET = "/var/run/docker.sock"
@@ -99,7 +103,7 @@ def test_much_output_arrives_whole(backend: ContainerBackend) -> None:
 
 def test_much_goes_in_and_out_at_once(backend: ContainerBackend) -> None:
     with Sandbox.create(backend=backend) as sandbox:
-        echo = sandbox.exec("cat", stdin=True)
+        echo = sandbox.exec("cat", stdin=PIPE)
         assert echo.stdin is not None
         piece = os.urandom(1 << 16)
         writer = threading.Thread(target=lambda: [echo.stdin.write(piece) for _ in range(64)])
@@ -145,7 +149,7 @@ def test_closing_ends_the_container(backend: ContainerBackend) -> None:
 def test_a_port_is_reached_through_it(backend: ContainerBackend) -> None:
     with Sandbox.create(backend=backend, ports=[8000]) as sandbox:
         sandbox.exec("python3", "-m", "http.server", "8000", "--bind", "127.0.0.1")
-        tunnel = sandbox.tunnels[8000]
+        tunnel = sandbox.tunnels()[8000]
 
         def answers() -> bool:
             with (

@@ -42,6 +42,10 @@ def _carry_tls(tls: ssl.SSLSocket, plain: socket.socket) -> None:
             _TlsBridge(tls, plain).run()
     finally:
         plain.close()
+        # The answer that docker-py keeps with it holds it open.
+        answer = getattr(tls, "_response", None)
+        if answer is not None:
+            answer.close()
         tls.close()
 
 
