@@ -171,7 +171,7 @@ def _library_version(name: str) -> str | None:
 
 
 def _bwrap() -> dict[str, Any]:
-    if sys.platform != "linux":
+    if system_name() != "Linux":
         return {"problem": f"bubblewrap needs Linux, and this is {system_name()}", "hint": None}
     from llm_sandbox.backends.bubblewrap.binary import find_bwrap
     from llm_sandbox.settings import get_settings

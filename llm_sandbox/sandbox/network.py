@@ -1,7 +1,6 @@
 """A sandbox's network: the way out through a gate, and the tunnels in."""
 
 import logging
-import sys
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from llm_sandbox.backends import base
 from llm_sandbox.backends.base import Control, Isolation, Machine
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
+from llm_sandbox.host.places import system_name
 from llm_sandbox.network import Network, NetworkEvent, NetworkRules, rules_of
 from llm_sandbox.sandbox.delivery import deliver_certificates
 from llm_sandbox.sandbox.tls_tunnel import TlsPort
@@ -149,7 +149,7 @@ class SandboxNetwork:
                 f"{machine.isolation.controls['network'].by}",
                 hint="use the bubblewrap, docker or podman backend",
             )
-        if sys.platform != "linux":
+        if system_name() != "Linux":
             raise UnsupportedError(
                 "a network with rules",
                 backend,

@@ -77,14 +77,16 @@ def test_the_stand_in_fails_where_macos_does() -> None:
         "__import__('socket').socket(1).bind('\\0name')": "OSError",
     }
     lines = "".join(
-        f"try:\n    {code}\n    print('it works')\nexcept Exception as e:\n    print(type(e).__name__)\n"
+        f"try:\n    {code}\n    print('it works')\n"
+        "except Exception as error:\n    print(type(error).__name__)\n"
         for code in tries
     )
     done = run("-c", f"{_HERE}import os\n{lines}")
     assert done.stdout.split("\n")[:-1] == list(tries.values()), done.stderr
     files = (
         'import types; m = types.ModuleType(\'llm_sandbox.x\'); code = """\n'
-        "for call in (lambda: open('/proc/self/status'), lambda: __import__('os').stat('/proc/1')):\n"
+        "import os\n"
+        "for call in (lambda: open('/proc/self/status'), lambda: os.stat('/proc/1')):\n"
         "    try: call(); print('it works')\n"
         '    except FileNotFoundError: print(\'no such file\')\n"""\n'
         "exec(compile(code, 'x', 'exec'), m.__dict__)\n"
