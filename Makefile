@@ -37,6 +37,8 @@ lint: $(VENV)/.stamp-dev ## Check format, style, types and layers
 	@$(BIN)/ruff check .
 	$(SAY) "types"
 	@$(BIN)/mypy
+	$(SAY) "types on macOS"
+	@$(BIN)/python tests/hosts/check_types.py darwin
 	$(SAY) "layers"
 	@$(BIN)/lint-imports
 

@@ -5,6 +5,7 @@ Start with `create_session` (an interpreter) or `Sandbox` (a machine). Names are
 are first used.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -247,6 +248,11 @@ def __getattr__(name: str) -> Any:
         raise ImportError(f"{__name__} has no {name}; instead, {_INSTEAD[name]}", name=__name__)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if sys.platform == "win32":
+        raise ImportError(
+            "llm_sandbox does not run on Windows itself: run it in WSL 2, where Docker Desktop's "
+            "engine answers as well"
+        )
     value = getattr(import_module(f"{__name__}.{module}"), name)
     globals()[name] = value
     return value

@@ -4,10 +4,12 @@ import base64
 import builtins
 import hashlib
 import os
-import tempfile
 import threading
 import weakref
 from pathlib import Path
+
+from llm_sandbox.host.forks import after_fork
+from llm_sandbox.host.temporary import read_at, unnamed_file, write_at
 
 __all__ = ["Content"]
 
@@ -86,8 +88,7 @@ class _Segment:
     """A file without a name that contents are appended to; closed when the last of them is gone."""
 
     def __init__(self) -> None:
-        with tempfile.TemporaryFile(buffering=0) as file:
-            self._fd = os.dup(file.fileno())
+        self._fd = unnamed_file()
         self.used = 0
         weakref.finalize(self, os.close, self._fd)
 
@@ -95,14 +96,14 @@ class _Segment:
         offset = self.used
         view = memoryview(data).cast("B")
         while view:
-            written = os.pwrite(self._fd, view, self.used)
+            written = write_at(self._fd, view, self.used)
             self.used += written
             view = view[written:]
         return offset
 
     def read(self, offset: int, size: int) -> bytes:
         pieces = []
-        while size > 0 and (piece := os.pread(self._fd, size, offset)):
+        while size > 0 and (piece := read_at(self._fd, size, offset)):
             pieces.append(piece)
             offset += len(piece)
             size -= len(piece)
@@ -114,7 +115,7 @@ class _Store:
 
     def __init__(self) -> None:
         self._reset()
-        os.register_at_fork(after_in_child=self._reset)
+        after_fork(self._reset)
 
     def _reset(self) -> None:
         # A child that went on writing into its parent's file would write over what the parent adds.

@@ -3,7 +3,6 @@
 import contextlib
 import itertools
 import os
-import signal
 import socket
 import subprocess
 import tempfile
@@ -13,7 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Protocol
+from typing import IO, Any, Protocol
 
 from llm_sandbox.backends.base import Ending, Exit
 from llm_sandbox.exceptions import (
@@ -23,6 +22,7 @@ from llm_sandbox.exceptions import (
     SandboxError,
 )
 from llm_sandbox.guest.control import ControlChannel, Message
+from llm_sandbox.host.guest_numbers import GuestSignal, exit_status
 
 __all__ = [
     "Command",
@@ -63,7 +63,7 @@ class RunningSupervisor(Protocol):
         """Wait until it has ended."""
 
 
-Launch = Callable[[socket.socket, BinaryIO], RunningSupervisor]
+Launch = Callable[[socket.socket, IO[bytes]], RunningSupervisor]
 """Starts a supervisor on the far end of its control connection; what it writes for people goes to
 the file."""
 
@@ -77,7 +77,7 @@ _NEXT = "make a new one: nothing in this one is left"
 def launch_process(command: Command) -> Launch:
     """Return what starts a supervisor as a process of this machine."""
 
-    def launch(far: socket.socket, log: BinaryIO) -> RunningSupervisor:
+    def launch(far: socket.socket, log: IO[bytes]) -> RunningSupervisor:
         inherited: list[int] = []
         try:
             words, inherited = command(far.fileno())
@@ -118,6 +118,7 @@ class SupervisorConnection:
         launch: Starts it.
         backend: Name for error messages.
         on_event: Called in the listening thread with every event but exits.
+        channel: Makes this process's end of the control connection.
         look: Called, in a thread of its own, when an answer is slow to come; returns why none can
             come, or None when nothing is known to be in its way.
 
@@ -131,6 +132,7 @@ class SupervisorConnection:
         *,
         backend: str,
         on_event: Callable[[Message], None] = lambda message: None,
+        channel: Callable[[socket.socket], ControlChannel] = ControlChannel,
         look: Callable[[], SandboxError | None] = lambda: None,
     ) -> None:
         self._backend = backend
@@ -144,10 +146,10 @@ class SupervisorConnection:
         self._oom_of: dict[str, Callable[[], bool]] = {}
         self._closed = False
         self.owner = os.getpid()
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as this is
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as this is
         self._ready: Future[Message] = Future()
         near, far = socket.socketpair()
-        self._channel = ControlChannel(near)
+        self._channel = channel(near)
         self._thread = threading.Thread(
             target=self._live,
             args=(launch, far),
@@ -231,7 +233,7 @@ class SupervisorConnection:
         # Why the machines ended is known before anyone hears that a program in them has.
         self._on_event({"event": "gone", "reason": end.reason})
         for ending in endings.values():
-            ending.set(Exit(137, signal=int(signal.SIGKILL), oom_killed=end.oom_killed))
+            ending.set(Exit(137, signal=int(GuestSignal.SIGKILL), oom_killed=end.oom_killed))
 
     def request(
         self, op: str, fds: Sequence[int] = (), *, answer_s: float = _ANSWER_S, **fields: Any
@@ -354,12 +356,11 @@ class SupervisorConnection:
 
 def _read_exit(message: Message, oom: Callable[[], bool] | None) -> Exit:
     status: int = message["status"]
-    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
-    code = 128 + number if number is not None else os.WEXITSTATUS(status)
+    code, number = exit_status(status)
     # A program that ended by itself just before its deadline was not ended by that.
-    timed_out = bool(message["timed_out"]) and number == signal.SIGKILL
+    timed_out = bool(message["timed_out"]) and number == GuestSignal.SIGKILL
     oom_killed = False
-    if not timed_out and code == 128 + signal.SIGKILL:
+    if not timed_out and code == 128 + GuestSignal.SIGKILL:
         # 137 without a signal: a shell that says how its last command ended. Asking takes the
         # kernel's count back, so it is not asked for any other end.
         oom_killed = bool(message["over_memory"]) or (oom is not None and oom())

@@ -1,21 +1,19 @@
-"""Reaching the network of a machine that a supervisor keeps: its ports, and its namespace."""
+"""Reaching the ports of a machine that a supervisor keeps."""
 
-import contextlib
 import errno
 import os
 import socket
-import struct
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable
 from typing import Any
 
-from llm_sandbox.exceptions import BackendError
-from llm_sandbox.guest.errands import CARRIED, HANDED, PRESENT, REFUSED
+from llm_sandbox.guest.names import CARRIED, HANDED, REFUSED
+from llm_sandbox.host.guest_numbers import host_errno
 
-__all__ = ["connect_port", "process_in_network"]
+__all__ = ["connect_port"]
 
 _ANSWER_S = 30.0
 _ERROR_BYTES = 16
-_CREDENTIALS = struct.Struct("3i")
 
 
 def connect_port(request: Callable[..., dict[str, Any]], machine: str, port: int) -> socket.socket:
@@ -39,7 +37,7 @@ def connect_port(request: Callable[..., dict[str, Any]], machine: str, port: int
             request("agent", (far.fileno(),), machine=machine, serves="port", port=port)
         near.settimeout(_ANSWER_S)
         # trust: the answer is one byte and a number; descriptors come from beside the machine only.
-        answer, descriptors, _, _ = socket.recv_fds(near, 1, 1)
+        answer, descriptors = _receive_answer(near)
         if answer == HANDED and descriptors:
             near.close()
             return socket.socket(fileno=descriptors[0])
@@ -55,37 +53,15 @@ def connect_port(request: Callable[..., dict[str, Any]], machine: str, port: int
         raise
 
 
-@contextlib.contextmanager
-def process_in_network(request: Callable[..., dict[str, Any]], machine: str) -> Iterator[int]:
-    """Have a process in the network namespace of a machine that lives on this kernel.
-
-    Args:
-        request: Asks the machine's supervisor.
-        machine: The machine's key.
-
-    Yields:
-        The process's number as this process sees it. It ends with the block.
-
-    Raises:
-        BackendError: The kernel does not tell.
-    """
-    near, far = socket.socketpair()
-    with near:
-        near.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        near.settimeout(_ANSWER_S)
-        with far:
-            request("agent", (far.fileno(),), machine=machine, serves="presence")
-        room = socket.CMSG_SPACE(_CREDENTIALS.size)
-        answer, ancillary, _, _ = near.recvmsg(1, room)
-        for level, kind, payload in ancillary:
-            if (level, kind, answer) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS, PRESENT):
-                process = _CREDENTIALS.unpack(payload)[0]
-                if process > 0:
-                    yield process
-                    return
-        raise BackendError("the process in the sandbox's network could not be found", op="network")
+def _receive_answer(connection: socket.socket) -> tuple[bytes, list[int]]:
+    if sys.platform == "linux":
+        answer, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
+        return answer, descriptors
+    # all machines are in containers, which hand nothing over
+    return connection.recv(1), []
 
 
 def _error_number(connection: socket.socket) -> int:
     text = connection.recv(_ERROR_BYTES)
-    return int(text) if text.isdigit() and int(text) in errno.errorcode else errno.ECONNREFUSED
+    number = host_errno(int(text)) if text.isdigit() else None
+    return errno.ECONNREFUSED if number is None else number

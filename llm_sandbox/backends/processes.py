@@ -1,7 +1,6 @@
 """A program and an interpreter: what is asked for, what a machine gives, and how they end."""
 
 import math
-import signal
 import socket
 import threading
 import time
@@ -11,6 +10,7 @@ from typing import Literal, Self
 
 from llm_sandbox.backends.terminals import Terminal
 from llm_sandbox.const import RunCause
+from llm_sandbox.host.guest_numbers import GuestSignal
 from llm_sandbox.limits import Limits
 
 __all__ = [
@@ -131,13 +131,13 @@ def ended_by(ended: Exit, limits: Limits) -> RunCause | None:
     if limits.cpu_seconds is not None and ended.cpu_s is not None:
         # The limit counts the clock's ticks, of which a busy machine gives a process parts only;
         # SIGKILL comes a second after SIGXCPU, to those who ignore that.
-        shares: dict[int, float] = {signal.SIGXCPU: 0.5, signal.SIGKILL: 1.0}
+        shares: dict[int, float] = {GuestSignal.SIGXCPU: 0.5, GuestSignal.SIGKILL: 1.0}
         share = shares.get(number or 0, math.inf)
         if ended.cpu_s >= share * whole_seconds(limits.cpu_seconds):
             return RunCause.CPU
-    if number == signal.SIGXFSZ:
+    if number == GuestSignal.SIGXFSZ:
         return RunCause.FILE_SIZE
-    if number == signal.SIGSYS:
+    if number == GuestSignal.SIGSYS:
         return RunCause.PERMISSION
     if ended.signal is not None:
         return RunCause.SIGNAL

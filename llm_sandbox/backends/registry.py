@@ -3,7 +3,7 @@
 Packages outside can add one with an entry point in the group ``llm_sandbox.backends``.
 """
 
-import os
+import sys
 import threading
 from functools import cache
 from importlib import import_module
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.const import SandboxBackend
-from llm_sandbox.exceptions import UnsupportedBackendError
+from llm_sandbox.exceptions import BackendUnavailableError, UnsupportedBackendError
+from llm_sandbox.host.forks import after_fork
+from llm_sandbox.host.places import system_name
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -29,6 +31,8 @@ _BUILT = {
     SandboxBackend.PODMAN: "llm_sandbox.backends.podman.backend:PodmanBackend",
 }
 
+_OF_LINUX = (SandboxBackend.BUBBLEWRAP, SandboxBackend.GVISOR, SandboxBackend.LOCAL)
+
 
 def available_names() -> list[str]:
     """The names that `get_backend` knows, sorted."""
@@ -44,7 +48,7 @@ def _renew_lock() -> None:
 
 
 # Another thread may hold it while this process is forked.
-os.register_at_fork(after_in_child=_renew_lock)
+after_fork(_renew_lock)
 
 
 def _installed() -> "EntryPoints":
@@ -59,6 +63,7 @@ def get_backend(name: str) -> Backend:
 
     Raises:
         UnsupportedBackendError: There is none, or it is not in this version yet.
+        BackendUnavailableError: It needs Linux, and this is another system.
     """
     with _lock:
         return _get_backend(str(name).lower())
@@ -66,6 +71,12 @@ def get_backend(name: str) -> Backend:
 
 @cache
 def _get_backend(name: str) -> Backend:
+    if sys.platform != "linux" and name in _OF_LINUX:
+        raise BackendUnavailableError(
+            f"{name} needs Linux, and this is {system_name()}",
+            backend=name,
+            hint="use Docker Desktop, or an engine elsewhere (DOCKER_HOST): backend='docker'",
+        )
     target = _BUILT.get(name)  # type: ignore[call-overload]
     if target is None:
         for point in _installed():

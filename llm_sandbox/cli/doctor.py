@@ -1,7 +1,6 @@
 """`llm-sandbox doctor`: what works on this machine, how strongly, and what to type for the rest."""
 
 import json
-import os
 import platform
 import sys
 import warnings
@@ -25,6 +24,7 @@ from llm_sandbox.exceptions import (
     SandboxError,
     UnsupportedBackendError,
 )
+from llm_sandbox.host.places import system_name, user_id
 from llm_sandbox.terminal import strip_controls
 
 __all__ = ["BackendFinding", "Findings", "examine", "main"]
@@ -110,7 +110,7 @@ def examine() -> Findings:
             "version": platform.python_version(),
             "executable": sys.executable,
             "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-            "user": str(os.geteuid()),
+            "user": str(user_id()),
         },
         libraries={name: _library_version(name) for name in _LIBRARIES},
         bwrap=_bwrap(),
@@ -175,6 +175,8 @@ def _library_version(name: str) -> str | None:
 
 
 def _bwrap() -> dict[str, Any]:
+    if system_name() != "Linux":
+        return {"problem": f"bubblewrap needs Linux, and this is {system_name()}", "hint": None}
     from llm_sandbox.backends.bubblewrap.binary import find_bwrap
     from llm_sandbox.settings import get_settings
 

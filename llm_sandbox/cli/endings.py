@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import signal
 import sys
 from collections.abc import Iterator
 from typing import NoReturn
@@ -18,6 +17,7 @@ from llm_sandbox.exceptions import (
     SandboxError,
     SecurityViolationError,
 )
+from llm_sandbox.host.guest_numbers import GuestSignal, signal_name
 
 __all__ = [
     "INTERRUPTED",
@@ -98,8 +98,8 @@ def explain_end(
     elif result.oom_killed:
         size = memory_bytes >> 20
         sentences.append(f"killed at the memory limit of {size} MiB; --memory sets another")
-    elif result.signal not in (None, signal.SIGINT):
-        sentences.append(f"the program was ended by {_signal_name(result.signal or 0)}")
+    elif result.signal not in (None, GuestSignal.SIGINT):
+        sentences.append(f"the program was ended by {signal_name(result.signal or 0)}")
     if result.dropped_bytes:
         size = result.dropped_bytes
         sentences.append(f"{size} bytes of output were over the limit, and have been left out")
@@ -120,10 +120,3 @@ def leave_unwritable(failure: OSError) -> int:
         return PIPE_CLOSED
     say(f"cannot write the program's output: {failure.strerror}")
     return SANDBOX_FAILED
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -9,14 +9,16 @@ from __future__ import annotations
 import array
 import collections
 import json
-import os
 import socket
 import struct
 from collections.abc import Sequence
 
+from . import ends
+
 _HEADER = struct.Struct("<IB")
 _MAX_RECORD = 64 << 20
 _MAX_FDS = 16
+_CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
@@ -43,12 +45,16 @@ class ControlChannel:
 
     def send(self, message: Message, fds: Sequence[int] = ()) -> None:
         """Send one record; blocks while the peer is slow. The descriptors stay open here."""
-        body = json.dumps(message).encode()
-        record = _HEADER.pack(len(body), len(fds)) + body
+        record = self._record(message, len(fds))
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
         sent = self.socket.sendmsg([record], ancillary)
         if sent < len(record):
             self.socket.sendall(memoryview(record)[sent:])
+
+    @staticmethod
+    def _record(message: Message, count: int) -> bytes:
+        body = json.dumps(message).encode()
+        return _HEADER.pack(len(body), count) + body
 
     def receive(self) -> tuple[Message, list[int]] | None:
         """Wait for one record; None when the peer is gone."""
@@ -69,7 +75,7 @@ class ControlChannel:
     def close(self) -> None:
         """Close the socket and every descriptor that was received and not handed out."""
         while self._fds:
-            os.close(self._fds.popleft())
+            ends.close(self._fds.popleft())
         self.socket.close()
 
     def _take(self) -> tuple[Message, list[int]] | None:
@@ -84,7 +90,7 @@ class ControlChannel:
     def _fill(self) -> bool:
         try:
             data, ancillary, _, _ = self.socket.recvmsg(
-                1 << 16, socket.CMSG_SPACE(4 * _MAX_FDS), socket.MSG_CMSG_CLOEXEC
+                1 << 16, socket.CMSG_SPACE(4 * _MAX_FDS), _CLOSE_ON_EXEC
             )
         except ConnectionResetError:
             return False
@@ -93,6 +99,9 @@ class ControlChannel:
                 received = array.array("i")
                 received.frombytes(payload[: len(payload) - len(payload) % received.itemsize])
                 self._fds.extend(received)
+        return self._add(data)
+
+    def _add(self, data: bytes) -> bool:
         self._buffer += data
         if len(self._buffer) >= _HEADER.size and _HEADER.unpack_from(self._buffer)[0] > _MAX_RECORD:
             return False

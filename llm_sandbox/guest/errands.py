@@ -17,6 +17,7 @@ from . import linux
 from .confine import close_all_but
 from .launch import launch_files
 from .machine import NamespaceMachine, PlainMachine
+from .names import CARRIED, HANDED, PRESENT, REFUSED
 from .relay import Relay
 
 TYPE_CHECKING = False
@@ -28,10 +29,6 @@ if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
 
 _LOOPBACK = "127.0.0.1"
 _CONNECT_S = 10.0
-HANDED, CARRIED, REFUSED, PRESENT = b"H", b"C", b"R", b"P"
-"""First byte of an answer: a descriptor comes with it; what follows are the connection's own bytes;
-an error number follows; the sender's credentials come with it.
-"""
 
 
 def launch(machine: PlainMachine, request: Message, connection: int) -> int:

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from . import linux, memory
 from .confine import Confinement, close_all_but, join_cgroups
 from .mount_points import mount_path, open_mount_point
+from .names import USER_ID
 from .users import find_user
 
 TYPE_CHECKING = False
@@ -28,8 +29,6 @@ if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
 _NAMESPACES = linux.CLONE_NEWNS | linux.CLONE_NEWIPC | linux.CLONE_NEWUTS
 _KILL_ALL = b"K"
 _DETACH = 2
-USER_ID = 65532
-"""The user id that a machine's processes see as theirs."""
 
 
 class MachineSpec:

@@ -11,9 +11,8 @@ import os
 import stat
 
 from . import linux
+from .names import LINKED
 
-LINKED = "a program's link is in the path of a mount"
-"""How the message begins when the path of a mount point is refused."""
 _PATH = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_LINKS = 8
 

@@ -26,27 +26,14 @@ from __future__ import annotations
 
 import collections
 import json
-import os
 import selectors
 import socket
 import struct
 
+from . import ends
 from .control import ControlChannel
-from .streams import (
-    BOTH,
-    FROM_PEER,
-    NULL,
-    TO_PEER,
-    WINDOW,
-    Stream,
-    comes_later,
-    hand_over,
-    held_by,
-    kind_of,
-    open_pipe,
-    order,
-    shut_down,
-)
+from .ends import BOTH, FROM_PEER, NULL, TO_PEER
+from .streams import WINDOW, Stream, comes_later, hand_over, order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
@@ -120,7 +107,7 @@ class Multiplexer:
         finally:
             hand_over(self._streams.values())
             for stream in self._streams.values():
-                os.close(stream.fd)
+                ends.close(stream.fd)
             self._control.close()
             self._selector.close()
 
@@ -134,11 +121,11 @@ class Multiplexer:
             message, fds = record
             passed, streams = [], []
             for fd in fds:
-                kind = kind_of(fd)
+                kind = ends.kind_of(fd)
                 self._last += 1
                 passed.append(_PASSED.pack(kind, self._last))
                 if kind == NULL:
-                    os.close(fd)
+                    ends.close(fd)
                 else:
                     streams.append(self._add(self._last, fd, kind))
             order(streams)
@@ -162,7 +149,7 @@ class Multiplexer:
     def _read(self, stream: Stream) -> int:
         """Read some of a stream and send it; returns how much."""
         try:
-            data = os.read(stream.fd, min(_CHUNK, stream.credit))
+            data = ends.read(stream.fd, min(_CHUNK, stream.credit))
         except BlockingIOError:
             return 0
         except OSError:
@@ -182,7 +169,7 @@ class Multiplexer:
         for pipe in stream.pipes:
             if not pipe.reading:
                 continue
-            held = held_by(pipe.fd)
+            held = ends.held_by(pipe.fd)
             if held:
                 stream.owed[pipe] = held
             while pipe in stream.owed and pipe.credit and self._read(pipe):
@@ -303,20 +290,20 @@ class Multiplexer:
             self._control.send(message, theirs)
         finally:
             for fd in theirs:
-                os.close(fd)
+                ends.close(fd)
 
     def _stand_in(self, kind: int, number: int) -> int:
         """Make what stands for a descriptor of the peer's; returns the end that is handed on."""
         if kind == NULL:
-            return os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+            return ends.open_null()
         if kind == BOTH:
-            mine, theirs = (end.detach() for end in socket.socketpair())
+            mine, theirs = (ends.take_over(end) for end in socket.socketpair())
             self._add(number, mine, BOTH)
         elif kind == TO_PEER:
-            theirs, mine = open_pipe()
+            theirs, mine = ends.open_pipe()
             self._add(number, mine, FROM_PEER)
         else:
-            mine, theirs = open_pipe()
+            mine, theirs = ends.open_pipe()
             self._add(number, mine, TO_PEER)
         return theirs
 
@@ -334,7 +321,7 @@ class Multiplexer:
     def _write(self, stream: Stream) -> None:
         while stream.pending and not comes_later(stream):
             try:
-                sent = os.write(stream.fd, stream.pending[0])
+                sent = ends.write(stream.fd, stream.pending[0])
             except BlockingIOError:
                 break
             except OSError:
@@ -371,14 +358,14 @@ class Multiplexer:
         if stream.ending and stream.writing and not stream.pending:
             stream.writing = False
             if stream.is_socket:
-                shut_down(stream.fd)
+                ends.shut_down(stream.fd)
         if stream.reading or stream.writing:
             self._watch(stream)
             return
         if stream.interest:
             self._selector.unregister(stream.fd)
         del self._streams[stream.number]
-        os.close(stream.fd)
+        ends.close(stream.fd)
 
     def _watch(self, stream: Stream) -> None:
         reads = stream.reading and stream.credit and not self._paused and not stream.owed

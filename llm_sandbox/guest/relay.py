@@ -6,11 +6,12 @@ however fast either is. An end that has nothing more to say is told to the other
 
 from __future__ import annotations
 
-import os
 import selectors
 import socket
 import threading
 from collections.abc import Callable
+
+from . import ends
 
 _CHUNK = 1 << 18
 _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
@@ -74,8 +75,8 @@ class Relay:
         self._new: list[_Pair] = []
         self._lock = threading.Lock()
         self._closing = False
-        self._wake_read, self._wake_write = os.pipe()
-        os.set_blocking(self._wake_read, False)
+        self._wake_read, self._wake_write = ends.open_pipe()
+        ends.set_non_blocking(self._wake_read)
         self._selector.register(self._wake_read, _READ)
 
     def add(
@@ -95,7 +96,7 @@ class Relay:
         with self._lock:
             if not self._closing:
                 self._new.append(pair)
-                os.write(self._wake_write, b"+")
+                ends.write(self._wake_write, b"+")
                 return
         self._end(pair)
 
@@ -104,7 +105,7 @@ class Relay:
         with self._lock:
             if not self._closing:
                 self._closing = True
-                os.write(self._wake_write, b"-")
+                ends.write(self._wake_write, b"-")
 
     def run(self, *, until_empty: bool = False) -> None:
         """Carry until `close`.
@@ -119,7 +120,7 @@ class Relay:
                     return
                 for key, events in self._selector.select():
                     if key.fd == self._wake_read:
-                        os.read(self._wake_read, 4096)
+                        ends.read(self._wake_read, 4096)
                     elif key.data.pair in self._pairs:
                         self._serve(key.data, events)
         finally:
@@ -128,8 +129,8 @@ class Relay:
             for pair in list(self._pairs):
                 self._end(pair)
             self._selector.close()
-            os.close(self._wake_read)
-            os.close(self._wake_write)
+            ends.close(self._wake_read)
+            ends.close(self._wake_write)
 
     def _take_new(self) -> None:
         with self._lock:

@@ -13,8 +13,6 @@ import collections
 import contextlib
 import itertools
 import os
-import select
-import signal
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +21,9 @@ from typing import Any, Literal
 
 from llm_sandbox.backends.base import Exit, RawKernel
 from llm_sandbox.exceptions import ContainerGoneError
-from llm_sandbox.guest import frames
+from llm_sandbox.guest import ends, frames
+from llm_sandbox.host.guest_numbers import GuestSignal
+from llm_sandbox.host.waiting import IN, OUT, Poll, receive_now, send_now
 from llm_sandbox.kernel.background import Background
 from llm_sandbox.kernel.collector import Collector, StreamName
 from llm_sandbox.kernel.conversation import Conversation
@@ -101,11 +101,11 @@ class KernelClient:
         self.is_lost = False
         """Whether code may still be running that nobody waits for: the caller kills."""
         self._pipes: dict[int, StreamName] = {raw.stdout: "stdout", raw.stderr: "stderr"}
-        self._poll = select.poll()
+        self._poll = Poll()
         for fd in self._pipes:
-            os.set_blocking(fd, False)
-            self._poll.register(fd, select.POLLIN)
-        self._poll.register(raw.stream, select.POLLIN)
+            ends.set_non_blocking(fd)
+            self._poll.register(fd, IN)
+        self._poll.register(raw.stream, IN)
 
     @property
     def exit(self) -> Exit | None:
@@ -117,7 +117,7 @@ class KernelClient:
         lives.
         """
         with contextlib.suppress(BlockingIOError, ConnectionError):
-            if not self._raw.stream.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
+            if not receive_now(self._raw.stream, 1, socket.MSG_PEEK):
                 return self._raw.ending.wait(_DEATH_REPORT_S)
         return self.exit
 
@@ -219,7 +219,7 @@ class KernelClient:
             background.sent(request)
         conversation = Conversation(request, _REPLIES[kind], collector, stdin, background)
         if stop is not None:
-            self._poll.register(stop, select.POLLIN)
+            self._poll.register(stop, IN)
         try:
             run = self._converse(conversation, deadline, stop)
             started, others = collector.observed.started_process, conversation.others
@@ -260,7 +260,7 @@ class KernelClient:
                     return KernelRun("unresponsive", late=not stopped, stopped=stopped)
                 if now >= next_interrupt:
                     next_interrupt = now + _INTERRUPT_EVERY_S
-                    self._interrupt(signal.SIGINT)
+                    self._interrupt(GuestSignal.SIGINT)
             alive = self._step(conversation, _pause(deadline, give_up, next_interrupt))
             if conversation.is_complete:
                 self._drain(conversation.add_pipe)
@@ -293,14 +293,14 @@ class KernelClient:
             if fd in self._pipes:
                 self._read_pipe(fd, conversation.add_pipe)
             elif fd == stream:
-                if events & ~select.POLLOUT:
+                if events & ~OUT:
                     alive = self._read_frames(conversation)
                 self._push()
         return alive
 
     def _read_pipe(self, fd: int, add: Callable[[StreamName, bytes], None]) -> None:
         try:
-            data = os.read(fd, _READ)
+            data = ends.read(fd, _READ)
         except BlockingIOError:
             return
         if data:
@@ -308,7 +308,7 @@ class KernelClient:
         else:
             self._poll.unregister(fd)
             del self._pipes[fd]
-            os.close(fd)
+            ends.close(fd)
 
     def _read_frames(self, conversation: Conversation) -> bool:
         try:
@@ -332,7 +332,7 @@ class KernelClient:
             # Twice, because a full pipe that is being written to would never be empty.
             with contextlib.suppress(BlockingIOError):
                 for _ in range(2):
-                    data = os.read(fd, _READ)
+                    data = ends.read(fd, _READ)
                     if data:
                         add(self._pipes[fd], data)
 
@@ -344,7 +344,7 @@ class KernelClient:
         """
         stream = self._raw.stream.fileno()
         for _ in range(_MOST_READS):
-            ready = [fd for fd, events in self._poll.poll(0) if events & select.POLLIN]
+            ready = [fd for fd, events in self._poll.poll(0) if events & IN]
             if not ready:
                 return
             for fd in ready:
@@ -358,7 +358,7 @@ class KernelClient:
 
     def _hear_frames(self) -> bool:
         try:
-            data = self._raw.stream.recv(_READ >> 2, socket.MSG_DONTWAIT)
+            data = receive_now(self._raw.stream, _READ >> 2)
         except (BlockingIOError, ConnectionError):
             return False
         self._reader.feed(data)
@@ -413,12 +413,12 @@ class KernelClient:
         """
         with contextlib.suppress(OSError):
             while self._outbox:
-                sent = self._raw.stream.send(self._outbox[0], socket.MSG_DONTWAIT)
+                sent = send_now(self._raw.stream, self._outbox[0])
                 self._outbox[0] = self._outbox[0][sent:]
                 if not self._outbox[0]:
                     self._outbox.popleft()
-        waiting = select.POLLOUT if self._outbox else 0
-        self._poll.modify(self._raw.stream, select.POLLIN | waiting)
+        waiting = OUT if self._outbox else 0
+        self._poll.modify(self._raw.stream, IN | waiting)
 
     def settle(self) -> bool:
         """Send and hear to the end what is half sent or half heard; whether that was possible."""
@@ -443,7 +443,7 @@ class KernelClient:
             self.hear()
         self._raw.stream.close()
         for fd in self._pipes:
-            os.close(fd)
+            ends.close(fd)
         self._pipes = {}
 
 

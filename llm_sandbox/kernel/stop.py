@@ -1,8 +1,9 @@
 """The wish that one run ends, said from another thread than the one that runs it."""
 
-import os
 import threading
 from typing import Self
+
+from llm_sandbox.host.waiting import Wake
 
 __all__ = ["Stop"]
 
@@ -17,7 +18,7 @@ class Stop:
         self.thread = threading.get_ident()
         """The thread of the run."""
         self._lock = threading.RLock()  # `ask` may be called by a signal handler
-        self._wake: int | None = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._wake: Wake | None = Wake()
         self._asked = False
 
     @property
@@ -32,13 +33,13 @@ class Stop:
                 return False
             if not self._asked:
                 self._asked = True
-                os.eventfd_write(self._wake, 1)
+                self._wake.set()
             return True
 
     def fileno(self) -> int:
         """What becomes readable when the run is to end; for the thread that runs it."""
         assert self._wake is not None  # noqa: S101 - narrows the type; closed by the same thread
-        return self._wake
+        return self._wake.fileno()
 
     def __enter__(self) -> Self:
         return self
@@ -47,4 +48,4 @@ class Stop:
         with self._lock:
             wake, self._wake = self._wake, None
             if wake is not None:
-                os.close(wake)
+                wake.close()

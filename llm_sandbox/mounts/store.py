@@ -1,12 +1,11 @@
 """Where volumes are kept: a folder of this user's alone, with one folder for each."""
 
-# ruff: noqa: PTH112, PTH117
+# ruff: noqa: PTH112
 # Because: paths come as text, from the environment and from what a folder has.
 
 import contextlib
 import fcntl
 import os
-import pwd
 import shutil
 import stat
 from collections.abc import Iterator
@@ -18,29 +17,13 @@ from llm_sandbox.exceptions import (
     SandboxFileNotFoundError,
     SecurityError,
 )
+from llm_sandbox.host.places import user_folder
 
-__all__ = ["VolumeStore", "user_folder"]
+__all__ = ["VolumeStore"]
 
 _FILES, _LOCK = "files", "lock"
 _GOING = ".removed-"
 _PRIVATE = 0o700
-
-
-def user_folder(variable: str, usual: str) -> Path:
-    """Return this library's folder for a kind of data, as the XDG specification has it.
-
-    Args:
-        variable: The variable that says where all programs keep such data, if it holds an absolute
-            path.
-        usual: Where they keep it otherwise, below the home.
-    """
-    base = os.environ.get(variable, "")
-    if not os.path.isabs(base):
-        home = os.environ.get("HOME", "")
-        if not os.path.isabs(home):
-            home = pwd.getpwuid(os.geteuid()).pw_dir
-        base = f"{home}/{usual}"
-    return Path(base) / "llm-sandbox"
 
 
 class VolumeStore:

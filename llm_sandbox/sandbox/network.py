@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from llm_sandbox.backends import base
 from llm_sandbox.backends.base import Control, Isolation, Machine
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
+from llm_sandbox.host.places import system_name
 from llm_sandbox.network import Network, NetworkEvent, NetworkRules, rules_of
 from llm_sandbox.sandbox.delivery import deliver_certificates
 from llm_sandbox.sandbox.tls_tunnel import TlsPort
@@ -147,6 +148,13 @@ class SandboxNetwork:
                 "its programs have another network already: "
                 f"{machine.isolation.controls['network'].by}",
                 hint="use the bubblewrap, docker or podman backend",
+            )
+        if system_name() != "Linux":
+            raise UnsupportedError(
+                "a network with rules",
+                backend,
+                "the gate that keeps them stands in the kernel of a Linux host",
+                hint="run this on Linux, or use network='blocked'",
             )
         from llm_sandbox.egress.gate import Gate
         from llm_sandbox.egress.planted import plant

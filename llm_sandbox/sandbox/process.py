@@ -10,6 +10,7 @@ from llm_sandbox.backends.processes import ended_by
 from llm_sandbox.backends.terminals import check_size
 from llm_sandbox.data import ProcessResult
 from llm_sandbox.exceptions import ContainerGoneError, SandboxTimeoutError, ValidationError
+from llm_sandbox.host.guest_numbers import guest_signal
 from llm_sandbox.limits import validate_timeout
 from llm_sandbox.sandbox.excerpt import Keep, make_excerpt
 from llm_sandbox.sandbox.pump import GRACE_S
@@ -129,7 +130,7 @@ class Process:
         if self._ending.get() is not None:
             return False
         with contextlib.suppress(ContainerGoneError):
-            return self._machine.signal(self.id, int(number))
+            return self._machine.signal(self.id, guest_signal(number))
         return False
 
     def resize(self, rows: int, cols: int) -> bool:

@@ -6,7 +6,6 @@ for its reader and the order in which streams are read does not matter.
 
 import collections
 import contextlib
-import os
 import selectors
 import threading
 import time
@@ -14,6 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from llm_sandbox.backends.base import Ending
+from llm_sandbox.guest import ends
+from llm_sandbox.host.forks import after_fork
+from llm_sandbox.host.waiting import Wake
 from llm_sandbox.sandbox.spool import Spool
 
 __all__ = ["GRACE_S", "Feed", "Pump", "get_pump"]
@@ -70,7 +72,7 @@ class Feed:
         with self._changed:
             try:
                 while self._pieces:
-                    sent = os.write(fd, self._pieces[0][:_PIECE])
+                    sent = ends.write(fd, self._pieces[0][:_PIECE])
                     rest = self._pieces[0][sent:]
                     if rest:
                         self._pieces[0] = rest
@@ -114,8 +116,8 @@ class Pump:
         self._pipes: dict[int, _Pipe] = {}
         self._todo: collections.deque[Callable[[], None]] = collections.deque()
         self._selector = selectors.DefaultSelector()
-        self._wake_read, self._wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        self._selector.register(self._wake_read, selectors.EVENT_READ)
+        self._wake = Wake()
+        self._selector.register(self._wake, selectors.EVENT_READ)
         self._thread: threading.Thread | None = None
 
     def drain(self, fd: int, spool: Spool, ending: Ending, grace_s: float = GRACE_S) -> None:
@@ -125,13 +127,13 @@ class Pump:
         A program may leave a child behind that holds the pipe open; `ending` says when to stop
         waiting for it, `grace_s` seconds later.
         """
-        os.set_blocking(fd, False)
+        ends.set_non_blocking(fd)
         pipe = _Pipe(spool, ending, grace_s=grace_s)
         self._post(lambda: self._add(fd, pipe, selectors.EVENT_READ))
 
     def feed(self, fd: int, feed: Feed, ending: Ending) -> None:
         """Take a pipe's write end over; call `nudge` whenever `feed` has changed."""
-        os.set_blocking(fd, False)
+        ends.set_non_blocking(fd)
         self._post(lambda: self._add(fd, _Pipe(feed, ending), selectors.EVENT_WRITE))
 
     def nudge(self, feed: Feed) -> None:
@@ -146,8 +148,7 @@ class Pump:
                 )
                 self._thread.start()
         self._todo.append(job)
-        with contextlib.suppress(BlockingIOError):
-            os.write(self._wake_write, b"\0")
+        self._wake.set()
 
     # --- in the pump's thread --------------------------------------------------------------------
 
@@ -156,9 +157,8 @@ class Pump:
             # A program's end is noticed by looking, because its last pipe may be held open by a
             # child it left.
             for key, _ in self._selector.select(_TICK_S if self._pipes else None):
-                if key.fd == self._wake_read:
-                    with contextlib.suppress(BlockingIOError):
-                        os.read(self._wake_read, 4096)
+                if key.fileobj is self._wake:
+                    self._wake.clear()
                 else:
                     self._move(key.fd)
             while self._todo:
@@ -213,7 +213,7 @@ class Pump:
         pipe = self._pipes.pop(fd)
         if pipe.watched:
             self._selector.unregister(fd)
-        os.close(fd)
+        ends.close(fd)
         if isinstance(pipe.end, Spool):
             pipe.end.end(pipe.ended_at)
         else:
@@ -222,15 +222,16 @@ class Pump:
     def forget(self) -> None:
         """Called in a forked child: open here, the parent's pipes would never end there."""
         self._selector.close()
-        for fd in (*self._pipes, self._wake_read, self._wake_write):
+        self._wake.close()
+        for fd in self._pipes:
             with contextlib.suppress(OSError):
-                os.close(fd)
+                ends.close(fd)
 
 
 def _read(fd: int) -> bytes | None:
     """What the pipe holds; empty at its end, None when it has nothing now."""
     try:
-        return os.read(fd, _PIECE)
+        return ends.read(fd, _PIECE)
     except BlockingIOError:
         return None
     except OSError:
@@ -258,4 +259,4 @@ def _after_fork() -> None:
         _pump = None
 
 
-os.register_at_fork(after_in_child=_after_fork)
+after_fork(_after_fork)

@@ -1,9 +1,7 @@
 """The host's end of the file service: one operation at a time, each with a deadline."""
 
 import contextlib
-import errno
 import os
-import select
 import socket
 import threading
 import time
@@ -27,6 +25,8 @@ from llm_sandbox.exceptions import (
     TransportError,
 )
 from llm_sandbox.guest.bulk import Connection, Record, SenderFailed
+from llm_sandbox.host.guest_numbers import GuestErrno
+from llm_sandbox.host.waiting import IN, Poll
 
 __all__ = ["FileService", "Line", "file_error"]
 
@@ -35,17 +35,17 @@ _Value = TypeVar("_Value")
 _REPLY_BYTES = 64 << 20
 
 _BY_ERRNO: dict[int, type[FileError]] = {
-    errno.ENOENT: SandboxFileNotFoundError,
-    errno.EEXIST: SandboxFileExistsError,
-    errno.EISDIR: SandboxIsADirectoryError,
-    errno.ENOTDIR: SandboxNotADirectoryError,
-    errno.EACCES: SandboxPermissionError,
-    errno.EPERM: SandboxPermissionError,
-    errno.EROFS: SandboxPermissionError,
-    errno.ENOSPC: NoSpaceError,
-    errno.EDQUOT: NoSpaceError,
-    errno.ELOOP: PathError,
-    errno.ENAMETOOLONG: PathError,
+    GuestErrno.ENOENT: SandboxFileNotFoundError,
+    GuestErrno.EEXIST: SandboxFileExistsError,
+    GuestErrno.EISDIR: SandboxIsADirectoryError,
+    GuestErrno.ENOTDIR: SandboxNotADirectoryError,
+    GuestErrno.EACCES: SandboxPermissionError,
+    GuestErrno.EPERM: SandboxPermissionError,
+    GuestErrno.EROFS: SandboxPermissionError,
+    GuestErrno.ENOSPC: NoSpaceError,
+    GuestErrno.EDQUOT: NoSpaceError,
+    GuestErrno.ELOOP: PathError,
+    GuestErrno.ENAMETOOLONG: PathError,
 }
 
 
@@ -70,8 +70,8 @@ class Line(Connection):
 
     def is_dead(self) -> bool:
         """Whether the other end is gone, or speaks without being asked."""
-        poll = select.poll()
-        poll.register(self.socket, select.POLLIN)
+        poll = Poll()
+        poll.register(self.socket, IN)
         return bool(poll.poll(0))
 
 
@@ -151,7 +151,7 @@ class FileService:
                         value = talk(line)
                     except SenderFailed:
                         reply = line.receive_record(reply_bytes)
-                        reply.setdefault("errno", errno.EIO)
+                        reply.setdefault("errno", GuestErrno.EIO)
                     else:
                         reply = line.receive_record(reply_bytes)
                     break
@@ -234,8 +234,8 @@ def file_error(reply: Record, path: str, op: str) -> SandboxError:
     if not isinstance(number, int):
         return ProtocolError("the sandbox's file service reports an error that is none", op=op)
     message = f"{op} {path!r}: {said}"
-    if number in (errno.EFBIG, errno.EOVERFLOW) and op in ("write", "receive_tree"):
+    if number in (GuestErrno.EFBIG, GuestErrno.EOVERFLOW) and op in ("write", "receive_tree"):
         return NoSpaceError(message, path=path, op=op)
-    if number in (errno.EFBIG, errno.EOVERFLOW):
+    if number in (GuestErrno.EFBIG, GuestErrno.EOVERFLOW):
         return OutputLimitError(message, op=op)
     return _BY_ERRNO.get(number, FileError)(message, path=path, op=op)

@@ -1,10 +1,11 @@
 """Where a stream's bytes are kept until they are read: memory, then a file, then only a count."""
 
 import os
-import tempfile
 import threading
 import time
 import weakref
+
+from llm_sandbox.host.temporary import read_at, unnamed_file, write_at
 
 __all__ = ["Spool"]
 
@@ -53,7 +54,7 @@ class Spool:
             return
         try:
             if self._file is None:
-                file = _unlinked_file()
+                file = unnamed_file()
                 _write_all(file, self._memory, 0)
                 weakref.finalize(self, os.close, file)
                 self._file, self._memory = file, bytearray()
@@ -131,18 +132,12 @@ class Spool:
         size = min(size, self._kept - offset)
         if self._file is None:
             return bytes(self._memory[offset : offset + size])
-        return os.pread(self._file, size, offset)
-
-
-def _unlinked_file() -> int:
-    """A file that is gone with the process, however that ends."""
-    with tempfile.TemporaryFile(buffering=0) as file:
-        return os.dup(file.fileno())
+        return read_at(self._file, size, offset)
 
 
 def _write_all(fd: int, data: bytes | bytearray, offset: int) -> None:
     view = memoryview(data)
     while view:
-        written = os.pwrite(fd, view, offset)
+        written = write_at(fd, view, offset)
         view = view[written:]
         offset += written

@@ -216,7 +216,7 @@ def _open(number: int, target: OutputTarget) -> _Sink:
             stream.flush()  # what was written before comes before
         return _to_descriptor(os.dup(number + 1))
     if isinstance(target, str | os.PathLike):
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
         return _to_descriptor(os.open(target, flags, 0o666))
     return _to_object(target)
 

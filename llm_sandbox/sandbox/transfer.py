@@ -13,7 +13,6 @@ import shutil
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from llm_sandbox.exceptions import OutputLimitError, PathError, ProtocolError
 from llm_sandbox.guest.bulk import Record, SenderFailed
@@ -107,11 +106,14 @@ def _destination(parent: int, name: str) -> Iterator[int]:
             os.close(root)
         return
     made = f".{name[:200]}.{os.urandom(8).hex()}"
-    os.mkdir(made, 0o700, dir_fd=parent)
+    os.mkdir(made, 0o777, dir_fd=parent)
     root = os.open(made, _FOLDER, dir_fd=parent)
     try:
+        # Asking for the umask would set it for every thread for a moment.
+        mode = stat.S_IMODE(os.fstat(root).st_mode)
+        os.fchmod(root, 0o700)
         yield root
-        os.fchmod(root, 0o777 & ~_umask())
+        os.fchmod(root, mode)
         os.rename(made, name, src_dir_fd=parent, dst_dir_fd=parent)
     except BaseException:
         shutil.rmtree(made, ignore_errors=True, dir_fd=parent)
@@ -244,14 +246,6 @@ def _write_all(fd: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
-
-
-def _umask() -> int:
-    # Asking by `os.umask` would set it for every thread for a moment.
-    for text in Path("/proc/self/status").read_text("utf-8", "replace").splitlines():
-        if text.startswith("Umask:"):
-            return int(text.split()[1], 8)
-    return 0o077
 
 
 # --- into the sandbox

@@ -6,7 +6,6 @@ the two. The sandbox can open none by itself.
 """
 
 import contextlib
-import os
 import selectors
 import socket
 import struct
@@ -19,6 +18,7 @@ from typing import Any
 from llm_sandbox.backends.base import Machine
 from llm_sandbox.exceptions import SandboxError, UnsupportedError, ValidationError
 from llm_sandbox.guest.relay import Relay
+from llm_sandbox.host.waiting import Wake
 from llm_sandbox.sandbox.tls_tunnel import Certificate, TlsCarrier, TlsPort, check_port
 
 __all__ = ["Tunnel", "Tunnels", "check_ports"]
@@ -128,8 +128,8 @@ class Tunnels:
         self._accepted = 0
         self._closed = False
         self._selector = selectors.DefaultSelector()
-        self._wake_read, self._wake_write = os.pipe()
-        self._selector.register(self._wake_read, selectors.EVENT_READ)
+        self._wake = Wake()
+        self._selector.register(self._wake, selectors.EVENT_READ)
         self._listeners: dict[int, socket.socket] = {}
         try:
             for one in ports:
@@ -179,7 +179,7 @@ class Tunnels:
             if self._closed:
                 return
             self._closed = True
-            os.write(self._wake_write, b"-")
+            self._wake.set()
             carriers = set(self._carriers)
         for carrier in carriers:
             carrier.stop()
@@ -191,10 +191,10 @@ class Tunnels:
         try:
             while True:
                 for key, _ in self._selector.select():
-                    if key.fd == self._wake_read:
+                    if key.fileobj is self._wake:
                         if self._closed:
                             return
-                        os.read(self._wake_read, 4096)
+                        self._wake.clear()
                         self._listen(wanted=True)
                     else:
                         self._accept_one(key.data)
@@ -233,7 +233,7 @@ class Tunnels:
             self._ended()
             return
         for end in (near, far):
-            if end.family != socket.AF_UNIX:
+            if end.family in (socket.AF_INET, socket.AF_INET6):
                 end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         context = self._contexts.get(port)
         if context is None:
@@ -256,7 +256,7 @@ class Tunnels:
         with self._lock:
             self._open -= 1
             if not self._closed and self._open == _MOST_CONNECTIONS - 1:
-                os.write(self._wake_write, b"+")
+                self._wake.set()
 
     def _let_go(self) -> None:
         with self._lock:
@@ -264,5 +264,4 @@ class Tunnels:
             self._selector.close()
             for listener in self._listeners.values():
                 listener.close()
-            os.close(self._wake_read)
-            os.close(self._wake_write)
+            self._wake.close()

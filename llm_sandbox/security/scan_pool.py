@@ -17,6 +17,7 @@ import sys
 import threading
 
 from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.host.forks import after_fork
 from llm_sandbox.limits import Deadline
 from llm_sandbox.security.handler_reading import CodeReader
 from llm_sandbox.security.models import SecurityPolicy
@@ -137,7 +138,7 @@ class ScanPool:
     def __init__(self) -> None:
         self._renew()
         atexit.register(self.close)
-        os.register_at_fork(after_in_child=self._forget)
+        after_fork(self._forget)
 
     def read(
         self,

@@ -14,6 +14,7 @@ import resource
 import signal
 import socket
 import struct
+import sys
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
@@ -147,8 +148,12 @@ def _give_up_rights() -> int:
     if os.geteuid() == 0:
         with contextlib.suppress(OSError):
             os.setgroups(())
-            os.setresgid(_NOBODY, _NOBODY, _NOBODY)
-            os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+            if sys.platform == "linux":
+                os.setresgid(_NOBODY, _NOBODY, _NOBODY)
+                os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+            else:
+                os.setregid(_NOBODY, _NOBODY)
+                os.setreuid(_NOBODY, _NOBODY)
     for limit, most in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, 0),
@@ -160,7 +165,11 @@ def _give_up_rights() -> int:
 
 
 def _pages(column: int) -> int:
-    """Return the bytes of this process: all that it has mapped (0), or has in memory (1)."""
+    """Return the bytes of this process: all that it has mapped (0), or has in memory (1); where
+    the system tells neither, 0 for what is mapped, and for the other the most that it has had.
+    """
+    if sys.platform != "linux":
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss if column else 0
     with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - `pathlib` is not loaded
         return int(file.read().split()[column]) * resource.getpagesize()
 
@@ -178,7 +187,8 @@ def _answer(request: dict[str, object], reader: CodeReader | None, size: int) ->
     code, lang, notebook = str(request["code"]), str(request["lang"]), request["notebook"]
     source = Source(code, lang, notebook if isinstance(notebook, bool) else None)
     seconds = float(str(request["seconds"]))
-    _set_limit(resource.RLIMIT_AS, size + memory_for(len(code)))
+    if size:
+        _set_limit(resource.RLIMIT_AS, size + memory_for(len(code)))
     used = resource.getrusage(resource.RUSAGE_SELF)
     _set_limit(resource.RLIMIT_CPU, ceil(used.ru_utime + used.ru_stime + seconds) + 1)
     # The kernel ends the process then, even where the host that should is gone.

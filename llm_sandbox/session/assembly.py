@@ -1,6 +1,5 @@
 """Make a result of what a run brought: the last step, where nothing is lost."""
 
-import signal
 from collections.abc import Callable, Mapping, Sequence
 
 from llm_sandbox.artifacts.artifact import Artifact
@@ -8,6 +7,7 @@ from llm_sandbox.backends.base import Isolation, LimitEvents, MachineSpec
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.data import ConsoleOutput, ExecutionResult, Usage
 from llm_sandbox.guest.watched import MOST
+from llm_sandbox.host.guest_numbers import GuestSignal
 from llm_sandbox.kernel.client import KernelRun
 from llm_sandbox.kernel.collector import Collector
 from llm_sandbox.limits import Limits
@@ -32,7 +32,7 @@ _TIMEOUT_EXIT = 124
 _LARGEST = 2.0**53
 _LONGEST = 1 << 20
 """Characters of an error's name or message that are kept; the interpreter sends fewer."""
-_STOP_EXIT = 128 + signal.SIGINT
+_STOP_EXIT = 128 + GuestSignal.SIGINT
 
 
 def assemble(
@@ -222,7 +222,7 @@ def _was_stopped(run: KernelRun) -> bool:
 
 def _signal(run: KernelRun) -> int | None:
     if _was_stopped(run):
-        return int(signal.SIGINT)
+        return int(GuestSignal.SIGINT)
     return run.exit.signal if run.exit is not None else None
 
 

@@ -1,8 +1,6 @@
 """What ended a run, or which limit it ran into, and the sentence that says what changes that."""
 
-import errno
 import posixpath
-import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -11,21 +9,22 @@ from llm_sandbox.backends.processes import ended_by, whole_seconds
 from llm_sandbox.const import RunCause, RunStatus
 from llm_sandbox.data import ConsoleOutput
 from llm_sandbox.exceptions import SandboxError
+from llm_sandbox.host.guest_numbers import GuestErrno, GuestSignal
 from llm_sandbox.mounts import Tmpfs
 from llm_sandbox.outputs import ExecutionError
 from llm_sandbox.sandbox.space import Space
 
 __all__ = ["Circumstances", "find_cause", "limit_sentences"]
 
-_BY_ERRNO = {
-    errno.ENOSPC: RunCause.DISK,
-    errno.EDQUOT: RunCause.DISK,
-    errno.EFBIG: RunCause.FILE_SIZE,
-    errno.EMFILE: RunCause.OPEN_FILES,
-    errno.ENOMEM: RunCause.MEMORY,
-    errno.EPERM: RunCause.PERMISSION,
-    errno.EACCES: RunCause.PERMISSION,
-    errno.EROFS: RunCause.PERMISSION,
+_BY_ERRNO: dict[int, RunCause] = {
+    GuestErrno.ENOSPC: RunCause.DISK,
+    GuestErrno.EDQUOT: RunCause.DISK,
+    GuestErrno.EFBIG: RunCause.FILE_SIZE,
+    GuestErrno.EMFILE: RunCause.OPEN_FILES,
+    GuestErrno.ENOMEM: RunCause.MEMORY,
+    GuestErrno.EPERM: RunCause.PERMISSION,
+    GuestErrno.EACCES: RunCause.PERMISSION,
+    GuestErrno.EROFS: RunCause.PERMISSION,
 }
 _WORDS = {
     RunCause.DISK: ("No space left on device", "Errno 28", "ENOSPC", "Disk quota exceeded"),
@@ -47,12 +46,12 @@ _WORDS = {
 """What programs, shells and interpreters write of a limit."""
 _STARTS = ("fork", "spawn", "start_new_thread")
 """Words of the source line of what starts a process or a thread."""
-_CRASHES = {
-    signal.SIGSEGV: "native code failed, or calls were nested deeper than the stack holds",
-    signal.SIGBUS: "native code failed",
-    signal.SIGILL: "native code failed",
-    signal.SIGFPE: "native code failed",
-    signal.SIGABRT: "native code gave up",
+_CRASHES: dict[int, str] = {
+    GuestSignal.SIGSEGV: "native code failed, or calls were nested deeper than the stack holds",
+    GuestSignal.SIGBUS: "native code failed",
+    GuestSignal.SIGILL: "native code failed",
+    GuestSignal.SIGFPE: "native code failed",
+    GuestSignal.SIGABRT: "native code gave up",
 }
 
 
@@ -122,7 +121,7 @@ def _claimed(run: Circumstances) -> RunCause | None:
         return next(iter(_named(run.streams.stderr[-4000:])), None)
     if error.errno in _BY_ERRNO:
         return _BY_ERRNO[error.errno]
-    if error.errno == errno.EAGAIN and error.frames:
+    if error.errno == GuestErrno.EAGAIN and error.frames:
         source = error.frames[-1].source
         return RunCause.PROCESSES if any(word in source for word in _STARTS) else None
     if error.name == "MemoryError" or error.name.endswith("ArrayMemoryError"):
@@ -162,7 +161,7 @@ def limit_sentences(
             path = None if error is None else error.filename
             sentences += _disk(path, spec, has_disk_limits=has_disk_limits, measure=measure)
         elif one is RunCause.SIGNAL and run.exit is not None:
-            why = _CRASHES.get(run.exit.signal or 0)  # type: ignore[call-overload]
+            why = _CRASHES.get(run.exit.signal or 0)
             sentences += [] if why is None else [f"The interpreter crashed: {why}."]
         elif one is RunCause.PERMISSION and run.exit is not None:
             sentences.append("The program made a system call that the sandbox does not allow.")

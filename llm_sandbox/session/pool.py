@@ -2,7 +2,6 @@
 
 import collections
 import contextlib
-import os
 import threading
 import time
 import weakref
@@ -10,6 +9,7 @@ from dataclasses import replace
 
 from llm_sandbox.backends.base import Backend, KernelSpec, Machine, MachineSpec, RawKernel
 from llm_sandbox.exceptions import BackendError, KernelNotReadyError, SandboxError
+from llm_sandbox.host.forks import after_fork
 from llm_sandbox.kernel.client import KernelClient
 from llm_sandbox.kernel.collector import Collector
 from llm_sandbox.kernel.stop import Stop
@@ -79,7 +79,7 @@ class WarmPool:
         self._ready: dict[_Key, collections.deque[Ready]] = {}
         self._filling: set[_Key] = set()
         self._without_kernel: weakref.WeakSet[Backend] = weakref.WeakSet()
-        os.register_at_fork(after_in_child=self._forget)
+        after_fork(self._forget)
 
     def _forget(self) -> None:
         self._lock = threading.Lock()

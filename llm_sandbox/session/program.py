@@ -5,13 +5,13 @@ without one.
 import contextlib
 import re
 import secrets
-import signal
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from llm_sandbox.backends.base import Exit, Machine
 from llm_sandbox.const import SupportedLanguage
 from llm_sandbox.exceptions import SandboxError
+from llm_sandbox.host.guest_numbers import signal_name, signal_words
 from llm_sandbox.kernel.client import KernelRun
 from llm_sandbox.kernel.collector import Collector
 from llm_sandbox.kernel.stop import Stop
@@ -156,9 +156,7 @@ class Programs:
             error = handler.runtime_error(words, file)
             if error is None and ended.signal is not None and not ended.oom_killed:
                 number = ended.signal
-                names = (known.name for known in signal.Signals if known == number)
-                name = next(names, f"signal {number}")  # real-time signals have no names
-                error = ExecutionError(name, signal.strsignal(number) or "")
+                error = ExecutionError(signal_name(number), signal_words(number))
         collector.set_error(error)
 
     def _keep_up(self, variables: Mapping[str, str]) -> None:

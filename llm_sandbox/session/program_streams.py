@@ -3,11 +3,10 @@ reads is given line by line.
 """
 
 import collections
-import os
-import select
 import threading
 from collections.abc import Iterator
 
+from llm_sandbox.host.waiting import IN, Poll, Wake
 from llm_sandbox.kernel.collector import Collector, StreamName
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.sandbox import Process
@@ -98,7 +97,7 @@ class _Heard:
 
     def __init__(self, process: Process) -> None:
         self._pieces: collections.deque[tuple[StreamName, bytes]] = collections.deque()
-        self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._wake = Wake()
         self._threads = [
             threading.Thread(target=self._hear, args=pair, name="llm-sandbox-hear", daemon=True)
             for pair in (("stdout", process.stdout), ("stderr", process.stderr))
@@ -110,9 +109,9 @@ class _Heard:
     def _hear(self, name: StreamName, stream: OutputStream) -> None:
         for data in iterate_bytes(stream):
             self._pieces.append((name, data))
-            os.eventfd_write(self._wake, 1)
+            self._wake.set()
         self._pieces.append((name, b""))
-        os.eventfd_write(self._wake, 1)
+        self._wake.set()
 
     @property
     def is_open(self) -> bool:
@@ -121,14 +120,14 @@ class _Heard:
 
     def wait(self, stop: Stop | None) -> bool:
         """Wait until something came, or `stop` is asked; returns whether it was."""
-        poll = select.poll()
-        poll.register(self._wake, select.POLLIN)
+        poll, wake = Poll(), self._wake.fileno()
+        poll.register(wake, IN)
         if stop is not None:
-            poll.register(stop, select.POLLIN)
+            poll.register(stop, IN)
         ready = [fd for fd, _ in poll.poll()]
-        if self._wake in ready:
-            os.eventfd_read(self._wake)
-        return any(fd != self._wake for fd in ready)
+        if wake in ready:
+            self._wake.clear()
+        return any(fd != wake for fd in ready)
 
     def take(self) -> Iterator[tuple[StreamName, bytes]]:
         """What has come."""
@@ -143,7 +142,7 @@ class _Heard:
         """Wait for the threads, which end when the program's streams do."""
         for thread in self._threads:
             thread.join()
-        os.close(self._wake)
+        self._wake.close()
 
 
 class _Feeder:

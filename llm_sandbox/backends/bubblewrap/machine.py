@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from llm_sandbox.backends.base import KernelSpec, RawKernel
-from llm_sandbox.backends.ports import process_in_network
+from llm_sandbox.backends.bubblewrap.networked import process_in_network
 from llm_sandbox.backends.saved import Store
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.supervised import SupervisedMachine

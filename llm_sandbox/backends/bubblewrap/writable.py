@@ -12,7 +12,7 @@ from llm_sandbox.exceptions import (
     SandboxError,
     UnsupportedError,
 )
-from llm_sandbox.guest.mount_points import LINKED
+from llm_sandbox.guest.names import LINKED
 from llm_sandbox.guest.overlay import REFUSED
 from llm_sandbox.limits import Limits
 

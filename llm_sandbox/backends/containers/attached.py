@@ -3,11 +3,12 @@
 import os
 import socket
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from llm_sandbox.backends.base import Control, Isolation, MachineSpec
 from llm_sandbox.backends.containers.attachment import raw_socket
 from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.handover import Handover
 from llm_sandbox.backends.containers.launch import Carried, find_obstacle, supervisor_command
 from llm_sandbox.backends.containers.volumes.runtime import Runtime, pack
 from llm_sandbox.exceptions import (
@@ -107,6 +108,7 @@ class AttachedLaunch:
     """
 
     def __init__(self, container: ExistingContainer, runtime: Runtime, spec: MachineSpec) -> None:
+        self.handover = Handover()
         self._container = container
         self._runtime = runtime
         self.root = f"{_FOLDER}{os.urandom(4).hex()}"
@@ -117,7 +119,7 @@ class AttachedLaunch:
             folders=[self.root],
         )
 
-    def __call__(self, far: socket.socket, log: BinaryIO) -> Carried:
+    def __call__(self, far: socket.socket, log: IO[bytes]) -> Carried:
         container, engine = self._container, self._container.engine
         archive = pack(self._runtime, f"{self.root.lstrip('/')}/")
         try:
@@ -141,7 +143,8 @@ class AttachedLaunch:
         except BackendError:
             container.check_running()
             raise
-        return Carried(connection, far.dup(), log, self.leave)
+        channel = self.handover.far(far.dup())
+        return Carried(connection, channel, log, self.leave)
 
     def leave(self) -> None:
         """Nothing: the container is not ours to remove."""

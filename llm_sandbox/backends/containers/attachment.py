@@ -1,12 +1,13 @@
 """The standard streams of a container as one byte stream, with its standard error set aside."""
 
 import contextlib
-import os
 import socket
 import struct
-import threading
-from collections.abc import Callable, Sequence
-from typing import Any, BinaryIO
+import sys
+from collections.abc import Sequence
+from typing import IO, Any
+
+from llm_sandbox.backends.containers.bridge import plain_socket
 
 __all__ = ["AttachTransport", "raw_socket"]
 
@@ -25,7 +26,7 @@ class AttachTransport:
         log: Takes what the container writes to standard error.
     """
 
-    def __init__(self, connection: socket.socket, log: BinaryIO) -> None:
+    def __init__(self, connection: socket.socket, log: IO[bytes]) -> None:
         connection.setblocking(False)
         self._socket = connection
         self._log = log
@@ -46,6 +47,8 @@ class AttachTransport:
 
     def send(self, pieces: Sequence[bytes | memoryview]) -> int:
         """See `guest.transport.Transport`."""
+        if sys.platform == "win32":
+            return self._socket.send(b"".join(pieces))
         return self._socket.sendmsg(pieces)
 
     def _strip(self, data: memoryview) -> bytes:
@@ -74,8 +77,8 @@ class AttachTransport:
 def raw_socket(connection: Any) -> socket.socket:
     """Return a plain socket for what docker-py calls the socket of a connection.
 
-    With a local engine, and without encryption, it is one. Otherwise two threads carry between
-    it and a pair of plain ones, as only those can be waited for together with others.
+    With a local engine, and without encryption, it is one. Otherwise threads carry between it and a
+    plain one, as only those can be waited for together with others.
     """
     inner = getattr(connection, "_sock", connection)
     if type(inner) is socket.socket:
@@ -83,25 +86,4 @@ def raw_socket(connection: Any) -> socket.socket:
         connection.close()
         inner.close()
         return own
-    near, far = socket.socketpair()
-    for source, target in ((inner, far), (far, inner)):
-        threading.Thread(
-            target=_carry, args=(_receiver(source), target), name="llm-sandbox-bridge", daemon=True
-        ).start()
-    return near
-
-
-def _receiver(source: Any) -> Callable[[int], bytes]:
-    receive: Callable[[int], bytes] = getattr(source, "recv", None) or source.read
-    return receive
-
-
-def _carry(receive: Callable[[int], bytes], target: Any) -> None:
-    with contextlib.suppress(OSError):
-        while data := receive(_CHUNK):
-            if hasattr(target, "sendall"):
-                target.sendall(data)
-            else:
-                os.write(target.fileno(), data)
-    with contextlib.suppress(OSError, AttributeError):
-        target.shutdown(socket.SHUT_WR)
+    return plain_socket(inner)

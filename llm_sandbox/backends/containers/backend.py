@@ -59,7 +59,11 @@ class _House:
         self.leave = launch.leave
         self.zygote_loaded = threading.Event()
         self.connection = SupervisorConnection(
-            launch, backend=backend, on_event=self._hear, look=launch.obstacle
+            launch,
+            backend=backend,
+            on_event=self._hear,
+            channel=launch.handover.near,
+            look=launch.obstacle,
         )
 
     def _hear(self, message: Message) -> None:

@@ -2,7 +2,6 @@
 so share an engine's connection and the machines that are kept ready.
 """
 
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -21,6 +20,7 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
     ValidationError,
 )
+from llm_sandbox.host.forks import after_fork
 
 __all__ = ["bind", "bind_image"]
 
@@ -39,7 +39,7 @@ def _renew() -> None:
 
 
 # Another thread may hold it while this process is forked.
-os.register_at_fork(after_in_child=_renew)
+after_fork(_renew)
 
 
 def bind(

@@ -4,12 +4,13 @@ import contextlib
 import socket
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from llm_sandbox.backends.base import MachineSpec
 from llm_sandbox.backends.connection import SupervisorEnd
 from llm_sandbox.backends.containers.attachment import AttachTransport, raw_socket
 from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.handover import Handover
 from llm_sandbox.backends.containers.machine import zygote_arguments, zygote_variables
 from llm_sandbox.backends.containers.mount_links import refuse_links
 from llm_sandbox.backends.containers.upkeep.removal import remove_soon
@@ -97,10 +98,11 @@ class ContainerLaunch:
         self._arguments = arguments
         self._goes_with = goes_with
         self._mounted = mounted
+        self.handover = Handover()
         self.container = ""
         """The container's id, once there is one."""
 
-    def __call__(self, far: socket.socket, log: BinaryIO) -> "Carried":
+    def __call__(self, far: socket.socket, log: IO[bytes]) -> "Carried":
         engine = self._engine
         self.container = engine.create_container(self._image, self._command, self._arguments)
         connection = None
@@ -115,7 +117,8 @@ class ContainerLaunch:
                 connection.close()
             self.leave()
             raise
-        return Carried(connection, far.dup(), log, self.leave)
+        channel = self.handover.far(far.dup())
+        return Carried(connection, channel, log, self.leave)
 
     def obstacle(self) -> SandboxError | None:
         """See `find_obstacle`."""
@@ -131,7 +134,7 @@ class Carried:
 
     Args:
         connection: The connection.
-        far: The far end of the control connection.
+        channel: The far end of the control connection.
         log: Takes what the supervisor writes for people.
         at_end: Called when the connection has ended.
     """
@@ -139,13 +142,13 @@ class Carried:
     def __init__(
         self,
         connection: socket.socket,
-        far: socket.socket,
-        log: BinaryIO,
+        channel: ControlChannel,
+        log: IO[bytes],
         at_end: Callable[[], None],
     ) -> None:
         self._connection = connection
         self._at_end = at_end
-        self._mux = Multiplexer(AttachTransport(connection, log), ControlChannel(far), serves=False)
+        self._mux = Multiplexer(AttachTransport(connection, log), channel, serves=False)
         self._words = "its connection was closed"
         self._thread = threading.Thread(target=self._carry, name="llm-sandbox-carrier", daemon=True)
         self._thread.start()

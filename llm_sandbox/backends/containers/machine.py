@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -24,7 +23,6 @@ from llm_sandbox.backends.base import (
 from llm_sandbox.backends.connection import SupervisorConnection
 from llm_sandbox.backends.containers.creation.arguments import CPU_PERIOD_US
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.entering import find_process
 from llm_sandbox.backends.containers.snapshots import SAVED_SITE, SAVED_WORKDIR, save_container
 from llm_sandbox.backends.overdue import watch_overdue
 from llm_sandbox.backends.snapshot import Snapshot
@@ -35,6 +33,7 @@ from llm_sandbox.exceptions import (
     KernelNotReadyError,
     SandboxError,
 )
+from llm_sandbox.host.guest_numbers import GuestSignal
 from llm_sandbox.limits import Limits
 from llm_sandbox.settings import get_settings
 
@@ -190,7 +189,7 @@ class ContainerMachine(SupervisedMachine):
         return raw
 
     def _end_overdue(self, raw: RawProcess) -> None:
-        late = Exit(_TIMED_OUT, signal=signal.SIGKILL, timed_out=True)
+        late = Exit(_TIMED_OUT, signal=GuestSignal.SIGKILL, timed_out=True)
         try:
             if not super().kill(raw.id):
                 raw.ending.set(late)
@@ -240,6 +239,9 @@ class ContainerMachine(SupervisedMachine):
 
     @contextlib.contextmanager
     def process_in_network(self) -> Iterator[int]:
+        # Of Linux alone; see `SandboxNetwork`.
+        from llm_sandbox.backends.containers.entering import find_process
+
         network = self._connection.hello.get("network")
         yield find_process(self.origin.engine, self.origin.container, network)
 

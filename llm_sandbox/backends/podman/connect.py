@@ -21,6 +21,7 @@ from llm_sandbox.exceptions import (
     MissingDependencyError,
     ValidationError,
 )
+from llm_sandbox.host.forks import after_fork
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -127,7 +128,7 @@ def _renew() -> None:
 
 
 # A forked child leaves the services to its parent, of which another thread may hold the lock.
-os.register_at_fork(after_in_child=_renew)
+after_fork(_renew)
 
 
 def address_of(client: object) -> tuple[str, str | None]:

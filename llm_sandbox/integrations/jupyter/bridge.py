@@ -3,8 +3,6 @@
 import collections
 import contextlib
 import json
-import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,8 +11,10 @@ from typing import Any
 import zmq
 
 from llm_sandbox.backends.base import RawKernel
-from llm_sandbox.guest import frames
+from llm_sandbox.guest import ends, frames
 from llm_sandbox.guest.json_limits import MOST_SHOWN, find_excess
+from llm_sandbox.host.guest_numbers import GuestSignal
+from llm_sandbox.host.waiting import Wake
 from llm_sandbox.integrations.jupyter.replies import KernelReplies, unanswerable
 from llm_sandbox.integrations.jupyter.sockets import KernelSockets, Request
 
@@ -64,7 +64,7 @@ class Bridge:
         self._interrupt_until = 0.0
         self._outbox: collections.deque[memoryview] = collections.deque()
         self._sockets = KernelSockets(connection)
-        self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._wake = Wake()
         self._lock = threading.Lock()
         self._closed = False
         self._stopping = threading.Event()
@@ -84,7 +84,7 @@ class Bridge:
     def _rouse(self) -> None:
         with self._lock:
             if not self._closed:
-                os.eventfd_write(self._wake, 1)
+                self._wake.set()
 
     def stop(self) -> None:
         """End the bridge, and the kernel with it; returns when it has."""
@@ -102,7 +102,7 @@ class Bridge:
     def _run(self) -> None:
         raw, sockets = self._raw, self._sockets
         handlers: dict[object, Callable[[], bool]] = {
-            self._wake: self._woken,
+            self._wake.fileno(): self._woken,
             raw.stdout: lambda: self._read_pipe(raw.stdout, "stdout"),
             raw.stderr: lambda: self._read_pipe(raw.stderr, "stderr"),
             sockets.heartbeat: self._beat,
@@ -136,15 +136,15 @@ class Bridge:
             ended = raw.ending.wait(_ENDING_S)
             self.exit_code = ended.exit_code if ended is not None else 0
             for fd in (raw.stdout, raw.stderr):
-                os.close(fd)
+                ends.close(fd)
             with self._lock:
                 # Under the lock: its number may soon be another's.
                 self._closed = True
-                os.close(self._wake)
+                self._wake.close()
             sockets.close()
 
     def _woken(self) -> bool:
-        os.eventfd_read(self._wake)
+        self._wake.clear()
         return True
 
     def _beat(self) -> bool:
@@ -156,7 +156,7 @@ class Bridge:
             self._interrupt_until = 0.0
         elif time.monotonic() < self._interrupt_until:
             # A kernel that is writing a message drops an interrupt.
-            self._signal(signal.SIGINT)
+            self._signal(GuestSignal.SIGINT)
 
     # --- from the front end
 
@@ -344,7 +344,7 @@ class Bridge:
 
     def _read_pipe(self, fd: int, name: str) -> bool:
         """Publish what came past the interpreter; False at its end."""
-        data = os.read(fd, _READ)
+        data = ends.read(fd, _READ)
         if data:
             text = data.decode("utf-8", "backslashreplace")
             self._sockets.publish("stream", {"name": name, "text": text}, self._last)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from llm_sandbox.backends.base import Ending, Exit, RawKernel
 from llm_sandbox.exceptions import BackendError, ContainerGoneError, SandboxError
 from llm_sandbox.guest.control import ControlChannel, Message
-from llm_sandbox.guest.streams import open_pipe
+from llm_sandbox.guest.ends import open_pipe
 from llm_sandbox.sandbox.kept.codec import decode, encode
 from llm_sandbox.sandbox.kept.kernel import SessionKernel
 from llm_sandbox.sandbox.kept.line import peer_of

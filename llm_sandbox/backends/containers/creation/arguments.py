@@ -18,7 +18,7 @@ from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.hardening.seccomp_profile import profile_text
 from llm_sandbox.backends.mounts import writes_to_host
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.guest.machine import USER_ID
+from llm_sandbox.guest.names import USER_ID
 from llm_sandbox.limits import LimitOptions, Limits
 
 __all__ = [

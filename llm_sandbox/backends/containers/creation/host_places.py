@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from llm_sandbox.backends.containers.creation.host_writes import origin, write_danger
-from llm_sandbox.mounts.store import user_folder
+from llm_sandbox.host.places import user_folder
 from llm_sandbox.settings import get_settings
 
 __all__ = ["danger_of"]

@@ -142,7 +142,7 @@ def _with_interpreter(
 def _guest_files() -> dict[str, str]:
     shim = PACKAGE / "language_handlers" / "python" / "shim"
     files = {
-        f"{name}/{path.relative_to(folder)}": str(path)
+        f"{name}/{path.relative_to(folder).as_posix()}": str(path)
         for name, folder in (("guest", PACKAGE / "guest"), ("shim", shim))
         for path in folder.rglob("*")
         if path.suffix == ".py" or path.name.endswith(f"{sys.implementation.cache_tag}.pyc")
@@ -150,7 +150,7 @@ def _guest_files() -> dict[str, str]:
     for language, folder in shims().items():
         for path in folder.rglob("*"):
             if path.is_file():
-                files[f"languages/{language}/{path.relative_to(folder)}"] = str(path)
+                files[f"languages/{language}/{path.relative_to(folder).as_posix()}"] = str(path)
     return files
 
 
