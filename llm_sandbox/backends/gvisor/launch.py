@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from typing import BinaryIO
+from typing import IO
 
 from llm_sandbox.backends import python_environment as environment
 from llm_sandbox.backends.connection import Launch, RunningSupervisor, SupervisorEnd
@@ -28,7 +28,7 @@ def launch_in_gvisor(plan: Callable[[], tuple[str, list[int]]]) -> Launch:
         plan: Makes the plan for `keeper`, and opens descriptors that it inherits.
     """
 
-    def launch(far: socket.socket, log: BinaryIO) -> RunningSupervisor:
+    def launch(far: socket.socket, log: IO[bytes]) -> RunningSupervisor:
         text, inherited = plan()
         near, theirs = socket.socketpair()
         work = os.memfd_create("llm-sandbox", 0)
