@@ -3,12 +3,12 @@
 import errno
 import os
 import socket
-import sys
 from collections.abc import Callable
 from typing import Any
 
 from llm_sandbox.guest.names import CARRIED, HANDED, REFUSED
 from llm_sandbox.host.guest_numbers import host_errno
+from llm_sandbox.host.places import system_name
 
 __all__ = ["connect_port"]
 
@@ -54,11 +54,10 @@ def connect_port(request: Callable[..., dict[str, Any]], machine: str, port: int
 
 
 def _receive_answer(connection: socket.socket) -> tuple[bytes, list[int]]:
-    if sys.platform == "linux":
-        answer, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
-        return answer, descriptors
-    # all machines are in containers, which hand nothing over
-    return connection.recv(1), []
+    if system_name() != "Linux":  # all machines are in containers, which hand nothing over
+        return connection.recv(1), []
+    answer, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
+    return answer, descriptors
 
 
 def _error_number(connection: socket.socket) -> int:
