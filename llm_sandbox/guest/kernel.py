@@ -31,13 +31,16 @@ from jupyter_client.session import extract_header
 # isort: on
 from . import frames, parents
 from .cell_input import NO_INPUT, InputStream
-from .main_module import Script
+from .main_module import Script, appear_as
 from .observer import Observer
 from .pipes import writers
 from .shell import CellCompiler, SessionShell, quiet
 from .text_streams import PeriodicFlush, TextStreams, is_delivering
 from .tracebacks import safe_text
 from .wire import RehearsalWire, Wire
+
+_NO_FILES = ("-", "-c")
+"""What Python calls code that it read from its input, or from its command line."""
 
 
 class WireKernel(IPythonKernel):
@@ -52,6 +55,8 @@ class WireKernel(IPythonKernel):
     """Whether this process was forked from the kernel by the user's code."""
     is_script = False
     """Whether a cell is run as the file of a script, whose input is at its end."""
+    argv: Sequence[str] = ()
+    """The command line that the next cell sees, the name of its file first."""
     _users_streams: Any = None
     """What the code has put in the place of the streams, while a cell is answered."""
     _children_cpu = 0.0
@@ -252,7 +257,7 @@ class WireKernel(IPythonKernel):
         self.streams.mend()
         self._forward_input(allow_stdin)
         shell = self.shell
-        script = Script(code, shell.user_ns) if self.is_script and not silent else None
+        script = None if silent else self._begin_script(code)
         cpu_before = time.process_time()
         error: BaseException | None = None
         self.observer.watching = self.observer.live = True
@@ -266,8 +271,10 @@ class WireKernel(IPythonKernel):
             self.observer.watching = self.observer.live = False
             self._restore_input()
             error, shell.exiting = shell.exiting or error, None
+            shell.compile.file = None
             if script is not None and not self.is_copy:
                 script.remove()
+                script.forget()
         reply: dict[str, Any] = {
             "status": "ok" if error is None else "error",
             "execution_count": shell.execution_count - 1,
@@ -299,6 +306,19 @@ class WireKernel(IPythonKernel):
         self._users_streams = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = self.streams.own.values()
         return reply
+
+    def _begin_script(self, code: str) -> Script | None:
+        """Have the code be a file, and see a command line, where that was asked for."""
+        argv, self.argv = self.argv, ()
+        if argv and argv[0] in _NO_FILES:
+            appear_as(*argv)
+            return None
+        if not (argv or self.is_script):
+            return None
+        script = Script(code, self.shell.user_ns, argv)
+        if argv:
+            self.shell.compile.file = script.path
+        return script
 
     async def _run_cell(self, code: str, silent: bool, store_history: bool) -> Any:
         shell = self.shell
@@ -395,6 +415,7 @@ class WireKernel(IPythonKernel):
             for below in self.streams.below.values():
                 below.limit = settings["output_bytes"]
         self.is_script = settings.get("script", self.is_script)
+        self.argv = settings.get("argv", self.argv)
         self.session.display_bytes = settings.get("display_bytes", self.session.display_bytes)
 
 
