@@ -84,7 +84,7 @@ class Findings:
         return any(finding.isolates for finding in chosen)
 
 
-def main(*, as_json: bool) -> int:
+def main(*, as_json: bool, verbose: bool = False) -> int:
     """Print the findings and return the exit code."""
     with Progress("looking at this machine"):
         findings = examine()

@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FrameType, TracebackType
 from typing import Self
 
@@ -38,6 +38,7 @@ class Interruption:
         timeout: float | None = None,
         stdin: Iterable[str] | None = None,
         hear: Callable[[Output], None] | None = None,
+        argv: Sequence[str] = (),
     ) -> ExecutionResult:
         """Run code in a session; see `BaseSession.run`.
 
@@ -47,6 +48,7 @@ class Interruption:
             timeout: Seconds that it has.
             stdin: What it reads.
             hear: Called with each output. When it raises OSError, the code is ended.
+            argv: The command line that it sees.
         """
 
         def heard(output: Output) -> None:
@@ -61,7 +63,7 @@ class Interruption:
         lines = stdin if stdin is None or isinstance(stdin, str) else self._lines(stdin)
         self._session = session
         try:
-            return session.run(code, timeout=timeout, stdin=lines, on_output=heard)
+            return session.run(code, timeout=timeout, stdin=lines, on_output=heard, argv=argv)
         finally:
             self._session = None
 

@@ -18,9 +18,10 @@ from llm_sandbox.cli.endings import (
 )
 from llm_sandbox.cli.figures import describe_unsaved, make_directory, save_figures, save_others
 from llm_sandbox.cli.interruption import Interruption
-from llm_sandbox.cli.options import MachineOptions, opened_session
+from llm_sandbox.cli.options import DEFAULT_TIMEOUT_S, SessionOptions, opened_session
 from llm_sandbox.cli.render import StreamWriter, error_text, say
 from llm_sandbox.cli.source import read_code, read_input, split_file_option
+from llm_sandbox.cli.source_languages import source_language
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import SandboxTimeoutError
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
@@ -36,11 +37,15 @@ __all__ = ["Arguments", "main", "prepare_environment"]
 class Arguments:
     """What was typed."""
 
-    machine: MachineOptions
+    options: SessionOptions
     file: str | None
     code: str | None
+    words: Sequence[str]
+    """What the program gets."""
+    lang: str | None
     timeout: float | None
-    out: Path | None
+    """Seconds; infinity for no limit, None for the default."""
+    out: str | None
     as_json: bool
     stream: bool
     stdin: str | None
@@ -70,10 +75,13 @@ class _Run:
     def __init__(self, arguments: Arguments) -> None:
         self._arguments = arguments
         self._timeout = _checked_timeout(arguments.timeout)
-        self._memory_bytes = arguments.machine.limits().memory_bytes
+        self._memory_bytes = arguments.options.limits().memory_bytes
         self._files = [split_file_option(text) for text in arguments.files]
-        if arguments.out is not None:
-            make_directory(arguments.out)
+        self._folder = None if arguments.out is None else Path(arguments.out)
+        file = arguments.file if arguments.file != "-" else None
+        self._lang = arguments.lang or (source_language(Path(file)) if file else "python")
+        if self._folder is not None:
+            make_directory(self._folder)
         self._code = read_code(arguments.file, arguments.code)
         self._input = read_input(
             arguments.stdin,
@@ -89,7 +97,8 @@ class _Run:
         refused = self._refusal()
         if refused is not None:
             return self._finish(refused)
-        with self._interruption, opened_session(self._arguments.machine) as session:
+        opened = opened_session(self._arguments.options, self._lang, whole=True)
+        with self._interruption, opened as session:
             self._copy_files(session)
             result = self._execute(session)
         if self._interruption.failure is not None:
@@ -98,15 +107,15 @@ class _Run:
 
     def _refusal(self) -> ExecutionResult | None:
         """The result of code that the policy refuses, for which no sandbox need be made."""
-        machine = self._arguments.machine
-        policy = machine.security_policy()
+        options = self._arguments.options
+        policy = options.security_policy()
         if policy is None:
             return None
-        guard = Guard(policy, LanguageHandlerFactory.create_handler(machine.lang))
+        guard = Guard(policy, LanguageHandlerFactory.create_handler(self._lang))
         report = guard.scan(self._code)
         if not guard.refuses(report):
             return None
-        say(f"the policy {machine.policy!r} refuses this code; nothing was run")
+        say(f"the policy {options.policy!r} refuses this code; nothing was run")
         for finding in report.blocking:
             say(f"line {finding.line}: {finding.message}", finding.fix)
         return refused_result(report)
@@ -124,12 +133,26 @@ class _Run:
             hear = self._print_event
         try:
             return self._interruption.run(
-                session, self._code, timeout=self._timeout, stdin=self._input, hear=hear
+                session,
+                self._code,
+                timeout=self._timeout,
+                stdin=self._input,
+                hear=hear,
+                argv=self._argv(),
             )
         except SandboxTimeoutError as error:
             if not isinstance(error.result, ExecutionResult):
                 raise
             return error.result
+
+    def _argv(self) -> list[str]:
+        """The command line that the program sees, by Python's own rules; empty for a cell."""
+        arguments = self._arguments
+        if arguments.code is not None:
+            return ["-c", *arguments.words] if arguments.words else []
+        if arguments.file in (None, "-"):
+            return ["-", *arguments.words] if arguments.words else []
+        return [Path(str(arguments.file)).resolve().name, *arguments.words]
 
     # --- live
 
@@ -157,12 +180,16 @@ class _Run:
             self._out.end_line()
             self._err.end_line()
         for sentence in explain_end(
-            result, self._memory_bytes, timeout=self._timeout, is_last=True
+            result,
+            self._memory_bytes,
+            timeout=self._timeout,
+            by_default=arguments.timeout is None,
+            is_last=True,
         ):
             say(sentence)
-        if arguments.out is not None:
-            save_figures(result.plots, arguments.out)
-            save_others(result, arguments.out)
+        if self._folder is not None:
+            save_figures(result.plots, self._folder)
+            save_others(result, self._folder)
         elif not arguments.as_json:
             came_back = describe_unsaved(result)
             if came_back:
@@ -176,6 +203,9 @@ class _Run:
 
 
 def _checked_timeout(timeout: float | None) -> float | None:
-    if timeout is not None and not timeout > 0:
-        usage_error("--timeout must be a number of seconds above 0", "leave it out for no limit")
+    """Seconds; None for no limit."""
+    if timeout is None:
+        return DEFAULT_TIMEOUT_S
+    if not timeout > 0:
+        usage_error("--timeout must be a number of seconds above 0", "--timeout none sets no limit")
     return validate_timeout(timeout, "--timeout")

@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import math
 import signal
 import sys
 import tempfile
@@ -14,11 +15,12 @@ from llm_sandbox.cli.displays import show_display
 from llm_sandbox.cli.endings import INTERRUPTED, exit_codes, explain_end, leave_unwritable
 from llm_sandbox.cli.figures import make_directory, save_figures, save_others
 from llm_sandbox.cli.interruption import Interruption
-from llm_sandbox.cli.options import MachineOptions, opened_session
+from llm_sandbox.cli.options import DEFAULT_TIMEOUT_S, SessionOptions, opened_session
 from llm_sandbox.cli.render import StreamWriter, error_text, say
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.data import ExecutionResult
-from llm_sandbox.exceptions import ContainerGoneError, SandboxError
+from llm_sandbox.exceptions import ContainerGoneError, SandboxError, SandboxTimeoutError
+from llm_sandbox.limits import validate_timeout
 from llm_sandbox.outputs import (
     DisplayOutput,
     ErrorOutput,
@@ -35,13 +37,18 @@ _LEAVE = ("exit", "quit", "exit()", "quit()")
 _NETWORKS = {"blocked": "no network", "internet": "public network", "open": "network open"}
 
 
-def main(machine: MachineOptions, out: Path | None) -> int:
+def main(options: SessionOptions, lang: str, timeout: float | None, out: str | None) -> int:
     """Run the shell and return the exit code."""
     with exit_codes():
-        if out is not None:
-            make_directory(out)
-        with opened_session(machine) as session:
-            return Shell(session, out).run()
+        folder = None if out is None else Path(out)
+        if folder is not None:
+            make_directory(folder)
+        if timeout is None:
+            # A person who waits can press Ctrl-C.
+            timeout = math.inf if sys.stdin.isatty() else DEFAULT_TIMEOUT_S
+        seconds = validate_timeout(timeout, "--timeout")
+        with opened_session(options, lang) as session:
+            return Shell(session, folder, seconds).run()
 
 
 class Shell:
@@ -50,10 +57,12 @@ class Shell:
     Args:
         session: An open session.
         out: Where figures are saved; None for a temporary directory, made for the first figure.
+        timeout: Seconds that a block has; None for no limit.
     """
 
-    def __init__(self, session: BaseSession, out: Path | None) -> None:
+    def __init__(self, session: BaseSession, out: Path | None, timeout: float | None) -> None:
         self._session = session
+        self._timeout = timeout
         self._figures_folder = out
         self._keeps_files = out is not None
         self._figures = 0
@@ -86,7 +95,7 @@ class Shell:
     def _greet(self) -> None:
         with contextlib.suppress(ImportError):
             importlib.import_module("readline")  # gives input() editing and history
-        network = _NETWORKS[str(self._session.config.network)]
+        network = _NETWORKS.get(str(self._session.config.network), "network by rules")
         level = self._session.isolation.level
         where = f"{self._lang} in {self._session.backend} ({level}, {network})"
         print(f"llm-sandbox {__version__}: {where}")
@@ -130,8 +139,12 @@ class Shell:
         try:
             with self._interruption:
                 result = self._interruption.run(
-                    self._session, block, stdin=answers, hear=self._show
+                    self._session, block, timeout=self._timeout, stdin=answers, hear=self._show
                 )
+        except SandboxTimeoutError as error:
+            if not isinstance(error.result, ExecutionResult):
+                raise
+            result = error.result
         except KeyboardInterrupt:
             # It came where no code ran, or where input was waited for.
             print("\nKeyboardInterrupt", file=sys.stderr)
@@ -157,7 +170,8 @@ class Shell:
             self._err.end_line()
         if self._interruption.asked:
             print("KeyboardInterrupt", file=sys.stderr)
-        for sentence in explain_end(result, self._session.config.limits.memory_bytes):
+        memory = self._session.config.limits.memory_bytes
+        for sentence in explain_end(result, memory, timeout=self._timeout):
             say(sentence)
         if result.plots:
             if self._figures_folder is None:
