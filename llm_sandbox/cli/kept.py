@@ -13,6 +13,7 @@ from llm_sandbox.cli.grammar import Argument, Command, Option
 from llm_sandbox.cli.options import MachineOptions
 from llm_sandbox.cli.render import Progress
 from llm_sandbox.cli.tty import handed_through, like_this
+from llm_sandbox.terminal import strip_controls
 
 if TYPE_CHECKING:
     from llm_sandbox.sandbox import Process, Sandbox
@@ -107,7 +108,12 @@ def logs(
     follow: Annotated[bool, Option("--follow", "-f", help="Go on until it has ended.")] = False,
     namespace: Namespace = "default",
 ) -> None:
-    """Print what a sandbox's command has written, from the start."""
+    """Print what a sandbox's command has written, from the start.
+
+    Of one that has ended by itself it is the end of that, for a day.
+    """
+    if process is None and _print_last_output(which, namespace):
+        return
     with exit_codes(), find(which, namespace) as sandbox:
         found = sandbox.entry if process is None else sandbox.process(process)
         if found is None:
@@ -213,6 +219,33 @@ def records() -> "list[Record]":
 
     with Place() as place:
         return live_records(place)
+
+
+def _print_last_output(which: str, namespace: str) -> bool:
+    """Print what an ended sandbox has left; False where a living one is meant, or none."""
+    from llm_sandbox.sandbox.kept.place import Place
+    from llm_sandbox.sandbox.kept.registry import find_ended, last_output
+
+    with exit_codes(), Place() as place:
+        ended = find_ended(place, which, namespace)
+        if ended is None or _is_alive(which, namespace):
+            return False
+        for data, target in zip(
+            last_output(place, ended.id), (sys.stdout, sys.stderr), strict=True
+        ):
+            # trust: it comes from inside, and a terminal would obey it.
+            safe = strip_controls(data.decode("utf-8", "replace")).encode()
+            target.buffer.write(safe if target.isatty() else data)
+            target.flush()
+    return True
+
+
+def _is_alive(which: str, namespace: str) -> bool:
+    return any(
+        (one.name, one.namespace) == (which, namespace)
+        or (which.startswith("sb-") and one.id.startswith(which))
+        for one in records()
+    )
 
 
 def find(which: str, namespace: str = "default") -> "Sandbox":

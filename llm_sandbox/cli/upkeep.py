@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from llm_sandbox.backends.containers.access import way_in
 from llm_sandbox.cli.endings import NOT_FOUND
 from llm_sandbox.cli.images import EngineName
 from llm_sandbox.cli.kept import find, records, to_row
@@ -34,6 +35,7 @@ _UNLISTED = (
     "with it, and are listed nowhere"
 )
 _PATIENCE_S = 3.0
+_START = "start it (systemctl start docker), or name one by DOCKER_HOST"
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -242,7 +244,7 @@ def _engine(name: EngineName) -> "Engine":
             raise BackendUnavailableError(
                 f"no docker engine answers at {finding.address}: {finding.problem}",
                 backend=name,
-                hint="start it (systemctl start docker), or name one by DOCKER_HOST",
+                hint=way_in("docker", finding.problem, _START),
             )
     backend = get_backend(name.value)
     assert isinstance(backend, ContainerBackend)  # noqa: S101 - both are
