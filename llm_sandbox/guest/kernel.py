@@ -29,7 +29,7 @@ from ipykernel.ipkernel import IPythonKernel
 from jupyter_client.session import extract_header
 
 # isort: on
-from . import frames, parents
+from . import frames, parents, prompt
 from .cell_input import NO_INPUT, InputStream
 from .main_module import Script, appear_as
 from .observer import Observer
@@ -388,8 +388,7 @@ class WireKernel(IPythonKernel):
         """Do something for the host besides running a cell; the shim says what there is."""
         answer: list[bytes] = []
         try:
-            name = request["content"]["name"]
-            service = _nothing if name == "background" else self.services[name]
+            service = self._service(request["content"]["name"])
             content, answer = service(request["content"]["arguments"], list(buffers))
         except BaseException as error:  # noqa: BLE001 - the host is told, and decides what it means
             content = {"error": {"name": type(error).__name__, "value": safe_text(error)}}
@@ -397,6 +396,13 @@ class WireKernel(IPythonKernel):
             # What is to be sent is sent to its end.
             self.executing = False
         self.session.send(channel, "llm_sandbox_reply", content, request, buffers=answer)
+
+    def _service(self, name: str) -> Any:
+        if name == "background":
+            return _nothing
+        if name in ("complete", "inspect"):
+            return functools.partial(getattr(prompt, name), self)
+        return self.services[name]
 
     # --- streams and settings
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import stat
 import time
 from typing import TYPE_CHECKING
 
 import pytest
+
+from llm_sandbox.cli.blocks import is_entered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +60,7 @@ def test_figures(cli: Callable[..., Done], tmp_path: Path) -> None:
 
 def test_terminal(terminal: Callable[..., Terminal]) -> None:
     """Blocks end at a blank line, Ctrl-C stops code and drops a line, Ctrl-D leaves."""
-    shell = terminal("shell", NO_COLOR="1")
+    shell = terminal("shell", NO_COLOR="1", TERM="dumb")
     assert "no network" in shell.expect(">>> ")
     shell.type("x = 5\n")
     shell.expect(">>> ")
@@ -90,7 +93,7 @@ def test_terminal(terminal: Callable[..., Terminal]) -> None:
 
 def test_code_that_ignores_ctrl_c(terminal: Callable[..., Terminal]) -> None:
     """Code that does not stop costs the variables, not the shell."""
-    shell = terminal("shell")
+    shell = terminal("shell", TERM="dumb")
     shell.expect(">>> ")
     code = "import signal; signal.signal(2, signal.SIG_IGN); print('go')\\nwhile True: pass"
     shell.type(f'exec("{code}")\n')
@@ -115,3 +118,132 @@ def test_pipe_gets_what_was_written(cli: Callable[..., Done]) -> None:
         "\x1b[31mred\x1b[0m\r50%\r"
         == cli("run", "-c", r"print('\x1b[31mred\x1b[0m\r50%', end='\r')").out
     )
+
+
+# --- the editor
+
+BRACKETED = "\x1b[200~{}\x1b[201~"
+"""How terminals mark what is pasted."""
+
+
+@pytest.fixture
+def editor(terminal: Callable[..., Terminal], tmp_path: Path) -> Callable[[], Terminal]:
+    """Start a shell on a terminal that can do everything, and wait for its prompt."""
+
+    def start() -> Terminal:
+        shell = terminal("shell", XDG_STATE_HOME=str(tmp_path / "state"), COLUMNS="80", LINES="24")
+        shell.expect(">>> ")
+        return shell
+
+    return start
+
+
+def _leave(shell: Terminal) -> None:
+    shell.type("\x04")
+    assert 0 == shell.wait()
+
+
+def test_pasted_blocks_run_as_they_are(editor: Callable[[], Terminal]) -> None:
+    """A blank line in a pasted function does not end it, and its spaces stay as they were."""
+    pasted = "def f(a):\n    b = a + 1\n\n    return b * 100\n\nprint('got', f(3))"
+    shell = editor()
+    shell.type(BRACKETED.format(pasted))
+    shell.expect("print('got', f(3))")
+    shell.type("\r")
+    shell.expect("got 400\r\n")
+    shell.expect(">>> ")
+    # Without the marks each line is entered by itself: what the terminal is asked for matters.
+    shell.type("1 + 1\r")
+    shell.expect("2\r\n")
+    _leave(shell)
+
+
+def test_the_terminal_is_asked_to_mark_what_is_pasted(
+    terminal: Callable[..., Terminal], tmp_path: Path
+) -> None:
+    shell = terminal("shell", XDG_STATE_HOME=str(tmp_path / "state"))
+    assert "\x1b[?2004h" in shell.expect(">>> ")
+    _leave(shell)
+
+
+def test_blocks_are_indented_and_end_at_a_blank_line(editor: Callable[[], Terminal]) -> None:
+    shell = editor()
+    shell.type("for i in range(2):\r")
+    shell.expect("... ")
+    shell.type("print('n', i)\r")
+    shell.expect("... ")
+    shell.type("\x7f\x7f\x7f\x7f\r")
+    shell.expect("n 0\r\nn 1\r\n")
+    _leave(shell)
+
+
+def test_tab_completes_by_what_the_interpreter_knows(editor: Callable[[], Terminal]) -> None:
+    shell = editor()
+    shell.type("only_one_such_name = 4321\r")
+    shell.expect(">>> ")
+    shell.type("only_one_s\t")
+    shell.expect("uch_name")
+    shell.type("\r")
+    shell.expect("4321\r\n")
+    shell.expect(">>> ")
+    shell.type("no_such_name_at_a\t")
+    shell.type("\x03")
+    shell.expect("KeyboardInterrupt")
+    _leave(shell)
+
+
+def test_history_goes_on_in_the_next_shell(editor: Callable[[], Terminal], tmp_path: Path) -> None:
+    """What was typed comes back with the arrows; nobody else can read it."""
+    first = editor()
+    first.type("print(6 * 111)\r")
+    first.expect("666\r\n")
+    first.expect(">>> ")
+    first.type("print('you said', input())\r")
+    first.expect("input())")
+    first.type("a-secret\r")
+    first.expect("you said a-secret")
+    first.expect(">>> ")
+    _leave(first)
+    file = tmp_path / "state" / "llm-sandbox" / "history-python"
+    assert 0o600 == stat.S_IMODE(file.stat().st_mode)
+    assert "print(6 * 111)" in file.read_text()
+    assert "a-secret" not in file.read_text()
+    second = editor()
+    second.type("\x1b[A\x1b[A")
+    second.expect("print(6 * 111)")
+    second.type("\r")
+    second.expect("666\r\n")
+    second.expect(">>> ")
+    _leave(second)
+
+
+def test_question_marks_help(editor: Callable[[], Terminal]) -> None:
+    shell = editor()
+    shell.type("?\r")
+    shell.expect("name??")
+    shell.expect(">>> ")
+    shell.type("len?\r")
+    assert "number of items" in shell.expect(">>> ")
+    shell.type("no_such_thing?\r")
+    shell.expect("there is no no_such_thing")
+    shell.expect(">>> ")
+    _leave(shell)
+
+
+@pytest.mark.parametrize(
+    ("text", "entered"),
+    [
+        ("1 + 1", True),
+        ("for i in x:", False),
+        ("for i in x:\n    pass", False),
+        ("for i in x:\n    pass\n", True),
+        ("def f():\n    a = 1\n\n    return a\n\nf()", True),
+        ("x = 1\nfor i in y:", False),
+        ("f(1,\n  2", False),
+        ("f(1,\n2)", True),
+        ("%timeit x", True),
+        ("def (", True),
+    ],
+)
+def test_when_enter_runs_a_block(text: str, entered: bool) -> None:
+    assert entered is is_entered(text)
