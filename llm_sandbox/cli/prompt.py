@@ -40,17 +40,17 @@ class Prompt:
 
     def __init__(self, lang: str, complete: Complete | None, folder: Path) -> None:
         self._lang = lang
+        self._completion = None if complete is None else _Completion(complete)
         self._session: PromptSession[str] = PromptSession(
             ">>> ",
             multiline=True,
             prompt_continuation="... ",
             history=_history(folder / f"history-{lang}"),
-            completer=None if complete is None else _Completion(complete),
+            completer=self._completion,
             complete_while_typing=False,
             enable_history_search=True,
             key_bindings=self._keys(),
-            # Terminals that do not say where the cursor is would be waited for.
-            output=Vt100_Output.from_pty(sys.stdout, enable_cpr=False),
+            output=_output(),
         )
 
     def read(self) -> str:
@@ -83,8 +83,13 @@ class Prompt:
                 buffer.insert_text("    ")
             elif buffer.complete_state:
                 buffer.complete_next()
-            else:
-                buffer.start_completion(insert_common_part=True)
+            elif self._completion is not None:
+                found = list(self._completion.get_completions(buffer.document, CompleteEvent()))
+                if len(found) == 1:
+                    # At once, so that what is typed after it comes after it.
+                    buffer.apply_completion(found[0])
+                else:
+                    buffer.start_completion(insert_common_part=True)
 
         return keys
 
@@ -104,6 +109,13 @@ class _Completion(Completer):
             safe = strip_controls(match)
             if safe == match and "\n" not in match and len(match) <= _LONGEST_MATCH:
                 yield Completion(match, start_position=min(0, start - cursor))
+
+
+def _output() -> Vt100_Output:
+    output = Vt100_Output.from_pty(sys.stdout, term=os.environ.get("TERM"))
+    # Terminals that do not say where their cursor is would be waited for.
+    output.enable_cpr = False
+    return output
 
 
 def _history(file: Path) -> History:

@@ -122,112 +122,86 @@ def test_pipe_gets_what_was_written(cli: Callable[..., Done]) -> None:
 
 # --- the editor
 
-BRACKETED = "\x1b[200~{}\x1b[201~"
+PASTED = "\x1b[200~{}\x1b[201~"
 """How terminals mark what is pasted."""
+SAID = "\x1b[?2004l"
+"""What ends the editing of a block: what follows is what running it says."""
+
+
+class Editor:
+    """A shell on a terminal that can do everything."""
+
+    def __init__(self, shell: Terminal) -> None:
+        self.shell = shell
+        self.greeting = shell.expect(">>>")
+
+    def run(self, keys: str) -> str:
+        """Type a block, and return what running it says."""
+        self.shell.type(keys)
+        self.shell.expect(SAID)
+        return self.shell.expect("\x1b[?2004h").removesuffix("\x1b[?2004h")
+
+    def leave(self) -> None:
+        self.shell.type("\x04")
+        assert 0 == self.shell.wait()
 
 
 @pytest.fixture
-def editor(terminal: Callable[..., Terminal], tmp_path: Path) -> Callable[[], Terminal]:
-    """Start a shell on a terminal that can do everything, and wait for its prompt."""
-
-    def start() -> Terminal:
-        shell = terminal("shell", XDG_STATE_HOME=str(tmp_path / "state"), COLUMNS="80", LINES="24")
-        shell.expect(">>> ")
-        return shell
-
-    return start
+def editor(terminal: Callable[..., Terminal], tmp_path: Path) -> Callable[[], Editor]:
+    """Start a shell, and wait for its prompt."""
+    state = str(tmp_path / "state")
+    return lambda: Editor(terminal("shell", XDG_STATE_HOME=state, COLUMNS="80", LINES="24"))
 
 
-def _leave(shell: Terminal) -> None:
-    shell.type("\x04")
-    assert 0 == shell.wait()
-
-
-def test_pasted_blocks_run_as_they_are(editor: Callable[[], Terminal]) -> None:
+def test_pasted_blocks_run_as_they_are(editor: Callable[[], Editor]) -> None:
     """A blank line in a pasted function does not end it, and its spaces stay as they were."""
+    shell = editor()
+    assert "\x1b[?2004h" in shell.greeting  # the terminal is asked to mark what is pasted
     pasted = "def f(a):\n    b = a + 1\n\n    return b * 100\n\nprint('got', f(3))"
+    assert "got 400\r\n" == shell.run(PASTED.format(pasted) + "\r")
+    assert "2\r\n" == shell.run("1 + 1\r")
+    # Typed and indented, a block ends at a blank line.
+    assert "n 0\r\nn 1\r\n" == shell.run("for i in range(2):\rprint('n', i)\r\x7f\r")
+    shell.leave()
+
+
+def test_tab_completes_by_what_the_interpreter_knows(editor: Callable[[], Editor]) -> None:
     shell = editor()
-    shell.type(BRACKETED.format(pasted))
-    shell.expect("print('got', f(3))")
-    shell.type("\r")
-    shell.expect("got 400\r\n")
-    shell.expect(">>> ")
-    # Without the marks each line is entered by itself: what the terminal is asked for matters.
-    shell.type("1 + 1\r")
-    shell.expect("2\r\n")
-    _leave(shell)
+    shell.run("only_one_such_name = 4321\r")
+    assert "4321\r\n" == shell.run("only_one_s\t\r")
+    assert "NameError" in shell.run("no_such_n\t\r")
+    assert "yes\r\n" == shell.run("if True:\r\x7f\x7f\x7f\x7f\tprint('yes')\r\x7f\r")
+    shell.leave()
 
 
-def test_the_terminal_is_asked_to_mark_what_is_pasted(
-    terminal: Callable[..., Terminal], tmp_path: Path
-) -> None:
-    shell = terminal("shell", XDG_STATE_HOME=str(tmp_path / "state"))
-    assert "\x1b[?2004h" in shell.expect(">>> ")
-    _leave(shell)
-
-
-def test_blocks_are_indented_and_end_at_a_blank_line(editor: Callable[[], Terminal]) -> None:
-    shell = editor()
-    shell.type("for i in range(2):\r")
-    shell.expect("... ")
-    shell.type("print('n', i)\r")
-    shell.expect("... ")
-    shell.type("\x7f\x7f\x7f\x7f\r")
-    shell.expect("n 0\r\nn 1\r\n")
-    _leave(shell)
-
-
-def test_tab_completes_by_what_the_interpreter_knows(editor: Callable[[], Terminal]) -> None:
-    shell = editor()
-    shell.type("only_one_such_name = 4321\r")
-    shell.expect(">>> ")
-    shell.type("only_one_s\t")
-    shell.expect("uch_name")
-    shell.type("\r")
-    shell.expect("4321\r\n")
-    shell.expect(">>> ")
-    shell.type("no_such_name_at_a\t")
-    shell.type("\x03")
-    shell.expect("KeyboardInterrupt")
-    _leave(shell)
-
-
-def test_history_goes_on_in_the_next_shell(editor: Callable[[], Terminal], tmp_path: Path) -> None:
+def test_history_goes_on_in_the_next_shell(editor: Callable[[], Editor], tmp_path: Path) -> None:
     """What was typed comes back with the arrows; nobody else can read it."""
     first = editor()
-    first.type("print(6 * 111)\r")
-    first.expect("666\r\n")
-    first.expect(">>> ")
-    first.type("print('you said', input())\r")
-    first.expect("input())")
-    first.type("a-secret\r")
-    first.expect("you said a-secret")
-    first.expect(">>> ")
-    _leave(first)
+    assert "666\r\n" == first.run("print(6 * 111)\r")
+    first.shell.type("print('you said', input())\r")
+    first.shell.expect(SAID)
+    first.shell.type("an-answer\n")
+    first.shell.expect("you said an-answer")
+    first.shell.expect(">>>")
+    first.leave()
     file = tmp_path / "state" / "llm-sandbox" / "history-python"
     assert 0o600 == stat.S_IMODE(file.stat().st_mode)
     assert "print(6 * 111)" in file.read_text()
-    assert "a-secret" not in file.read_text()
+    assert "an-answer" not in file.read_text()
     second = editor()
-    second.type("\x1b[A\x1b[A")
-    second.expect("print(6 * 111)")
-    second.type("\r")
-    second.expect("666\r\n")
-    second.expect(">>> ")
-    _leave(second)
+    assert "666\r\n" == second.run("\x1b[A\x1b[A\r")
+    second.leave()
 
 
-def test_question_marks_help(editor: Callable[[], Terminal]) -> None:
+def test_question_marks_help(editor: Callable[[], Editor]) -> None:
     shell = editor()
-    shell.type("?\r")
-    shell.expect("name??")
-    shell.expect(">>> ")
-    shell.type("len?\r")
-    assert "number of items" in shell.expect(">>> ")
-    shell.type("no_such_thing?\r")
-    shell.expect("there is no no_such_thing")
-    shell.expect(">>> ")
-    _leave(shell)
+    assert "Tab completes" in shell.run("?\r")
+    assert "number of items" in shell.run("len?\r")
+    shell.run(PASTED.format("def f():\n    return 5  # why") + "\r\r")
+    assert "# why" not in shell.run("f?\r")
+    assert "# why" in shell.run("f??\r")
+    assert "there is no no_such_thing\r\n" == shell.run("no_such_thing?\r")
+    shell.leave()
 
 
 @pytest.mark.parametrize(
