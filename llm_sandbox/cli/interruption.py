@@ -4,11 +4,12 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FrameType, TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from llm_sandbox.data import ExecutionResult
-from llm_sandbox.outputs import Output
-from llm_sandbox.session.session import BaseSession
+if TYPE_CHECKING:
+    from llm_sandbox.data import ExecutionResult
+    from llm_sandbox.outputs import Output
+    from llm_sandbox.session.session import BaseSession
 
 __all__ = ["Interruption"]
 
@@ -32,14 +33,14 @@ class Interruption:
 
     def run(
         self,
-        session: BaseSession,
+        session: "BaseSession",
         code: str,
         *,
         timeout: float | None = None,
         stdin: Iterable[str] | None = None,
-        hear: Callable[[Output], None] | None = None,
+        hear: "Callable[[Output], None] | None" = None,
         argv: Sequence[str] = (),
-    ) -> ExecutionResult:
+    ) -> "ExecutionResult":
         """Run code in a session; see `BaseSession.run`.
 
         Args:
@@ -51,7 +52,7 @@ class Interruption:
             argv: The command line that it sees.
         """
 
-        def heard(output: Output) -> None:
+        def heard(output: "Output") -> None:
             if hear is None or self.failure is not None:
                 return
             try:
@@ -86,7 +87,7 @@ class Interruption:
         # In a thread: the main thread may hold the very lock that is needed.
         threading.Thread(target=self._stop, args=(self._session,), daemon=True).start()
 
-    def _stop(self, session: BaseSession) -> None:
+    def _stop(self, session: "BaseSession") -> None:
         while self._session is session:
             session.interrupt()
             threading.Event().wait(_AGAIN_S)  # the run may not have begun yet

@@ -7,28 +7,25 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
-from llm_sandbox import outputs
-from llm_sandbox.cli.displays import show_display
 from llm_sandbox.cli.endings import (
     exit_codes,
     explain_end,
     leave_unwritable,
     usage_error,
 )
-from llm_sandbox.cli.figures import describe_unsaved, make_directory, save_figures, save_others
 from llm_sandbox.cli.interruption import Interruption
 from llm_sandbox.cli.options import DEFAULT_TIMEOUT_S, SessionOptions, opened_session
 from llm_sandbox.cli.render import StreamWriter, error_text, say
 from llm_sandbox.cli.source import read_code, read_input, split_file_option
 from llm_sandbox.cli.source_languages import source_language
-from llm_sandbox.data import ExecutionResult
-from llm_sandbox.exceptions import SandboxTimeoutError
-from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
-from llm_sandbox.limits import validate_timeout
-from llm_sandbox.outputs import DisplayOutput, ErrorOutput, Output, StreamOutput
-from llm_sandbox.session.guard import Guard, refused_result
-from llm_sandbox.session.session import BaseSession
+
+# What a session is made of is imported while its sandbox starts: see `create_session`.
+if TYPE_CHECKING:
+    from llm_sandbox.data import ExecutionResult
+    from llm_sandbox.outputs import ErrorOutput, Output
+    from llm_sandbox.session.session import BaseSession
 
 __all__ = ["Arguments", "main", "prepare_environment"]
 
@@ -81,6 +78,8 @@ class _Run:
         file = arguments.file if arguments.file != "-" else None
         self._lang = arguments.lang or (source_language(Path(file)) if file else "python")
         if self._folder is not None:
+            from llm_sandbox.cli.figures import make_directory
+
             make_directory(self._folder)
         self._code = read_code(arguments.file, arguments.code)
         self._input = read_input(
@@ -105,12 +104,15 @@ class _Run:
             return leave_unwritable(self._interruption.failure)
         return self._finish(result)
 
-    def _refusal(self) -> ExecutionResult | None:
+    def _refusal(self) -> "ExecutionResult | None":
         """The result of code that the policy refuses, for which no sandbox need be made."""
         options = self._arguments.options
         policy = options.security_policy()
         if policy is None:
             return None
+        from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
+        from llm_sandbox.session.guard import Guard, refused_result
+
         guard = Guard(policy, LanguageHandlerFactory.create_handler(self._lang))
         report = guard.scan(self._code)
         if not guard.refuses(report):
@@ -120,12 +122,15 @@ class _Run:
             say(f"line {finding.line}: {finding.message}", finding.fix)
         return refused_result(report)
 
-    def _copy_files(self, session: BaseSession) -> None:
+    def _copy_files(self, session: "BaseSession") -> None:
         for path, dest in self._files:
             session.sandbox.files.mkdir(str(PurePosixPath(dest).parent))
             session.copy_to_runtime(path, dest)
 
-    def _execute(self, session: BaseSession) -> ExecutionResult:
+    def _execute(self, session: "BaseSession") -> "ExecutionResult":
+        from llm_sandbox.data import ExecutionResult
+        from llm_sandbox.exceptions import SandboxTimeoutError
+
         hear = None
         if not self._arguments.as_json:
             hear = self._show
@@ -156,21 +161,29 @@ class _Run:
 
     # --- live
 
-    def _show(self, output: Output) -> None:
+    def _show(self, output: "Output") -> None:
+        from llm_sandbox.outputs import DisplayOutput, ErrorOutput, StreamOutput
+
         # As `python FILE` would: what is shown comes out, a last expression's value does not.
         if isinstance(output, StreamOutput):
             (self._out if output.name == "stdout" else self._err).write(output.text)
         elif isinstance(output, ErrorOutput):
             self._error = output
         elif isinstance(output, DisplayOutput):
+            from llm_sandbox.cli.displays import show_display
+
             show_display(self._out, output.data)
 
-    def _print_event(self, output: Output) -> None:
+    def _print_event(self, output: "Output") -> None:
+        from llm_sandbox import outputs
+
         print(json.dumps(outputs.to_dict(output), allow_nan=False), flush=True)
 
     # --- the end
 
-    def _finish(self, result: ExecutionResult) -> int:
+    def _finish(self, result: "ExecutionResult") -> int:
+        from llm_sandbox.cli.figures import describe_unsaved, save_figures, save_others
+
         arguments = self._arguments
         with contextlib.suppress(OSError):
             # Where an interrupt struck is of no use to anyone.
@@ -208,4 +221,6 @@ def _checked_timeout(timeout: float | None) -> float | None:
         return DEFAULT_TIMEOUT_S
     if not timeout > 0:
         usage_error("--timeout must be a number of seconds above 0", "--timeout none sets no limit")
+    from llm_sandbox.limits import validate_timeout
+
     return validate_timeout(timeout, "--timeout")
