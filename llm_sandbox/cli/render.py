@@ -41,6 +41,7 @@ _OPTION_WORDS = {
     "run(code, libraries=['...'])": "--lib NAME",
     "backend='docker'": "--backend docker",
     "image= is": "--image is",
+    "Sandbox.list() has those": "llm-sandbox ps lists those",
     "backend='local'": "--backend local",
     "backend='bubblewrap'": "--backend bubblewrap",
 }
