@@ -82,10 +82,10 @@ def test_what_is_no_command_line_is_refused(session: BaseSession, argv: list[str
         ("r", "cat(commandArgs(TRUE), sep=','); cat('\\n')", "a.R"),
         ("cpp", '#include <cstdio>\nint main(int, char **v) { printf("%s,%s\\n", v[1], v[2]); }',
          "a.cpp"),
-        ("go", 'package main\nimport ("fmt"; "os")\nfunc main() '
-         '{ fmt.Println(os.Args[1] + "," + os.Args[2]) }', "a.go"),
-        ("java", "public class A { public static void main(String[] a) "
-         '{ System.out.println(a[0] + "," + a[1]); } }', "A.java"),
+        ("go", ('package main\nimport ("fmt"; "os")\nfunc main() '
+         '{ fmt.Println(os.Args[1] + "," + os.Args[2]) }'), "a.go"),
+        ("java", ("public class A { public static void main(String[] a) "
+         '{ System.out.println(a[0] + "," + a[1]); } }'), "A.java"),
     ],
     ids=lambda value: value if value.isalpha() else "",
 )  # fmt: skip
