@@ -152,6 +152,7 @@ class AsyncSession:
         *,
         stdin: str | Iterable[str] | None = None,
         on_output: OutputListener | None = None,
+        argv: Sequence[str] = (),
     ) -> ExecutionResult:
         """Run code and return all that came of it; see `BaseSession.run`.
 
@@ -169,6 +170,7 @@ class AsyncSession:
                     heard(on_stderr),
                     stdin=stdin,
                     on_output=heard(on_output),
+                    argv=argv,
                 ),
                 stop=self._stop,
             )

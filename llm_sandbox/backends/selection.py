@@ -87,6 +87,7 @@ def _check_engine(name: str, lang: str) -> str:
     Raises:
         BackendUnavailableError: It does not answer at once, or lacks the image or its client.
     """
+    from llm_sandbox.backends.containers.access import way_in
     from llm_sandbox.backends.containers.images.recipes import image_name
     from llm_sandbox.backends.containers.probe import look_at
 
@@ -97,7 +98,11 @@ def _check_engine(name: str, lang: str) -> str:
         raise BackendUnavailableError(
             f"no {name} engine answers{where}: {finding.problem}",
             backend=name,
-            hint=f"start it, and build its image: llm-sandbox images build {lang} --engine {name}",
+            hint=way_in(
+                name,
+                finding.problem,
+                f"start it, and build its image: llm-sandbox images build {lang} --engine {name}",
+            ),
         )
     if not finding.has_image:
         raise BackendUnavailableError(

@@ -3,161 +3,68 @@
 import os
 import signal
 import sys
-import traceback
-from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
-import typer
-from typer.core import TyperCommand
-
-from llm_sandbox import __version__
-from llm_sandbox.cli import kept, mcp, sandboxes, scan
-from llm_sandbox.cli.images import images
-from llm_sandbox.cli.kernelspec import kernelspec
-from llm_sandbox.cli.network import Network, NetworkOption
-from llm_sandbox.cli.secrets import secret
+from llm_sandbox.cli import grammar
+from llm_sandbox.cli.grammar import Argument, Command, Group, Option, Parsed
+from llm_sandbox.cli.options import DEFAULT_TIMEOUT_S, SessionOptions, read_seconds
 from llm_sandbox.cli.session_option import SessionOption
-from llm_sandbox.cli.snapshots import snapshots
-from llm_sandbox.cli.volumes import volumes
+from llm_sandbox.const import VERSION
 
-__all__ = [
-    "DEFAULT_OUT",
-    "Backend",
-    "Lang",
-    "Libraries",
-    "Memory",
-    "Network",
-    "NetworkOption",
-    "Policy",
-    "app",
-    "doctor",
-    "main",
-    "run",
-    "shell",
-]
+__all__ = ["DEFAULT_OUT", "app", "doctor", "main", "run", "shell"]
 
 DEFAULT_OUT = "llm-sandbox-output"
 
-_EPILOG = (
-    "Exit code: the program's own; 124 when the timeout ended it, 125 when the sandbox failed, "
-    "126 when the policy refused it, 130 after Ctrl-C, 2 for a mistake on the command line."
-)
 
-app = typer.Typer(
-    name="llm-sandbox",
-    help="Run code that a model wrote: isolated, and with every figure coming back as a file.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.add_typer(images)
-app.add_typer(kernelspec)
-app.add_typer(snapshots)
-app.add_typer(secret)
-app.add_typer(volumes)
-
-
-class _RunCommand(TyperCommand):
-    """Gives `--out` its default directory when no value follows it."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, _with_default_out(args))
-
-
-def _with_default_out(words: list[str]) -> list[str]:
-    """Put the default after an `--out` that is the last word or stands before an option."""
-    filled = []
-    for number, word in enumerate(words, start=1):
-        filled.append(word)
-        if word == "--out" and (number == len(words) or words[number].startswith("-")):
-            filled.append(DEFAULT_OUT)
-    return filled
-
-
-Lang = Annotated[str, typer.Option("--lang", "-l", help="Language of the code.", metavar="NAME")]
-Backend = Annotated[
-    str | None,
-    typer.Option(
-        "--backend",
-        "-b",
-        help="Where the sandbox is made; without it, the strongest that works here (see doctor).",
-        metavar="NAME",
-    ),
-]
-Libraries = Annotated[
-    list[str] | None,
-    typer.Option("--lib", help="Library to install first; may be repeated.", metavar="NAME"),
-]
-Memory = Annotated[
-    str | None,
-    typer.Option("--memory", help="Memory of the sandbox, such as 512m or 2g.", metavar="SIZE"),
-]
-Policy = Annotated[
-    str | None,
-    typer.Option(
-        "--policy",
-        help="Refuse code that this policy does not allow: minimal, development, educational, "
-        "data_science, web_scraping, production, strict, or a TOML or JSON file.",
-        metavar="PRESET|FILE",
-    ),
-]
-
-
-def _show_version(value: bool) -> None:
-    if value:
-        print(f"llm-sandbox {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _start(
-    version: Annotated[
-        bool,
-        typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
-    ] = False,
-) -> None:
-    pass
-
-
-@app.command(cls=_RunCommand, epilog=_EPILOG)
 def run(
-    file: Annotated[
-        str | None,
-        typer.Argument(help="The code; - or nothing reads standard input.", metavar="FILE|-"),
+    parsed: Parsed,
+    options: SessionOptions,
+    words: Annotated[
+        list[str] | None,
+        Argument(
+            help="The code's file, and arguments for it; - or nothing reads standard input. "
+            "Arguments that begin with - stand after --.",
+            metavar="[FILE|-] [ARGUMENT]...",
+        ),
     ] = None,
     code: Annotated[
-        str | None, typer.Option("--code", "-c", help="The code itself.", metavar="CODE")
+        str | None, Option("--code", "-c", help="The code itself.", metavar="CODE")
     ] = None,
     lang: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--lang",
             "-l",
             help="Language of the code; default: by the file's name, else Python.",
             metavar="NAME",
         ),
     ] = None,
-    backend: Backend = None,
-    lib: Libraries = None,
     timeout: Annotated[
         float | None,
-        typer.Option("--timeout", "-t", help="Seconds until the program is stopped.", metavar="S"),
+        Option(
+            "--timeout",
+            "-t",
+            help=f"Seconds until the program is stopped, or none; {DEFAULT_TIMEOUT_S:g} without "
+            "it.",
+            metavar="S",
+            parse=read_seconds,
+        ),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(
+        str | None,
+        Option(
             "--out",
             help=f"Save figures, tables and files in DIR, or in {DEFAULT_OUT}.",
             metavar="[DIR]",
+            lone=DEFAULT_OUT,
         ),
     ] = None,
     json: Annotated[
-        bool, typer.Option("--json", help="Print the whole result as one JSON document.")
+        bool, Option("--json", help="Print the whole result as one JSON document.")
     ] = False,
     stream: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--stream",
             help="With --json: print each output as a JSON line when it arrives, and the result "
             "last. Without --json output is always live.",
@@ -165,24 +72,15 @@ def run(
     ] = False,
     stdin: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--stdin",
             help="What the program's input() reads; - is standard input.",
             metavar="FILE|-",
         ),
     ] = None,
-    network: NetworkOption = Network.BLOCKED,
-    memory: Memory = None,
-    policy: Policy = None,
-    env: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--env", "-e", help="Environment variable; may be repeated.", metavar="KEY=VALUE"
-        ),
-    ] = None,
     files: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--file",
             "-f",
             help="File or directory to copy into the working directory; may be repeated.",
@@ -195,33 +93,41 @@ def run(
 
     What it writes comes out here as it is written. What it shows and makes is saved with --out.
     """
-    from llm_sandbox.cli.options import MachineOptions
     from llm_sandbox.cli.run import Arguments, main, prepare_environment
-    from llm_sandbox.cli.source_languages import language_of
 
     prepare_environment()
-    if lang is None:
-        lang = (language_of(Path(file)) if file and file != "-" else None) or "python"
-    given = (lib or [], network.value, memory, policy, env or [])
-    machine = MachineOptions(lang, backend, *given, whole=True)
-    raise typer.Exit(
+    typed = list(words or ())
+    arguments = parsed.rest if code is not None else typed[1:]
+    file = typed[0] if len(typed) > (len(arguments) if code is not None else 0) else None
+    raise SystemExit(
         main(
-            Arguments(machine, file, code, timeout, out, json, stream, stdin, files or [], session)
+            Arguments(
+                *(options, file, code, arguments, lang, timeout),
+                *(out, json, stream, stdin, files or [], session),
+            )
         )
     )
 
 
-@app.command(epilog="Ctrl-C stops what is running, Ctrl-D or `exit` leaves.")
 def shell(
-    lang: Lang = "python",
-    backend: Backend = None,
-    lib: Libraries = None,
-    network: NetworkOption = Network.BLOCKED,
-    memory: Memory = None,
-    policy: Policy = None,
+    options: SessionOptions,
+    lang: Annotated[
+        str, Option("--lang", "-l", help="Language of the code.", metavar="NAME")
+    ] = "python",
+    timeout: Annotated[
+        float | None,
+        Option(
+            "--timeout",
+            "-t",
+            help=f"Seconds until a block is stopped, or none; without it, {DEFAULT_TIMEOUT_S:g}, "
+            "and none for what is typed.",
+            metavar="S",
+            parse=read_seconds,
+        ),
+    ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(
+        str | None,
+        Option(
             "--out",
             help="Save figures and files here, not in a temporary directory.",
             metavar="DIR",
@@ -234,27 +140,54 @@ def shell(
 
     Standard input may be a file, too. A block that fails does not stop it; the exit code is then 1.
     """
-    from llm_sandbox.cli.options import MachineOptions
     from llm_sandbox.cli.shell import main
 
-    machine = MachineOptions(lang, backend, lib or [], network.value, memory, policy)
-    raise typer.Exit(main(machine, out))
+    raise SystemExit(main(options, lang, timeout, out))
 
 
-@app.command(epilog="Exit code: 0 when something here isolates, else 1.")
 def doctor(
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    verbose: Annotated[
+        bool, Option("--verbose", "-v", help="Everything: settings, languages, what holds what.")
+    ] = False,
+    json: Annotated[bool, Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Say which backends work here, how strongly they isolate, and what to type for the others."""
     from llm_sandbox.cli.doctor import main
 
-    raise typer.Exit(main(as_json=json))
+    raise SystemExit(main(as_json=json, verbose=verbose))
 
 
-scan.add_to(app)
-kept.add_to(app)
-sandboxes.add_to(app)
-mcp.add_to(app)
+_PLACE = "llm_sandbox.cli"
+_RUN_EPILOG = (
+    "Exit code: the program's own; 124 when the timeout ended it, 125 when the sandbox failed, "
+    "126 when the policy refused it, 130 after Ctrl-C, 2 for a mistake on the command line."
+)
+
+app = Group(
+    "llm-sandbox",
+    "Run code that a model wrote: isolated, and with every figure coming back as a file.",
+    {
+        "run": Command(run, epilog=_RUN_EPILOG),
+        "shell": Command(
+            shell, epilog="Ctrl-C stops what is running, Ctrl-D or `exit` leaves, `?` helps."
+        ),
+        "doctor": Command(doctor, epilog="Exit code: 0 when something here isolates, else 1."),
+        "scan": f"{_PLACE}.scan:SCAN",
+        "start": f"{_PLACE}.kept:START",
+        "logs": f"{_PLACE}.kept:LOGS",
+        "exec": f"{_PLACE}.kept:EXEC",
+        "cp": f"{_PLACE}.kept:CP",
+        "ps": f"{_PLACE}.sandboxes:PS",
+        "stop": f"{_PLACE}.sandboxes:STOP",
+        "gc": f"{_PLACE}.sandboxes:GC",
+        "mcp": f"{_PLACE}.mcp:MCP",
+        "images": f"{_PLACE}.images:IMAGES",
+        "kernelspec": f"{_PLACE}.kernelspec:KERNELSPEC",
+        "snapshots": f"{_PLACE}.snapshots:SNAPSHOTS",
+        "secret": f"{_PLACE}.secrets:SECRET",
+        "volumes": f"{_PLACE}.volumes:VOLUMES",
+    },
+)
 
 
 def main() -> NoReturn:
@@ -262,9 +195,14 @@ def main() -> NoReturn:
     # Until a command has something to tidy up, Ctrl-C ends it at once, and what it started with it.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    words = sys.argv[1:]
+    if words[:1] == ["--version"]:
+        print(f"llm-sandbox {VERSION}")
+        sys.exit(0)
     try:
-        app(prog_name="llm-sandbox")
+        grammar.run(app, words)
     except Exception:  # noqa: BLE001 - must not end like the program's own error
+        import traceback
+
         traceback.print_exc()
         sys.exit(125)
-    sys.exit(0)

@@ -4,7 +4,7 @@ import codeop
 import warnings
 from collections.abc import Iterable, Iterator
 
-__all__ = ["is_complete", "split_blocks"]
+__all__ = ["indent_after", "is_complete", "is_entered", "split_blocks"]
 
 _GOES_ON = ("else", "elif", "except", "finally")
 
@@ -21,6 +21,33 @@ def is_complete(source: str, lang: str = "python") -> bool:
     if lang != "python":
         return source.endswith("\n\n") or not source.strip()
     return _compiles(source, "single")
+
+
+def is_entered(text: str, lang: str = "python") -> bool:
+    """Whether a block that is edited as a whole can be run when Enter is pressed at its end.
+
+    A line can, when it is complete; what has several lines, when they are, and the last of them
+    does not belong to a block of code that may go on.
+
+    Args:
+        text: The block, without the newline that Enter stands for.
+        lang: The language; code that is not Python ends at a blank line.
+    """
+    if lang != "python" or "\n" not in text:
+        return is_complete(text + ("" if lang == "python" else "\n"), lang)
+    last = text.rpartition("\n")[2]
+    goes_on = last[:1] in (" ", "\t") and last.strip() != ""
+    if last.strip().endswith(":"):
+        return False
+    return not goes_on and _compiles(text, "exec")
+
+
+def indent_after(text: str, lang: str = "python") -> str:
+    """The spaces that the line after these begins with."""
+    last = text.rpartition("\n")[2]
+    spaces = last[: len(last) - len(last.lstrip())]
+    opens = lang == "python" and last.rstrip().endswith(":")
+    return f"{spaces}    " if opens else spaces
 
 
 def split_blocks(lines: Iterable[str], lang: str = "python") -> Iterator[str]:

@@ -5,22 +5,21 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-import typer
-
+from llm_sandbox.cli.grammar import USAGE, close_to
 from llm_sandbox.cli.render import say
-from llm_sandbox.data import SCHEMA, ExecutionResult
-from llm_sandbox.exceptions import (
-    ConfigurationError,
-    MissingDependencyError,
-    SandboxError,
-    SecurityViolationError,
-)
 from llm_sandbox.host.guest_numbers import GuestSignal, signal_name
+
+if TYPE_CHECKING:
+    from llm_sandbox.data import ExecutionResult
+    from llm_sandbox.exceptions import SandboxError
 
 __all__ = [
     "INTERRUPTED",
+    "NOT_EXECUTABLE",
+    "NOT_FOUND",
+    "NO_PROGRAM",
     "PIPE_CLOSED",
     "REFUSED",
     "SANDBOX_FAILED",
@@ -29,13 +28,19 @@ __all__ = [
     "exit_codes",
     "explain_end",
     "leave_unwritable",
+    "not_found",
+    "say_error",
     "usage_error",
 ]
 
-USAGE = 2
 TIMED_OUT = 124
 SANDBOX_FAILED = 125
+NOT_FOUND = SANDBOX_FAILED
+"""Of every command that names what there is not: a sandbox, a snapshot, a volume, a secret."""
 REFUSED = 126
+NOT_EXECUTABLE = 126
+NO_PROGRAM = 127
+"""As a shell has it: the program of `exec` or `start` is not there."""
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
@@ -43,7 +48,13 @@ PIPE_CLOSED = 141
 def usage_error(message: str, hint: str | None = None) -> NoReturn:
     """Say what is wrong with the command line, and exit."""
     say(message, hint)
-    raise typer.Exit(USAGE)
+    raise SystemExit(USAGE)
+
+
+def not_found(message: str, hint: str | None = None) -> NoReturn:
+    """Say that there is nothing of a name, and exit."""
+    say(message, hint)
+    raise SystemExit(NOT_FOUND)
 
 
 @contextlib.contextmanager
@@ -53,30 +64,65 @@ def exit_codes(*, as_json: bool = False) -> Iterator[None]:
     Args:
         as_json: Whether stdout gets the error as a JSON document, of the type ``error``.
     """
+    from llm_sandbox.exceptions import SandboxError
+
     try:
         yield
     except KeyboardInterrupt:
-        raise typer.Exit(INTERRUPTED) from None
+        raise SystemExit(INTERRUPTED) from None
     except SandboxError as error:
-        say(error.message, error.hint)
+        say_error(error)
         if as_json:
+            from llm_sandbox.data import SCHEMA
+
             print(json.dumps({"schema": SCHEMA, "type": "error", "error": error.to_dict()}))
-        raise typer.Exit(_exit_code(error)) from None
+        raise SystemExit(_exit_code(error)) from None
 
 
-def _exit_code(error: SandboxError) -> int:
+def say_error(error: "SandboxError") -> None:
+    """Say what went wrong, and what to do about it."""
+    say(error.message, "; ".join(filter(None, (_guess(error), error.hint))) or None)
+
+
+def _guess(error: "SandboxError") -> str | None:
+    """Which name may have been meant."""
+    from llm_sandbox.exceptions import LanguageNotSupportedError, UnsupportedBackendError
+
+    if isinstance(error, LanguageNotSupportedError):
+        from llm_sandbox.language_handlers import registry
+
+        return close_to(error.language, registry.available())
+    if isinstance(error, UnsupportedBackendError):
+        from llm_sandbox.backends.registry import available_names
+
+        return close_to(str(error.backend), available_names())
+    return None
+
+
+def _exit_code(error: "SandboxError") -> int:
+    from llm_sandbox.exceptions import (
+        ConfigurationError,
+        LaunchError,
+        MissingDependencyError,
+        SecurityViolationError,
+    )
+
     if isinstance(error, SecurityViolationError):
         return REFUSED
+    if isinstance(error, LaunchError):
+        launch = {"not_found": NO_PROGRAM, "not_executable": NOT_EXECUTABLE}
+        return launch.get(error.kind, SANDBOX_FAILED)
     if isinstance(error, ConfigurationError) and not isinstance(error, MissingDependencyError):
         return USAGE
     return SANDBOX_FAILED
 
 
 def explain_end(
-    result: ExecutionResult,
+    result: "ExecutionResult",
     memory_bytes: int,
     *,
     timeout: float | None = None,
+    by_default: bool = False,
     is_last: bool = False,
 ) -> list[str]:
     """Say why a run ended badly where the program itself could not, and what of it is missing.
@@ -85,6 +131,7 @@ def explain_end(
         result: The run's result.
         memory_bytes: The memory that the sandbox had.
         timeout: The seconds that the run had.
+        by_default: Whether nobody had named them.
         is_last: Whether no other run follows, so that nobody needs to know about the interpreter.
 
     Returns:
@@ -92,8 +139,11 @@ def explain_end(
     """
     sentences = []
     if result.timed_out:
+        named = (
+            "the default; --timeout S sets another, and none none" if by_default else "--timeout"
+        )
         sentences.append(
-            f"stopped after {timeout:g} s (--timeout)" if timeout else "stopped: its time was up"
+            f"stopped after {timeout:g} s ({named})" if timeout else "stopped: its time was up"
         )
     elif result.oom_killed:
         size = memory_bytes >> 20
@@ -102,7 +152,10 @@ def explain_end(
         sentences.append(f"the program was ended by {signal_name(result.signal or 0)}")
     if result.dropped_bytes:
         size = result.dropped_bytes
-        sentences.append(f"{size} bytes of output were over the limit, and have been left out")
+        sentences.append(
+            f"{size} bytes of output were over the limit, and have been left out; --output-limit "
+            "sets another"
+        )
     if result.dropped_outputs:
         count = result.dropped_outputs
         sentences.append(f"{count} displays were over the limits, and have been left out")

@@ -9,22 +9,13 @@ from enum import StrEnum
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from llm_sandbox.cli.grammar import Argument, Command, Group, Option
 from llm_sandbox.cli.render import say
-from llm_sandbox.exceptions import BackendError, BackendUnavailableError, SandboxError
 
 if TYPE_CHECKING:
     from llm_sandbox.backends.containers.engine import Engine
 
-__all__ = ["Base", "EngineName", "EngineOption", "build", "images", "list_images"]
-
-images = typer.Typer(
-    name="images",
-    help="Build and list the images that docker and podman sandboxes are made of.",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+__all__ = ["IMAGES", "Base", "EngineName", "EngineOption", "build", "list_images"]
 
 
 class EngineName(StrEnum):
@@ -44,32 +35,29 @@ class Base(StrEnum):
 
 EngineOption = Annotated[
     EngineName | None,
-    typer.Option("--engine", help="The engine; without it, docker, else podman.", metavar="NAME"),
+    Option("--engine", help="The engine; without it, docker, else podman.", metavar="NAME"),
 ]
 
 
-@images.command()
 def build(
     langs: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="Languages, or `base`; without any, all languages.", metavar="[LANG]..."
-        ),
+        Argument(help="Languages, or `base`; without any, all languages.", metavar="[LANG]..."),
     ] = None,
     engine: EngineOption = None,
     base: Annotated[
         Base,
-        typer.Option(
+        Option(
             "--base",
             help="What images stand on: Debian from a `registry`, Debian made `local`ly with "
             "mmdebstrap, or `auto`: local where no registry can be reached.",
         ),
     ] = Base.AUTO,
     no_smoke: Annotated[
-        bool, typer.Option("--no-smoke", help="Keep images without testing what they hold.")
+        bool, Option("--no-smoke", help="Keep images without testing what they hold.")
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Build even what is there and up to date.")
+        bool, Option("--force", help="Build even what is there and up to date.")
     ] = False,
 ) -> None:
     """Build images, unless they are there already.
@@ -85,6 +73,7 @@ def _build(
 ) -> None:
     from llm_sandbox.backends.containers.images.build import ImageBuilder
     from llm_sandbox.backends.containers.images.recipes import BASE, get_recipe, recipe_names
+    from llm_sandbox.exceptions import BackendError, BackendUnavailableError
 
     names = langs or [name for name in recipe_names() if name != BASE]
     # A mistyped one costs no time, and one that two languages share is made once.
@@ -110,10 +99,9 @@ def _build(
     for failure in failures:
         say(failure.message, failure.hint)
     if failures:
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
-@images.command("list")
 def list_images(engine: EngineOption = None) -> None:
     """List the images of this version, and whether the engine has them."""
     with _endings():
@@ -142,6 +130,8 @@ def _list(engine: EngineName | None) -> None:
 
 
 def _connect(name: EngineName | None) -> "Engine":
+    from llm_sandbox.exceptions import SandboxError
+
     if name is not None:
         return _engine(name)
     try:
@@ -166,6 +156,7 @@ def _engine(name: EngineName) -> "Engine":
 @contextmanager
 def _endings() -> Iterator[None]:
     """Ctrl-C and SIGTERM undo what is half done; errors say what to type next."""
+    from llm_sandbox.exceptions import SandboxError
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
@@ -177,10 +168,10 @@ def _endings() -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         say("interrupted: nothing half-made was kept")
-        raise typer.Exit(130) from None
+        raise SystemExit(130) from None
     except SandboxError as error:
         say(error.message, error.hint)
-        raise typer.Exit(1) from None
+        raise SystemExit(1) from None
 
 
 @contextmanager
@@ -223,3 +214,13 @@ def _print_rows(rows: Sequence[tuple[str, ...]]) -> None:
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         print("  ".join(cells).rstrip())
+
+
+IMAGES = Group(
+    "images",
+    "Build and list the images that docker and podman sandboxes are made of.",
+    {
+        "build": Command(build, "build"),
+        "list": Command(list_images, "list"),
+    },
+)

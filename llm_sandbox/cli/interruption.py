@@ -2,13 +2,14 @@
 
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FrameType, TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from llm_sandbox.data import ExecutionResult
-from llm_sandbox.outputs import Output
-from llm_sandbox.session.session import BaseSession
+if TYPE_CHECKING:
+    from llm_sandbox.data import ExecutionResult
+    from llm_sandbox.outputs import Output
+    from llm_sandbox.session.session import BaseSession
 
 __all__ = ["Interruption"]
 
@@ -32,13 +33,14 @@ class Interruption:
 
     def run(
         self,
-        session: BaseSession,
+        session: "BaseSession",
         code: str,
         *,
         timeout: float | None = None,
         stdin: Iterable[str] | None = None,
-        hear: Callable[[Output], None] | None = None,
-    ) -> ExecutionResult:
+        hear: "Callable[[Output], None] | None" = None,
+        argv: Sequence[str] = (),
+    ) -> "ExecutionResult":
         """Run code in a session; see `BaseSession.run`.
 
         Args:
@@ -47,9 +49,10 @@ class Interruption:
             timeout: Seconds that it has.
             stdin: What it reads.
             hear: Called with each output. When it raises OSError, the code is ended.
+            argv: The command line that it sees.
         """
 
-        def heard(output: Output) -> None:
+        def heard(output: "Output") -> None:
             if hear is None or self.failure is not None:
                 return
             try:
@@ -61,7 +64,7 @@ class Interruption:
         lines = stdin if stdin is None or isinstance(stdin, str) else self._lines(stdin)
         self._session = session
         try:
-            return session.run(code, timeout=timeout, stdin=lines, on_output=heard)
+            return session.run(code, timeout=timeout, stdin=lines, on_output=heard, argv=argv)
         finally:
             self._session = None
 
@@ -84,7 +87,7 @@ class Interruption:
         # In a thread: the main thread may hold the very lock that is needed.
         threading.Thread(target=self._stop, args=(self._session,), daemon=True).start()
 
-    def _stop(self, session: BaseSession) -> None:
+    def _stop(self, session: "BaseSession") -> None:
         while self._session is session:
             session.interrupt()
             threading.Event().wait(_AGAIN_S)  # the run may not have begun yet

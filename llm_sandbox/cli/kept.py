@@ -5,17 +5,15 @@ import json
 import os
 import sys
 import threading
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from llm_sandbox.cli.endings import exit_codes, usage_error
-from llm_sandbox.cli.network import Network, NetworkOption
+from llm_sandbox.cli.grammar import Argument, Command, Option
 from llm_sandbox.cli.options import MachineOptions
 from llm_sandbox.cli.render import Progress
 from llm_sandbox.cli.tty import handed_through, like_this
+from llm_sandbox.terminal import strip_controls
 
 if TYPE_CHECKING:
     from llm_sandbox.sandbox import Process, Sandbox
@@ -23,9 +21,12 @@ if TYPE_CHECKING:
     from llm_sandbox.sandbox.streams import OutputStream
 
 __all__ = [
+    "CP",
+    "EXEC",
+    "LOGS",
+    "START",
     "Namespace",
     "Which",
-    "add_to",
     "cp",
     "execute",
     "find",
@@ -35,82 +36,54 @@ __all__ = [
     "to_row",
 ]
 
-_AS_THEY_ARE = {"allow_interspersed_args": False, "ignore_unknown_options": False}
-
 Which = Annotated[
-    str, typer.Argument(help="The sandbox: its name, its id, or the id's start.", metavar="SANDBOX")
+    str, Argument(help="The sandbox: its name, its id, or the id's start.", metavar="SANDBOX")
 ]
-Namespace = Annotated[
-    str, typer.Option("--namespace", help="Where the name counts.", metavar="NAME")
-]
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    app.command(context_settings=_AS_THEY_ARE)(start)
-    app.command()(logs)
-    app.command(name="exec", context_settings=_AS_THEY_ARE)(execute)
-    app.command()(cp)
+Namespace = Annotated[str, Option("--namespace", help="Where the name counts.", metavar="NAME")]
 
 
 def start(
+    options: MachineOptions,
     command: Annotated[
         list[str] | None,
-        typer.Argument(help="A program that the sandbox ends with.", metavar="[COMMAND]..."),
+        Argument(help="A program that the sandbox ends with.", metavar="[COMMAND]..."),
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", "-n", help="A name to find it by.", metavar="NAME")
+        str | None, Option("--name", "-n", help="A name to find it by.", metavar="NAME")
     ] = None,
     namespace: Namespace = "default",
     tag: Annotated[
         list[str] | None,
-        typer.Option("--tag", help="A text to find it by; may be repeated.", metavar="KEY=VALUE"),
-    ] = None,
-    backend: Annotated[
-        str | None, typer.Option("--backend", "-b", help="Where it is made.", metavar="NAME")
-    ] = None,
-    image: Annotated[
-        str | None, typer.Option("--image", help="Image of a container.", metavar="IMAGE")
+        Option("--tag", help="A text to find it by; may be repeated.", metavar="KEY=VALUE"),
     ] = None,
     terminal: Annotated[
-        bool, typer.Option("--tty", help="Give the command a terminal, as large as this one.")
+        bool, Option("--tty", help="Give the command a terminal, as large as this one.")
     ] = False,
     timeout: Annotated[
         float | None,
-        typer.Option("--timeout", "-t", help="Seconds until it ends by itself.", metavar="S"),
+        Option("--timeout", "-t", help="Seconds until it ends by itself.", metavar="S"),
     ] = None,
     idle_timeout: Annotated[
         float | None,
-        typer.Option("--idle-timeout", help="Seconds unused until it ends.", metavar="S"),
+        Option("--idle-timeout", help="Seconds unused until it ends.", metavar="S"),
     ] = None,
-    network: NetworkOption = Network.BLOCKED,
-    memory: Annotated[
-        str | None, typer.Option("--memory", help="Memory, such as 512m or 2g.", metavar="SIZE")
-    ] = None,
-    env: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--env", "-e", help="Environment variable; may be repeated.", metavar="KEY=VALUE"
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Make a sandbox that lives on when this command has ended, and print its id."""
-    from llm_sandbox.network import Network as SandboxNetwork
     from llm_sandbox.sandbox import Sandbox
 
-    machine = MachineOptions(backend=backend, memory=memory, env=env or [])
     if terminal and not command:
         usage_error("--tty is for a command, and there is none", "llm-sandbox start --tty -- sh")
     with exit_codes(as_json=as_json):
         with Progress("starting sandbox"):
             sandbox = Sandbox.create(
                 *(command or ()),
-                backend=backend,
-                image=image,
-                env=machine.variables(),
-                limits=machine.limits(),
-                network=cast(SandboxNetwork, network.value),
+                backend=options.backend,
+                image=options.image,
+                env=options.variables(),
+                limits=options.limits(),
+                mounts=options.mounts(),
+                network=options.network_value(),
                 pty=like_this() if terminal else False,
                 timeout=timeout,
                 idle_timeout=idle_timeout,
@@ -130,14 +103,17 @@ def logs(
     which: Which,
     process: Annotated[
         str | None,
-        typer.Option("--process", help="A program that exec has started.", metavar="ID"),
+        Option("--process", help="A program that exec has started.", metavar="ID"),
     ] = None,
-    follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on until it has ended.")
-    ] = False,
+    follow: Annotated[bool, Option("--follow", "-f", help="Go on until it has ended.")] = False,
     namespace: Namespace = "default",
 ) -> None:
-    """Print what a sandbox's command has written, from the start."""
+    """Print what a sandbox's command has written, from the start.
+
+    Of one that has ended by itself it is the end of that, for a day.
+    """
+    if process is None and _print_last_output(which, namespace):
+        return
     with exit_codes(), find(which, namespace) as sandbox:
         found = sandbox.entry if process is None else sandbox.process(process)
         if found is None:
@@ -156,36 +132,34 @@ def logs(
 def execute(
     which: Which,
     command: Annotated[
-        list[str], typer.Argument(help="The program and its arguments.", metavar="COMMAND...")
+        list[str], Argument(help="The program and its arguments.", metavar="COMMAND...")
     ],
     namespace: Namespace = "default",
     env: Annotated[
         list[str] | None,
-        typer.Option(
-            "--env", "-e", help="Environment variable; may be repeated.", metavar="KEY=VALUE"
-        ),
+        Option("--env", "-e", help="Environment variable; may be repeated.", metavar="KEY=VALUE"),
     ] = None,
     workdir: Annotated[
-        str | None, typer.Option("--workdir", "-w", help="Its working directory.", metavar="DIR")
+        str | None, Option("--workdir", "-w", help="Its working directory.", metavar="DIR")
     ] = None,
     timeout: Annotated[
         float | None,
-        typer.Option("--timeout", "-t", help="Seconds until it is stopped.", metavar="S"),
+        Option("--timeout", "-t", help="Seconds until it is stopped.", metavar="S"),
     ] = None,
     interactive: Annotated[
-        bool, typer.Option("--interactive", "-i", help="Pass standard input on.")
+        bool, Option("--interactive", "-i", help="Pass standard input on.")
     ] = False,
     terminal: Annotated[
-        bool, typer.Option("--tty", help="Give it a terminal; with -i, every key goes to it.")
+        bool, Option("--tty", help="Give it a terminal; with -i, every key goes to it.")
     ] = False,
     detach: Annotated[
-        bool, typer.Option("--detach", "-d", help="Leave it running, and print its id.")
+        bool, Option("--detach", "-d", help="Leave it running, and print its id.")
     ] = False,
 ) -> None:
     """Run a program in a sandbox; exits as it does."""
     from llm_sandbox.sandbox import PIPE
 
-    variables = MachineOptions(env=env or []).variables()
+    variables = MachineOptions(env=env).variables()
     if command[0] == "--":
         command = command[1:]
     with exit_codes(), find(which, namespace) as sandbox:
@@ -209,12 +183,12 @@ def execute(
         except KeyboardInterrupt:
             process.kill()
             raise
-    raise typer.Exit(code)
+    raise SystemExit(code)
 
 
 def cp(
-    source: Annotated[str, typer.Argument(help="What to copy.", metavar="[SANDBOX:]PATH")],
-    target: Annotated[str, typer.Argument(help="Where to.", metavar="[SANDBOX:]PATH")],
+    source: Annotated[str, Argument(help="What to copy.", metavar="[SANDBOX:]PATH")],
+    target: Annotated[str, Argument(help="Where to.", metavar="[SANDBOX:]PATH")],
     namespace: Namespace = "default",
 ) -> None:
     """Copy a file or a directory into a sandbox, or out of one."""
@@ -247,6 +221,33 @@ def records() -> "list[Record]":
         return live_records(place)
 
 
+def _print_last_output(which: str, namespace: str) -> bool:
+    """Print what an ended sandbox has left; False where a living one is meant, or none."""
+    from llm_sandbox.sandbox.kept.place import Place
+    from llm_sandbox.sandbox.kept.registry import find_ended, last_output
+
+    with exit_codes(), Place() as place:
+        ended = find_ended(place, which, namespace)
+        if ended is None or _is_alive(which, namespace):
+            return False
+        for data, target in zip(
+            last_output(place, ended.id), (sys.stdout, sys.stderr), strict=True
+        ):
+            # trust: it comes from inside, and a terminal would obey it.
+            safe = strip_controls(data.decode("utf-8", "replace")).encode()
+            target.buffer.write(safe if target.isatty() else data)
+            target.flush()
+    return True
+
+
+def _is_alive(which: str, namespace: str) -> bool:
+    return any(
+        (one.name, one.namespace) == (which, namespace)
+        or (which.startswith("sb-") and one.id.startswith(which))
+        for one in records()
+    )
+
+
 def find(which: str, namespace: str = "default") -> "Sandbox":
     """Attach to a sandbox by its name, its id, or an id's start.
 
@@ -268,6 +269,8 @@ def find(which: str, namespace: str = "default") -> "Sandbox":
 
 def to_row(record: "Record") -> dict[str, object]:
     """A record as JSON types."""
+    from dataclasses import asdict
+
     return {**asdict(record), "tags": dict(record.tags)}
 
 
@@ -315,3 +318,9 @@ def _now(stream: "OutputStream") -> bytes:
     """What there is of a stream; what is kept already has come within a moment."""
     stream._spool.wait_end(0.3)
     return stream._spool.peek()[0]
+
+
+START = Command(start, options_first=True)
+LOGS = Command(logs)
+EXEC = Command(execute, "exec", options_first=True)
+CP = Command(cp)

@@ -2,38 +2,24 @@
 
 from typing import Annotated
 
-import typer
-
 from llm_sandbox.cli.endings import exit_codes
+from llm_sandbox.cli.grammar import Argument, Command, Group, Option
 from llm_sandbox.cli.network import Network, NetworkOption
 
-__all__ = ["install", "kernelspec"]
-
-kernelspec = typer.Typer(
-    name="kernelspec",
-    help="Have notebooks run in sandboxes: JupyterLab, nbclient, papermill and nbconvert.",
-    no_args_is_help=True,
-)
+__all__ = ["KERNELSPEC", "install"]
 
 
-@kernelspec.callback()
-def _group() -> None:
-    """Keeps `install` a word of its own."""
-
-
-@kernelspec.command(epilog="Then: jupyter lab, or papermill --kernel NAME, or nbconvert.")
 def install(
     name: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             help="Name of the kernel; without it, llm-sandbox, or llm-sandbox-LANG.",
             metavar="[NAME]",
-            show_default=False,
         ),
     ] = None,
     lang: Annotated[
         str,
-        typer.Option(
+        Option(
             "--lang",
             "-l",
             help="Language of the cells: python, javascript, typescript, r, ruby, bash or java.",
@@ -41,30 +27,30 @@ def install(
         ),
     ] = "python",
     display_name: Annotated[
-        str | None, typer.Option("--display-name", help="What people see.", metavar="TEXT")
+        str | None, Option("--display-name", help="What people see.", metavar="TEXT")
     ] = None,
     backend: Annotated[
         str | None,
-        typer.Option("--backend", "-b", help="Where sandboxes are made.", metavar="NAME"),
+        Option("--backend", "-b", help="Where sandboxes are made.", metavar="NAME"),
     ] = None,
     image: Annotated[
-        str | None, typer.Option("--image", help="Image of a container backend.", metavar="NAME")
+        str | None, Option("--image", help="Image of a container backend.", metavar="NAME")
     ] = None,
     lib: Annotated[
         list[str] | None,
-        typer.Option("--lib", help="Library to install at each start.", metavar="NAME"),
+        Option("--lib", help="Library to install at each start.", metavar="NAME"),
     ] = None,
     network: NetworkOption = Network.BLOCKED,
     memory: Annotated[
-        str | None, typer.Option("--memory", help="Memory, such as 2g.", metavar="SIZE")
+        str | None, Option("--memory", help="Memory, such as 2g.", metavar="SIZE")
     ] = None,
     policy: Annotated[
         str | None,
-        typer.Option("--policy", help="Refuse cells that it blocks.", metavar="PRESET|FILE"),
+        Option("--policy", help="Refuse cells that it blocks.", metavar="PRESET|FILE"),
     ] = None,
     env: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--env",
             "-e",
             help="Environment variable of the cells; may be repeated.",
@@ -73,7 +59,7 @@ def install(
     ] = None,
     files: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--file",
             help="Pattern of files beside the notebook to copy in, such as 'data/*.csv'.",
             metavar="GLOB",
@@ -81,7 +67,7 @@ def install(
     ] = None,
     prefix: Annotated[
         str | None,
-        typer.Option("--prefix", help="Environment to install into.", metavar="DIR"),
+        Option("--prefix", help="Environment to install into.", metavar="DIR"),
     ] = None,
 ) -> None:
     """Install a kernelspec for the user, or into an environment.
@@ -105,8 +91,21 @@ def install(
             network=network.value,
             memory=memory,
             policy=policy,
-            env=MachineOptions(env=env or ()).variables(),
+            env=MachineOptions(env=env).variables(),
             files=files or (),
             prefix=prefix,
         )
     print(placed)
+
+
+KERNELSPEC = Group(
+    "kernelspec",
+    "Have notebooks run in sandboxes: JupyterLab, nbclient, papermill and nbconvert.",
+    {
+        "install": Command(
+            install,
+            "install",
+            epilog="Then: jupyter lab, or papermill --kernel NAME, or nbconvert.",
+        ),
+    },
+)

@@ -5,19 +5,17 @@ import signal
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
-from typer.core import TyperOption
+from typing import Annotated
 
 from llm_sandbox.cli.endings import exit_codes, usage_error
+from llm_sandbox.cli.grammar import Command, Option, Parsed
 from llm_sandbox.cli.network import Network, NetworkOption
 from llm_sandbox.cli.source import split_file_option
 from llm_sandbox.limits import DEFAULT_TIMEOUT_S
-from llm_sandbox.mounts import Bind
 
-__all__ = ["Transport", "add_to", "mcp"]
+__all__ = ["MCP", "Transport", "mcp"]
 
+_PATHS = ("--file", "--mount", "--policy")
 _WILDCARDS = {"0.0.0.0": "HOST", "::": "HOST"}  # noqa: S104 - how clients do not call this
 
 
@@ -28,18 +26,11 @@ class Transport(StrEnum):
     HTTP = "http"
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command(
-        epilog="Clients start this command themselves; --config prints what tells them to."
-    )(mcp)
-
-
 def mcp(
-    context: typer.Context,
+    parsed: Parsed,
     lang: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--lang",
             "-l",
             help="Language that clients may use; may be repeated, the first is the default.",
@@ -48,17 +39,15 @@ def mcp(
     ] = None,
     backend: Annotated[
         str | None,
-        typer.Option("--backend", "-b", help="Where sandboxes are made.", metavar="NAME"),
+        Option("--backend", "-b", help="Where sandboxes are made.", metavar="NAME"),
     ] = None,
     image: Annotated[
         str | None,
-        typer.Option(
-            "--image", help="Image of a container backend, for one language.", metavar="NAME"
-        ),
+        Option("--image", help="Image of a container backend, for one language.", metavar="NAME"),
     ] = None,
     lib: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--lib",
             help="Library of the first language that is there from the start.",
             metavar="NAME",
@@ -67,15 +56,15 @@ def mcp(
     network: NetworkOption = Network.BLOCKED,
     memory: Annotated[
         str | None,
-        typer.Option("--memory", help="Memory of each sandbox, such as 512m.", metavar="SIZE"),
+        Option("--memory", help="Memory of each sandbox, such as 512m.", metavar="SIZE"),
     ] = None,
     policy: Annotated[
         str | None,
-        typer.Option("--policy", help="Preset or file of the policy.", metavar="PRESET|FILE"),
+        Option("--policy", help="Preset or file of the policy.", metavar="PRESET|FILE"),
     ] = None,
     env: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--env",
             "-e",
             help="Environment variable of sandboxes; may be repeated.",
@@ -84,7 +73,7 @@ def mcp(
     ] = None,
     file: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--file",
             "-f",
             help="File or folder that is copied into each sandbox; may be repeated.",
@@ -93,29 +82,29 @@ def mcp(
     ] = None,
     mount: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--mount",
             help="Folder that each sandbox sees as it is, read-only unless it ends in :rw; may be "
             "repeated.",
-            metavar="HOST:PATH[:rw]",
+            metavar="HOST:PATH[:ro|rw]",
         ),
     ] = None,
     roots: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--roots",
             help="Let sandboxes read what the client names as its roots, below /roots; stdio only.",
         ),
     ] = False,
     timeout: Annotated[
         float,
-        typer.Option(
+        Option(
             "--timeout", "-t", help="Seconds of one call: the usual, and the most.", metavar="S"
         ),
     ] = DEFAULT_TIMEOUT_S,
     session: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--session",
             help="Go on with the session of this name, variables and all, and keep it when the "
             "client goes; made if there is none. It ends when it was unused for 24 hours, or by "
@@ -123,31 +112,29 @@ def mcp(
             metavar="NAME",
         ),
     ] = None,
-    sessions: Annotated[
-        int, typer.Option("--sessions", help="Most sandboxes at once.", metavar="N")
-    ] = 8,
+    sessions: Annotated[int, Option("--sessions", help="Most sandboxes at once.", metavar="N")] = 8,
     idle: Annotated[
         float,
-        typer.Option("--idle", help="Seconds until an unused sandbox is ended.", metavar="S"),
+        Option("--idle", help="Seconds until an unused sandbox is ended.", metavar="S"),
     ] = 1800.0,
     install: Annotated[
-        bool, typer.Option("--install/--no-install", help="Whether clients may install libraries.")
+        bool, Option("--install/--no-install", help="Whether clients may install libraries.")
     ] = True,
     transport: Annotated[
-        Transport, typer.Option("--transport", help="stdio: one client; http: many.")
+        Transport, Option("--transport", help="stdio: one client; http: many.")
     ] = Transport.STDIO,
     host: Annotated[
         str,
-        typer.Option(
+        Option(
             "--host",
             help="Address for http; one that other computers reach needs LLM_SANDBOX_MCP_TOKEN, "
             "the bearer token of clients.",
             metavar="ADDRESS",
         ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", help="Port for http.", metavar="N")] = 8765,
+    port: Annotated[int, Option("--port", help="Port for http.", metavar="N")] = 8765,
     config: Annotated[
-        bool, typer.Option("--config", help="Print the configuration of clients, and stop.")
+        bool, Option("--config", help="Print the configuration of clients, and stop.")
     ] = False,
 ) -> None:
     """Serve sandboxes as tools: code, commands, files, and figures as images."""
@@ -155,13 +142,13 @@ def mcp(
         from llm_sandbox.integrations.extras import require
 
         require("mcp", "mcp")
-        from llm_sandbox.cli.options import MachineOptions
+        from llm_sandbox.cli.options import SessionOptions
         from llm_sandbox.integrations.mcp import ServerOptions, make_server
         from llm_sandbox.integrations.mcp.http import TOKEN_VARIABLE, check_address, serve
         from llm_sandbox.integrations.tool import ToolOptions
         from llm_sandbox.limits import validate_timeout
 
-        machine = MachineOptions(memory=memory, policy=policy, env=env or ())
+        machine = SessionOptions(memory=memory, mount=mount, policy=policy, env=env)
         options = ServerOptions(
             backend=backend,
             image=image,
@@ -172,7 +159,7 @@ def mcp(
             libraries=tuple(lib or ()),
             env=machine.variables(),
             files=tuple(split_file_option(text) for text in file or ()),
-            mounts=dict(_mount(text) for text in mount or ()),
+            mounts=machine.mounts(),
             takes_roots=roots,
             installs=install,
             session=session,
@@ -198,26 +185,15 @@ def mcp(
             check_address(host, token)
         if config:
             variable = TOKEN_VARIABLE if token else None
-            print(_configuration(context, transport, host, port, variable, timeout))
+            print(_configuration(parsed, transport, host, port, variable, timeout))
         elif transport is Transport.HTTP:
             _end_in_order()
             serve(options, host, port, token)
         else:
             if sys.stdin.isatty():
-                shown = _configuration(context, transport, host, port, None, timeout)
+                shown = _configuration(parsed, transport, host, port, None, timeout)
                 print(f"{shown}\n\nwaiting for a client on standard input", file=sys.stderr)
             make_server(options).run("stdio")
-
-
-def _mount(text: str) -> tuple[str, Bind]:
-    """Return the place and the folder of a `--mount HOST:PATH[:rw]`."""
-    rest, is_writable = text.removesuffix(":rw"), text.endswith(":rw")
-    host, colon, place = rest.removesuffix(":ro").rpartition(":")
-    if not colon or not host or not place.startswith("/"):
-        usage_error(f"--mount: {text} names no folder and place", "--mount HOST:/PATH[:rw]")
-    if not Path(host).exists():
-        usage_error(f"--mount: there is no {host}", "--mount HOST:/PATH[:rw]")
-    return place, Bind(host, read_only=not is_writable)
 
 
 def _end_in_order() -> None:
@@ -232,7 +208,7 @@ def _end_in_order() -> None:
 
 
 def _configuration(
-    context: typer.Context,
+    parsed: Parsed,
     transport: Transport,
     host: str,
     port: int,
@@ -244,32 +220,21 @@ def _configuration(
     from llm_sandbox.integrations.mcp.http import PATH
 
     if transport is Transport.STDIO:
-        return configuration(Command.of(["mcp", *_given(context)]), timeout_s)
+        return configuration(Command.of(["mcp", *_given(parsed)]), timeout_s)
     name = _WILDCARDS.get(host, f"[{host}]" if ":" in host else host)
     return configuration(Endpoint(f"http://{name}:{port}{PATH}", token_variable), timeout_s)
 
 
-def _given(context: typer.Context) -> list[str]:
+def _given(parsed: Parsed) -> list[str]:
     """The options that stand on the command line, but for `--config`, in their long form."""
     words: list[str] = []
-    for option in context.command.params:
-        name = option.name or ""
-        source = context.get_parameter_source(name)
-        if source is None or source.name != "COMMANDLINE" or name == "config":
+    for name, value in parsed:
+        if name == "--config":
             continue
-        if isinstance(option, TyperOption):
-            words += _words(option, context.params[name])
+        words.append(name)
+        if value is not None:
+            words.append(_from_anywhere(value) if name in _PATHS else value)
     return words
-
-
-def _words(option: TyperOption, value: Any) -> list[str]:
-    if option.is_flag:
-        return [(option.opts if value else option.secondary_opts)[0]]
-    values = value if isinstance(value, list | tuple) else [value]
-    long = next(word for word in option.opts if word.startswith("--"))
-    if long in ("--policy", "--file", "--mount"):
-        values = [_from_anywhere(str(item)) for item in values]
-    return [word for item in values for word in (long, str(item))]
 
 
 def _from_anywhere(value: str) -> str:
@@ -279,3 +244,8 @@ def _from_anywhere(value: str) -> str:
         path, _, last = path.rpartition(":")
         colon, rest = ":", f"{last}:{rest}" if rest else last
     return f"{Path(path).resolve()}{colon}{rest}" if path else value
+
+
+MCP = Command(
+    mcp, epilog="Clients start this command themselves; --config prints what tells them to."
+)

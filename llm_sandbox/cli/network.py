@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Annotated
 
-import typer
+from llm_sandbox.cli.grammar import Option
 
 __all__ = ["Network", "NetworkOption"]
 
@@ -18,7 +18,7 @@ class Network(StrEnum):
 
 NetworkOption = Annotated[
     Network,
-    typer.Option(
+    Option(
         "--network",
         help="`internet` is what is public, `open` shares the network of this machine.",
     ),

@@ -1,50 +1,194 @@
 """What the commands that make a sandbox have in common: options, and the session made of them."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from llm_sandbox.cli.endings import usage_error
-from llm_sandbox.cli.render import Progress
-from llm_sandbox.const import SupportedLanguage, language_name
-from llm_sandbox.create import create_session
-from llm_sandbox.limits import Limits
-from llm_sandbox.network import Network
-from llm_sandbox.session.session import BaseSession
+from llm_sandbox.cli.grammar import Option, Options, close_to
+from llm_sandbox.cli.network import Network
 
 if TYPE_CHECKING:
+    from llm_sandbox.limits import Limits
+    from llm_sandbox.mounts import Bind
+    from llm_sandbox.network import Network as SandboxNetwork
     from llm_sandbox.sandbox.kept.record import OnExit
     from llm_sandbox.security import SecurityPolicy
+    from llm_sandbox.session.session import BaseSession
 
-__all__ = ["MachineOptions", "opened_session"]
+__all__ = [
+    "DEFAULT_TIMEOUT_S",
+    "MachineOptions",
+    "SessionOptions",
+    "opened_session",
+    "read_seconds",
+]
+
+DEFAULT_TIMEOUT_S = 300.0
+"""Seconds that a program has when nobody says."""
+_ACCESS = {"ro": True, "rw": False}
 
 
-@dataclass(frozen=True)
-class MachineOptions:
+class MachineOptions(Options):
     """The sandbox that was asked for, in the words of the command line."""
 
-    lang: str = "python"
-    backend: str | None = None
-    libraries: Sequence[str] = ()
-    network: str = "blocked"
-    memory: str | None = None
-    policy: str | None = None
-    env: Sequence[str] = field(default=(), repr=False)
-    whole: bool = False
-    """Whether the one thing that is run is a whole program."""
+    backend: Annotated[
+        str | None,
+        Option(
+            "--backend",
+            "-b",
+            help="Where the sandbox is made; without it, the strongest that works here (see "
+            "doctor).",
+            metavar="NAME",
+        ),
+    ] = None
+    image: Annotated[
+        str | None, Option("--image", help="Image of a container.", metavar="IMAGE")
+    ] = None
+    mount: Annotated[
+        list[str] | None,
+        Option(
+            "--mount",
+            help="File or folder of this computer to show at PATH, read-only unless it ends in "
+            ":rw; may be repeated.",
+            metavar="HOST:PATH[:ro|rw]",
+        ),
+    ] = None
+    network: Annotated[
+        Network,
+        Option(
+            "--network",
+            help="`internet` is what is public, `open` shares the network of this machine.",
+        ),
+    ] = Network.BLOCKED
+    allow: Annotated[
+        list[str] | None,
+        Option(
+            "--allow",
+            help="Host that may be connected to, such as pypi.org, *.example.com:443 or "
+            "10.0.0.5:5432, and no other; may be repeated.",
+            metavar="HOST[:PORT]",
+        ),
+    ] = None
+    deny: Annotated[
+        list[str] | None,
+        Option(
+            "--deny",
+            help="Host that stays closed, whatever else is open; may be repeated.",
+            metavar="HOST",
+        ),
+    ] = None
+    memory: Annotated[
+        str | None,
+        Option("--memory", help="Memory of the sandbox, such as 512m or 2g.", metavar="SIZE"),
+    ] = None
+    cpus: Annotated[
+        float | None,
+        Option("--cpus", help="CPUs that may be busy at once, such as 1.5.", metavar="N"),
+    ] = None
+    processes: Annotated[
+        int | None, Option("--processes", help="Processes and threads at once.", metavar="N")
+    ] = None
+    disk: Annotated[
+        str | None, Option("--disk", help="Size of the working directory.", metavar="SIZE")
+    ] = None
+    limit: Annotated[
+        list[str] | None,
+        Option(
+            "--limit",
+            help="Any other limit by its name in docs/cli.md, such as tmp=128m or open_files=64; "
+            "may be repeated.",
+            metavar="NAME=VALUE",
+        ),
+    ] = None
+    env: Annotated[
+        list[str] | None,
+        Option("--env", "-e", help="Environment variable; may be repeated.", metavar="KEY=VALUE"),
+    ] = None
 
-    def limits(self) -> Limits:
+    def limits(self) -> "Limits":
         """Return the limits of the sandbox.
 
         Raises:
-            ValidationError: `--memory` is no size.
+            ValidationError: One is not acceptable.
         """
-        return (
-            Limits()
-            if self.memory is None
-            else Limits(memory=Limits.parse_size(self.memory, "--memory"))
-        )
+        from llm_sandbox.limits import Limits
+
+        given: dict[str, Any] = {}
+        for option, name, text in self._sizes():
+            if text is not None:
+                # What only the host cuts may be nothing at all.
+                nothing = text == "0" and name in Limits._may_be_zero
+                given[name] = 0 if nothing else Limits.parse_size(text, option)
+        given |= {"cpus": self.cpus} if self.cpus is not None else {}
+        given |= {"processes": self.processes} if self.processes is not None else {}
+        return Limits(**given, **_other_limits(self.limit or (), given))
+
+    def _sizes(self) -> list[tuple[str, str, str | None]]:
+        return [
+            ("--memory", "memory_bytes", self.memory),
+            ("--disk", "workdir_bytes", self.disk),
+        ]
+
+    def variables(self) -> dict[str, str]:
+        """Return what `--env` sets."""
+        return dict(_variable(entry) for entry in self.env or ())
+
+    def mounts(self) -> "dict[str, Bind]":
+        """Return what `--mount` shows, by path inside."""
+        return dict(_bind(entry) for entry in self.mount or ())
+
+    def network_value(self) -> "SandboxNetwork":
+        """Return the network, or the rules for it.
+
+        Raises:
+            ValidationError: A rule cannot be read.
+        """
+        if not self.allow and not self.deny:
+            return cast("SandboxNetwork", self.network.value)
+        from llm_sandbox.network import NetworkRules
+
+        if self.network is Network.OPEN:
+            usage_error("--network open has no rules", "leave out --allow and --deny, or it")
+        if self.network is Network.INTERNET:
+            if self.allow:
+                usage_error("--network internet allows more than --allow", "leave one of them out")
+            return NetworkRules.internet(deny=self.deny or ())
+        if not self.allow:
+            usage_error("--deny closes what is closed already", "--network internet --deny HOST")
+        addresses = [rule for rule in self.allow if _is_address(rule)]
+        names = [rule for rule in self.allow if rule not in addresses]
+        return NetworkRules.allow(domains=names, cidrs=addresses, deny=self.deny or ())
+
+
+class SessionOptions(MachineOptions):
+    """The session that was asked for, in the words of the command line."""
+
+    lib: Annotated[
+        list[str] | None,
+        Option("--lib", help="Library to install first; may be repeated.", metavar="NAME"),
+    ] = None
+    output_limit: Annotated[
+        str | None,
+        Option(
+            "--output-limit",
+            help="What is kept of each stream of one run, such as 50m; 10m without it, 0 for "
+            "nothing.",
+            metavar="SIZE",
+        ),
+    ] = None
+    policy: Annotated[
+        str | None,
+        Option(
+            "--policy",
+            help="Refuse code that this policy does not allow: minimal, development, educational, "
+            "data_science, web_scraping, production, strict, or a TOML or JSON file.",
+            metavar="PRESET|FILE",
+        ),
+    ] = None
+
+    def _sizes(self) -> list[tuple[str, str, str | None]]:
+        return [*super()._sizes(), ("--output-limit", "output_bytes", self.output_limit)]
 
     def security_policy(self) -> "SecurityPolicy | None":
         """Return the policy of `--policy`, a preset or a file; None without one.
@@ -59,20 +203,20 @@ class MachineOptions:
 
         return find_policy(self.policy)
 
-    def variables(self) -> dict[str, str]:
-        """Return what `--env` sets."""
-        return dict(_variable(entry) for entry in self.env)
-
     def make_session(
         self,
+        lang: str,
         *,
+        whole: bool,
         name: str | None = None,
         on_exit: "OnExit" = "destroy",
         idle_timeout: float | None = None,
-    ) -> BaseSession:
+    ) -> "BaseSession":
         """Return the session, not open yet.
 
         Args:
+            lang: The language.
+            whole: Whether the one thing that is run is a whole program.
             name: How it is found; None for one that nobody looks for.
             on_exit: Whether it ends with this command.
             idle_timeout: Seconds without use after which it ends; None for no limit.
@@ -80,15 +224,20 @@ class MachineOptions:
         Raises:
             SandboxError: An option is not acceptable, or nothing here isolates.
         """
+        from llm_sandbox.const import SupportedLanguage, language_name
+        from llm_sandbox.create import create_session
+
         return create_session(
             self.backend,
-            lang=self.lang,
+            image=self.image,
+            lang=lang,
             limits=self.limits(),
-            network=cast(Network, self.network),
+            network=self.network_value(),
+            mounts=self.mounts(),
             env=self.variables(),
             security_policy=self.security_policy(),
             # Python's whole programs run in its kernel, which captures what they show.
-            persistent=not self.whole or language_name(self.lang) == SupportedLanguage.PYTHON,
+            persistent=not whole or language_name(lang) == SupportedLanguage.PYTHON,
             name=name,
             on_exit=on_exit,
             idle_timeout=idle_timeout,
@@ -96,18 +245,97 @@ class MachineOptions:
 
 
 @contextlib.contextmanager
-def opened_session(machine: MachineOptions) -> Iterator[BaseSession]:
-    """Open a session and install its libraries, saying what is waited for; close it at the end."""
+def opened_session(
+    options: SessionOptions, lang: str, *, whole: bool = False
+) -> "Iterator[BaseSession]":
+    """Open a session and install its libraries, saying what is waited for; close it at the end.
+
+    Args:
+        options: What was typed.
+        lang: The language.
+        whole: Whether the one thing that is run is a whole program.
+    """
+    from llm_sandbox.cli.render import Progress
+
     with Progress("starting sandbox"):
-        session = machine.make_session()
+        session = options.make_session(lang, whole=whole)
         session.open()
     try:
-        if machine.libraries:
-            with Progress(f"installing {', '.join(machine.libraries)}"):
-                session.install(list(machine.libraries))
+        if options.lib:
+            with Progress(f"installing {', '.join(options.lib)}"):
+                session.install(list(options.lib))
         yield session
     finally:
         session.close()
+
+
+def read_seconds(text: str) -> float:
+    """Return the seconds of a ``--timeout``; infinity for ``none``.
+
+    Raises:
+        ValueError: It is no number.
+    """
+    return float("inf" if text.strip().lower() == "none" else text)
+
+
+def _other_limits(entries: "list[str] | tuple[()]", given: dict[str, Any]) -> dict[str, Any]:
+    """The limits of ``--limit NAME=VALUE``; a size may be named without ``_bytes``."""
+    from llm_sandbox.limits import Limits
+
+    known = {name: name for name in Limits.__dataclass_fields__}
+    known |= {name.removesuffix("_bytes"): name for name in known if name.endswith("_bytes")}
+    found: dict[str, Any] = {}
+    for entry in entries:
+        short, equals, text = entry.partition("=")
+        name = known.get(short.replace("-", "_"))
+        if name is None or not equals:
+            usage_error(
+                f"--limit: expected NAME=VALUE with one of {', '.join(sorted(set(known.values())))}"
+                f", got {entry!r}",
+                close_to(short, known),
+            )
+        if name in given or name in found:
+            usage_error(f"{name} is limited twice", "leave one of them out")
+        zero = text == "0" and name in Limits._may_be_zero
+        try:
+            if name in Limits._fractions:
+                found[name] = float(text)
+            elif name.endswith("_bytes") and not zero:
+                found[name] = Limits.parse_size(text, f"--limit {short}")
+            else:
+                found[name] = int(text)
+        except ValueError as error:
+            message = getattr(error, "message", f"--limit {short}: expected a number, got {text!r}")
+            usage_error(message)
+    return found
+
+
+def _is_address(rule: str) -> bool:
+    from ipaddress import AddressValueError, IPv4Address
+
+    try:
+        IPv4Address(rule.partition("/")[0].partition(":")[0])
+    except AddressValueError:
+        return False
+    return True
+
+
+def _bind(entry: str) -> "tuple[str, Bind]":
+    from pathlib import Path
+
+    from llm_sandbox.mounts import Bind
+
+    before, _, last = entry.rpartition(":")
+    place, access = (before, last) if last in _ACCESS else (entry, "ro")
+    host, colon, inside = place.rpartition(":")
+    if not colon or not host or not inside.startswith("/"):
+        usage_error(
+            f"--mount: expected HOST:PATH with an absolute PATH, got {entry!r}",
+            "--mount HOST:PATH[:ro|rw]",
+        )
+    if not Path(host).exists():
+        usage_error(f"--mount: there is no {host}", "--mount HOST:PATH[:ro|rw]")
+    return inside, Bind(host, read_only=_ACCESS[access])
 
 
 def _variable(entry: str) -> tuple[str, str]:

@@ -6,10 +6,12 @@ import sys
 import threading
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Self, TextIO
+from typing import TYPE_CHECKING, Self, TextIO
 
-from llm_sandbox.outputs import ErrorOutput
 from llm_sandbox.terminal import strip_controls
+
+if TYPE_CHECKING:
+    from llm_sandbox.outputs import ErrorOutput
 
 __all__ = [
     "Progress",
@@ -38,6 +40,8 @@ _OPTION_WORDS = {
     "run(code, stdin='...')": "--stdin FILE",
     "run(code, libraries=['...'])": "--lib NAME",
     "backend='docker'": "--backend docker",
+    "image= is": "--image is",
+    "Sandbox.list() has those": "llm-sandbox ps lists those",
     "backend='local'": "--backend local",
     "backend='bubblewrap'": "--backend bubblewrap",
 }
@@ -130,7 +134,7 @@ def plain_text(data: Mapping[str, object]) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def error_text(error: ErrorOutput) -> str:
+def error_text(error: "ErrorOutput") -> str:
     """The text of an uncaught exception, as the interpreter shows it."""
     return "\n".join(error.traceback or (f"{error.name}: {error.value}",)) + "\n"
 

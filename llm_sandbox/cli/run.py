@@ -7,28 +7,25 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
-from llm_sandbox import outputs
-from llm_sandbox.cli.displays import show_display
 from llm_sandbox.cli.endings import (
     exit_codes,
     explain_end,
     leave_unwritable,
     usage_error,
 )
-from llm_sandbox.cli.figures import describe_unsaved, make_directory, save_figures, save_others
 from llm_sandbox.cli.interruption import Interruption
-from llm_sandbox.cli.named_session import named_session
-from llm_sandbox.cli.options import MachineOptions, opened_session
+from llm_sandbox.cli.options import DEFAULT_TIMEOUT_S, SessionOptions, opened_session
 from llm_sandbox.cli.render import StreamWriter, error_text, say
 from llm_sandbox.cli.source import read_code, read_input, split_file_option
-from llm_sandbox.data import ExecutionResult
-from llm_sandbox.exceptions import SandboxTimeoutError
-from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
-from llm_sandbox.limits import validate_timeout
-from llm_sandbox.outputs import DisplayOutput, ErrorOutput, Output, StreamOutput
-from llm_sandbox.session.guard import Guard, refused_result
-from llm_sandbox.session.session import BaseSession
+from llm_sandbox.cli.source_languages import source_language
+
+# What a session is made of is imported while its sandbox starts: see `create_session`.
+if TYPE_CHECKING:
+    from llm_sandbox.data import ExecutionResult
+    from llm_sandbox.outputs import ErrorOutput, Output
+    from llm_sandbox.session.session import BaseSession
 
 __all__ = ["Arguments", "main", "prepare_environment"]
 
@@ -37,11 +34,15 @@ __all__ = ["Arguments", "main", "prepare_environment"]
 class Arguments:
     """What was typed."""
 
-    machine: MachineOptions
+    options: SessionOptions
     file: str | None
     code: str | None
+    words: Sequence[str]
+    """What the program gets."""
+    lang: str | None
     timeout: float | None
-    out: Path | None
+    """Seconds; infinity for no limit, None for the default."""
+    out: str | None
     as_json: bool
     stream: bool
     stdin: str | None
@@ -72,10 +73,15 @@ class _Run:
     def __init__(self, arguments: Arguments) -> None:
         self._arguments = arguments
         self._timeout = _checked_timeout(arguments.timeout)
-        self._memory_bytes = arguments.machine.limits().memory_bytes
+        self._memory_bytes = arguments.options.limits().memory_bytes
         self._files = [split_file_option(text) for text in arguments.files]
-        if arguments.out is not None:
-            make_directory(arguments.out)
+        self._folder = None if arguments.out is None else Path(arguments.out)
+        file = arguments.file if arguments.file != "-" else None
+        self._lang = arguments.lang or (source_language(Path(file)) if file else "python")
+        if self._folder is not None:
+            from llm_sandbox.cli.figures import make_directory
+
+            make_directory(self._folder)
         self._code = read_code(arguments.file, arguments.code)
         self._input = read_input(
             arguments.stdin,
@@ -91,8 +97,13 @@ class _Run:
         refused = self._refusal()
         if refused is not None:
             return self._finish(refused)
-        machine, name = self._arguments.machine, self._arguments.session
-        opened = opened_session(machine) if name is None else named_session(name, machine)
+        options, name = self._arguments.options, self._arguments.session
+        if name is None:
+            opened = opened_session(options, self._lang, whole=True)
+        else:
+            from llm_sandbox.cli.named_session import named_session
+
+            opened = named_session(name, options, self._lang)
         with self._interruption, opened as session:
             self._copy_files(session)
             result = self._execute(session)
@@ -100,27 +111,33 @@ class _Run:
             return leave_unwritable(self._interruption.failure)
         return self._finish(result)
 
-    def _refusal(self) -> ExecutionResult | None:
+    def _refusal(self) -> "ExecutionResult | None":
         """The result of code that the policy refuses, for which no sandbox need be made."""
-        machine = self._arguments.machine
-        policy = machine.security_policy()
+        options = self._arguments.options
+        policy = options.security_policy()
         if policy is None:
             return None
-        guard = Guard(policy, LanguageHandlerFactory.create_handler(machine.lang))
+        from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
+        from llm_sandbox.session.guard import Guard, refused_result
+
+        guard = Guard(policy, LanguageHandlerFactory.create_handler(self._lang))
         report = guard.scan(self._code)
         if not guard.refuses(report):
             return None
-        say(f"the policy {machine.policy!r} refuses this code; nothing was run")
+        say(f"the policy {options.policy!r} refuses this code; nothing was run")
         for finding in report.blocking:
             say(f"line {finding.line}: {finding.message}", finding.fix)
         return refused_result(report)
 
-    def _copy_files(self, session: BaseSession) -> None:
+    def _copy_files(self, session: "BaseSession") -> None:
         for path, dest in self._files:
             session.sandbox.files.mkdir(str(PurePosixPath(dest).parent))
             session.copy_to_runtime(path, dest)
 
-    def _execute(self, session: BaseSession) -> ExecutionResult:
+    def _execute(self, session: "BaseSession") -> "ExecutionResult":
+        from llm_sandbox.data import ExecutionResult
+        from llm_sandbox.exceptions import SandboxTimeoutError
+
         hear = None
         if not self._arguments.as_json:
             hear = self._show
@@ -128,30 +145,52 @@ class _Run:
             hear = self._print_event
         try:
             return self._interruption.run(
-                session, self._code, timeout=self._timeout, stdin=self._input, hear=hear
+                session,
+                self._code,
+                timeout=self._timeout,
+                stdin=self._input,
+                hear=hear,
+                argv=self._argv(),
             )
         except SandboxTimeoutError as error:
             if not isinstance(error.result, ExecutionResult):
                 raise
             return error.result
 
+    def _argv(self) -> list[str]:
+        """The command line that the program sees, by Python's own rules; empty for a cell."""
+        arguments = self._arguments
+        if arguments.code is not None:
+            return ["-c", *arguments.words] if arguments.words else []
+        if arguments.file in (None, "-"):
+            return ["-", *arguments.words] if arguments.words else []
+        return [Path(str(arguments.file)).resolve().name, *arguments.words]
+
     # --- live
 
-    def _show(self, output: Output) -> None:
+    def _show(self, output: "Output") -> None:
+        from llm_sandbox.outputs import DisplayOutput, ErrorOutput, StreamOutput
+
         # As `python FILE` would: what is shown comes out, a last expression's value does not.
         if isinstance(output, StreamOutput):
             (self._out if output.name == "stdout" else self._err).write(output.text)
         elif isinstance(output, ErrorOutput):
             self._error = output
         elif isinstance(output, DisplayOutput):
+            from llm_sandbox.cli.displays import show_display
+
             show_display(self._out, output.data)
 
-    def _print_event(self, output: Output) -> None:
+    def _print_event(self, output: "Output") -> None:
+        from llm_sandbox import outputs
+
         print(json.dumps(outputs.to_dict(output), allow_nan=False), flush=True)
 
     # --- the end
 
-    def _finish(self, result: ExecutionResult) -> int:
+    def _finish(self, result: "ExecutionResult") -> int:
+        from llm_sandbox.cli.figures import describe_unsaved, save_figures, save_others
+
         arguments = self._arguments
         with contextlib.suppress(OSError):
             # Where an interrupt struck is of no use to anyone.
@@ -161,12 +200,16 @@ class _Run:
             self._out.end_line()
             self._err.end_line()
         for sentence in explain_end(
-            result, self._memory_bytes, timeout=self._timeout, is_last=arguments.session is None
+            result,
+            self._memory_bytes,
+            timeout=self._timeout,
+            by_default=arguments.timeout is None,
+            is_last=arguments.session is None,
         ):
             say(sentence)
-        if arguments.out is not None:
-            save_figures(result.plots, arguments.out)
-            save_others(result, arguments.out)
+        if self._folder is not None:
+            save_figures(result.plots, self._folder)
+            save_others(result, self._folder)
         elif not arguments.as_json:
             came_back = describe_unsaved(result)
             if came_back:
@@ -180,6 +223,11 @@ class _Run:
 
 
 def _checked_timeout(timeout: float | None) -> float | None:
-    if timeout is not None and not timeout > 0:
-        usage_error("--timeout must be a number of seconds above 0", "leave it out for no limit")
+    """Seconds; None for no limit."""
+    if timeout is None:
+        return DEFAULT_TIMEOUT_S
+    if not timeout > 0:
+        usage_error("--timeout must be a number of seconds above 0", "--timeout none sets no limit")
+    from llm_sandbox.limits import validate_timeout
+
     return validate_timeout(timeout, "--timeout")

@@ -1,355 +1,81 @@
 """`llm-sandbox ps`, `stop` and `gc`: sandboxes that are kept or in engines, and their removal."""
 
-import json
-import re
-import shutil
-import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import typer
-
+from llm_sandbox.cli.grammar import Argument, Command, Option
 from llm_sandbox.cli.images import EngineName
-from llm_sandbox.cli.kept import find, records, to_row
-from llm_sandbox.cli.render import say
-from llm_sandbox.exceptions import (
-    BackendUnavailableError,
-    SandboxError,
-    SandboxNotFoundError,
-    ValidationError,
-)
-from llm_sandbox.sandbox import Sandbox
 
-if TYPE_CHECKING:
-    from llm_sandbox.backends.containers.engine import Engine
-    from llm_sandbox.backends.containers.upkeep.census import Holding
-    from llm_sandbox.backends.containers.upkeep.sweep import Verdict
-    from llm_sandbox.sandbox.kept.record import Record
-
-__all__ = ["EngineOption", "JsonOption", "add_to", "gc", "ps", "stop"]
-
-_UNLISTED = (
-    "other bubblewrap, gvisor and local sandboxes are processes of the program that made them, end "
-    "with it, and are listed nowhere"
-)
-_PATIENCE_S = 3.0
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+__all__ = ["GC", "PS", "STOP", "EngineOption", "JsonOption", "VerboseOption", "gc", "ps", "stop"]
 
 EngineOption = Annotated[
     EngineName | None,
-    typer.Option("--engine", help="The engine; without it, each that answers.", metavar="NAME"),
+    Option("--engine", help="The engine; without it, each that answers.", metavar="NAME"),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    for command in (ps, stop, gc):
-        app.command()(command)
+JsonOption = Annotated[bool, Option("--json", help="Print one JSON document.")]
+VerboseOption = Annotated[
+    bool,
+    Option("--verbose", "-v", help="Also say which engines do not answer, and what is not listed."),
+]
 
 
 def ps(
     engine: EngineOption = None,
     everything: Annotated[
         bool,
-        typer.Option("--all", help="Also what does not run, and volumes and images."),
+        Option("--all", help="Also what does not run, and volumes and images."),
     ] = False,
+    verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the sandboxes that are kept, and those in container engines: whose they are, how old."""
-    raise typer.Exit(_ps(engine, everything=everything, as_json=as_json))
+    from llm_sandbox.cli.upkeep import list_sandboxes
+
+    raise SystemExit(
+        list_sandboxes(engine, everything=everything, verbose=verbose, as_json=as_json)
+    )
 
 
 def stop(
     ids: Annotated[
-        list[str] | None, typer.Argument(help="Sandboxes, as ps names them.", metavar="ID...")
+        list[str] | None, Argument(help="Sandboxes, as ps names them.", metavar="ID...")
     ] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Every sandbox, also those that programs are using.")
+        bool, Option("--all", help="Every sandbox, also those that programs are using.")
     ] = False,
     engine: EngineOption = None,
+    verbose: VerboseOption = False,
 ) -> None:
     """End sandboxes, whoever uses them."""
-    raise typer.Exit(_stop(ids or [], engine, every=every))
+    from llm_sandbox.cli.upkeep import end_sandboxes
+
+    raise SystemExit(end_sandboxes(ids or [], engine, every=every, verbose=verbose))
 
 
 def gc(
     engine: EngineOption = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be removed, and remove nothing.")
+        bool, Option("--dry-run", help="Say what would be removed, and remove nothing.")
     ] = False,
     older_than: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--older-than", help="Leave what is younger, such as 90s, 30m, 1h, 2d.", metavar="AGE"
         ),
     ] = None,
+    verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Remove what no living process owns: containers, half-made things, old volumes and images.
 
     Images that people named, and those of languages, stay.
     """
-    raise typer.Exit(_gc(engine, older_than, dry_run=dry_run, as_json=as_json))
+    from llm_sandbox.cli.upkeep import clean_up
 
-
-# --- the work
-
-
-def _ps(name: EngineName | None, *, everything: bool, as_json: bool) -> int:
-    from llm_sandbox.backends.containers.upkeep.census import measure_memory, take_census
-
-    engines, problems = _engines(name)
-    found: list[Holding] = []
-    for engine in engines:
-        try:
-            held = take_census(engine)
-        except SandboxError as error:
-            problems[engine.name] = error
-            continue
-        wanted = [one for one in held if everything or _is_listed(one)]
-        found += measure_memory(engine, wanted)
-    kept = records() if name is None else []
-    if as_json:
-        rows = [one.to_dict() for one in found]
-        words = {engine: error.message for engine, error in problems.items()}
-        shown = {"sandboxes": rows, "unreachable": words, "note": _UNLISTED}
-        print(json.dumps({"kept": [to_row(one) for one in kept], **shown}, indent=2))
-    else:
-        _print_rows([_KEPT_HEAD, *map(_kept_row, kept)] if kept else [])
-        if found:
-            _print_rows(
-                [
-                    ("ID", "ENGINE", "KIND", "STATE", "AGE", "OWNER", "MEMORY", "NETWORK", "IMAGE"),
-                    *map(_row, found),
-                ]
-            )
-        elif engines:
-            print(f"no sandboxes in {' and '.join(engine.name for engine in engines)}")
-        _say_problems(problems)
-        say(_UNLISTED)
-    return 1 if name is not None and problems else 0
-
-
-def _is_listed(one: "Holding") -> bool:
-    return one.kind == "sandbox" and one.state in ("running", "paused")
-
-
-_KEPT_HEAD = ("KEPT", "NAME", "BACKEND", "AGE", "ENDS IN", "COMMAND", "TAGS")
-
-
-def _kept_row(one: "Record") -> tuple[str, ...]:
-    now = time.time()
-    named = one.name or "-"
-    return (
-        one.id,
-        named if one.namespace == "default" else f"{one.namespace}/{named}",
-        one.backend,
-        _age(max(0.0, now - one.created_at)),
-        "-" if one.ends_at is None else _age(max(0.0, one.ends_at - now)),
-        f"{one.session} session" if one.session is not None else one.command or "-",
-        ",".join(f"{key}={value}" for key, value in one.tags.items()) or "-",
+    raise SystemExit(
+        clean_up(engine, older_than, dry_run=dry_run, verbose=verbose, as_json=as_json)
     )
 
 
-def _stop_kept(ids: Sequence[str], *, every: bool) -> tuple[list[str], bool]:
-    """End kept sandboxes; returns the words that name none, and whether one could not be ended."""
-    left, failed = [], False
-    for word in [one.id for one in records()] if every else ids:
-        try:
-            sandbox = find(word)
-        except (SandboxNotFoundError, ValidationError):
-            left.append(word)
-            continue
-        try:
-            sandbox.destroy()
-            print(f"ended {sandbox.backend} sandbox {sandbox.id}")
-        except SandboxError as error:
-            failed = True
-            say(error.message, error.hint)
-    return left, failed
-
-
-def _stop(ids: Sequence[str], name: EngineName | None, *, every: bool) -> int:
-    from llm_sandbox.backends.containers.upkeep.census import take_census
-    from llm_sandbox.backends.containers.upkeep.removal import remove_now
-
-    if bool(ids) == every:
-        say("which sandboxes?", "llm-sandbox stop ID..., or llm-sandbox stop --all")
-        return 2
-    kept_failed, kept_ended = False, 0
-    if name is None:
-        given = len(ids)
-        ids, kept_failed = _stop_kept(ids, every=every)
-        kept_ended = 0 if every else given - len(ids)
-    if kept_ended and not ids:
-        return 1 if kept_failed else 0
-    engines, problems = _engines(name)
-    there: list[tuple[Engine, Holding]] = []
-    for engine in engines:
-        try:
-            there += [(engine, one) for one in take_census(engine) if one.kind == "sandbox"]
-        except SandboxError as error:
-            problems[engine.name] = error
-    chosen = there if every else []
-    failed = kept_failed or bool(name is not None and problems)
-    for word in () if every else ids:
-        match = [pair for pair in there if word and pair[1].id.startswith(word.lower())]
-        if len(match) == 1:
-            chosen.append(match[0])
-            continue
-        failed = True
-        if match:
-            say(f"{len(match)} sandboxes begin with {word!r}", "give more of the id")
-        else:
-            say(f"there is no sandbox {word!r}", "llm-sandbox ps --all lists those there are")
-    for engine, one in dict.fromkeys((engine, one.id) for engine, one in chosen):
-        try:
-            remove_now(engine, one)
-            print(f"ended {engine.name} sandbox {one[:12]}")
-        except SandboxError as error:
-            failed = True
-            say(error.message, error.hint)
-    if every and not chosen:
-        print("no sandboxes to end")
-    _say_problems(problems)
-    return 1 if failed else 0
-
-
-def _gc(name: EngineName | None, older_than: str | None, *, dry_run: bool, as_json: bool) -> int:
-    from llm_sandbox.backends.containers.upkeep.census import take_census
-    from llm_sandbox.backends.containers.upkeep.sweep import Sweep
-
-    try:
-        younger_stays_s = _seconds(older_than) if older_than is not None else 0.0
-    except ValidationError as error:
-        say(error.message, error.hint)
-        return 2
-    lost = Sandbox.gc() if name is None and not dry_run and older_than is None else []
-    engines, problems = _engines(name)
-    verdicts: list[Verdict] = []
-    for engine in engines:
-        try:
-            sweep = Sweep(engine, younger_stays_s)
-            judged = sweep.judge(take_census(engine))
-            verdicts += judged if dry_run else sweep.carry_out(judged)
-        except SandboxError as error:
-            problems[engine.name] = error
-    if as_json:
-        words = {engine: error.message for engine, error in problems.items()}
-        rows = [verdict.to_dict() for verdict in verdicts]
-        shown = {"dry_run": dry_run, "items": rows, "unreachable": words, "kept": lost}
-        print(json.dumps(shown, indent=2))
-    else:
-        for one in lost:
-            print(f"removed what was left of {one}, whose keeper was killed")
-        _print_rows([_verdict_row(verdict, dry_run) for verdict in verdicts])
-        removed = sum(verdict.remove for verdict in verdicts)
-        would = "would be " if dry_run else ""
-        print(f"{removed} {would}removed, {len(verdicts) - removed} kept")
-        _say_problems(problems)
-    return 1 if name is not None and problems else 0
-
-
-def _engines(name: EngineName | None) -> "tuple[list[Engine], dict[str, SandboxError]]":
-    """The engines that answer, and why others do not."""
-    found, problems = [], {}
-    for wanted in EngineName if name is None else (name,):
-        try:
-            found.append(_engine(wanted))
-        except SandboxError as error:
-            problems[wanted.value] = error
-    return found, problems
-
-
-def _engine(name: EngineName) -> "Engine":
-    from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.probe import look_at
-    from llm_sandbox.backends.registry import get_backend
-
-    if name is EngineName.PODMAN and shutil.which("podman") is None:
-        finding = look_at(name, "none", _PATIENCE_S)
-        if not finding.answers:
-            raise BackendUnavailableError(
-                "podman is not installed, and none answers elsewhere", backend=name
-            )
-    if name is EngineName.DOCKER:
-        # Its client waits a minute for an engine that does not answer.
-        finding = look_at(name, "none", _PATIENCE_S)
-        if not finding.answers and not str(finding.address).startswith("ssh:"):
-            raise BackendUnavailableError(
-                f"no docker engine answers at {finding.address}: {finding.problem}",
-                backend=name,
-                hint="start it (systemctl start docker), or name one by DOCKER_HOST",
-            )
-    backend = get_backend(name.value)
-    assert isinstance(backend, ContainerBackend)  # noqa: S101 - both are
-    backend.engine.check()
-    return backend.engine
-
-
-# --- for people
-
-
-def _say_problems(problems: "dict[str, SandboxError]") -> None:
-    for engine, error in problems.items():
-        say(f"{engine} was left out: {error.message}")
-
-
-def _row(one: "Holding") -> tuple[str, ...]:
-    memory = "-" if one.memory_bytes is None else f"{one.memory_bytes / 1_000_000:.0f} MB"
-    shown = one.name if one.kind in ("volume", "image") else one.name[:12]
-    return (
-        shown,
-        one.engine,
-        one.kind,
-        one.state or ("in use" if one.in_use else "unused"),
-        _age(one.age_s()),
-        _owner(one),
-        memory,
-        one.network or "-",
-        one.image or "-",
-    )
-
-
-def _owner(one: "Holding") -> str:
-    if one.owner is None:
-        return "-"
-    match one.owner_state:
-        case "alive":
-            return f"process {one.owner.pid}"
-        case "dead":
-            return f"process {one.owner.pid}, ended"
-        case _:
-            return f"process {one.owner.pid} on {one.owner.host}"
-
-
-def _verdict_row(verdict: "Verdict", dry_run: bool) -> tuple[str, ...]:
-    one = verdict.holding
-    done = ("would remove" if dry_run else "removed") if verdict.remove else "kept"
-    return done, one.engine, one.kind, one.name, verdict.why
-
-
-def _age(seconds: float) -> str:
-    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f}{unit}"
-    return f"{seconds:.0f}s"
-
-
-def _seconds(age: str) -> float:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", age.strip().lower())
-    if match is None:
-        raise ValidationError(
-            f"{age!r} is no age", parameter="older_than", hint="such as 90s, 30m, 1h or 2d"
-        )
-    return float(match[1]) * _UNITS[match[2] or "s"]
-
-
-def _print_rows(rows: Sequence[tuple[str, ...]]) -> None:
-    if not rows:
-        return
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        print("  ".join(cells).rstrip())
+PS = Command(ps)
+STOP = Command(stop)
+GC = Command(gc)

@@ -4,9 +4,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from llm_sandbox.cli.grammar import Argument, Command, Option
 
-__all__ = ["FailOn", "Format", "add_to", "scan"]
+__all__ = ["SCAN", "FailOn", "Format", "scan"]
 
 _EPILOG = (
     "Exit code: 0 when nothing was found at or above --fail-on, 1 when something was, 2 for a "
@@ -32,21 +32,14 @@ class FailOn(StrEnum):
     NEVER = "never"
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command(epilog=_EPILOG)(scan)
-
-
 def scan(
     paths: Annotated[
         list[str],
-        typer.Argument(
-            help="Files, directories and notebooks; - is standard input.", metavar="PATH"
-        ),
+        Argument(help="Files, directories and notebooks; - is standard input.", metavar="PATH"),
     ],
     policy: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--policy",
             help="Grade findings by a ready-made policy, or by a TOML or JSON file; without it, "
             "everything is reported at its ordinary severity.",
@@ -55,7 +48,7 @@ def scan(
     ] = None,
     lang: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--lang",
             "-l",
             help="Language of the files named and of standard input; without it, their names and "
@@ -65,7 +58,7 @@ def scan(
     ] = None,
     form: Annotated[
         Format,
-        typer.Option(
+        Option(
             "--format",
             help="Lines for people, one JSON document, SARIF 2.1.0, or words for the model that "
             "wrote the code.",
@@ -73,7 +66,7 @@ def scan(
     ] = Format.TEXT,
     fail_on: Annotated[
         FailOn | None,
-        typer.Option(
+        Option(
             "--fail-on",
             help="The least severity that makes the exit code 1; without it, the policy's "
             "threshold, or medium.",
@@ -81,11 +74,11 @@ def scan(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write to FILE, not to stdout.", metavar="FILE"),
+        Option("--output", "-o", help="Write to FILE, not to stdout.", metavar="FILE"),
     ] = None,
     exclude: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--exclude",
             help="Leave out of directories what matches, by its name or its path there; may be "
             "repeated. Stores of versions, caches and installed packages are always left out.",
@@ -93,7 +86,7 @@ def scan(
         ),
     ] = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Findings only: no totals, no remarks.")
+        bool, Option("--quiet", "-q", help="Findings only: no totals, no remarks.")
     ] = False,
 ) -> None:
     """Say what code would do, without running it.
@@ -103,6 +96,9 @@ def scan(
     from llm_sandbox.cli.scanning import Arguments, main
 
     asked = None if fail_on is None else fail_on.value
-    raise typer.Exit(
+    raise SystemExit(
         main(Arguments(paths, policy, lang, form.value, asked, output, exclude or [], quiet=quiet))
     )
+
+
+SCAN = Command(scan, epilog=_EPILOG)

@@ -4,25 +4,15 @@ import sys
 from datetime import UTC, datetime
 from typing import Annotated
 
-import typer
+from llm_sandbox.cli.endings import exit_codes, not_found
+from llm_sandbox.cli.grammar import Argument, Command, Group
 
-from llm_sandbox.cli.endings import exit_codes
-
-__all__ = ["Name", "delete", "list_", "secret", "set_"]
+__all__ = ["SECRET", "Name", "delete", "list_", "set_"]
 
 _LARGEST = 64 << 10
-
-secret = typer.Typer(
-    name="secret",
-    help="Keep secrets for sandboxes on this machine, in a file that only you can read.",
-    no_args_is_help=True,
-)
-Name = Annotated[
-    str, typer.Argument(help="Its name: letters, digits and _.", metavar="NAME", show_default=False)
-]
+Name = Annotated[str, Argument(help="Its name: letters, digits and _.", metavar="NAME")]
 
 
-@secret.command(name="set", epilog="Then: Secret.from_store(NAME). The value is never an argument.")
 def set_(name: Name) -> None:
     """Keep a secret; its value is asked for, or read from standard input.
 
@@ -47,7 +37,6 @@ def _value(name: str) -> str:
     return data.decode("utf-8", "surrogateescape").removesuffix("\n").removesuffix("\r")
 
 
-@secret.command(name="list")
 def list_() -> None:
     """Show the names of all secrets that are kept, and when each was set."""
     with exit_codes():
@@ -58,11 +47,26 @@ def list_() -> None:
             print(f"{one.name}\t{changed:%Y-%m-%d %H:%M:%S}Z")
 
 
-@secret.command()
 def delete(name: Name) -> None:
     """Forget a secret."""
     with exit_codes():
         from llm_sandbox.secrets import SecretStore
 
-        SecretStore().delete(name)
+        store = SecretStore()
+        if name not in [one.name for one in store.list()]:
+            not_found(f"there is no secret {name}", "llm-sandbox secret list shows their names")
+        store.delete(name)
     print(f"{name} is forgotten")
+
+
+SECRET = Group(
+    "secret",
+    "Keep secrets for sandboxes on this machine, in a file that only you can read.",
+    {
+        "set": Command(
+            set_, "set", epilog="Then: Secret.from_store(NAME). The value is never an argument."
+        ),
+        "list": Command(list_, "list"),
+        "delete": Command(delete, "delete"),
+    },
+)

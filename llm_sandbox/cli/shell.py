@@ -2,23 +2,33 @@
 
 import contextlib
 import importlib
+import math
+import os
+import re
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from llm_sandbox import __version__
 from llm_sandbox.cli.blocks import is_complete, split_blocks
 from llm_sandbox.cli.displays import show_display
-from llm_sandbox.cli.endings import INTERRUPTED, exit_codes, explain_end, leave_unwritable
+from llm_sandbox.cli.endings import (
+    INTERRUPTED,
+    exit_codes,
+    explain_end,
+    leave_unwritable,
+    say_error,
+)
 from llm_sandbox.cli.figures import make_directory, save_figures, save_others
 from llm_sandbox.cli.interruption import Interruption
-from llm_sandbox.cli.options import MachineOptions, opened_session
+from llm_sandbox.cli.options import DEFAULT_TIMEOUT_S, SessionOptions, opened_session
 from llm_sandbox.cli.render import StreamWriter, error_text, say
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.data import ExecutionResult
-from llm_sandbox.exceptions import ContainerGoneError, SandboxError
+from llm_sandbox.exceptions import ContainerGoneError, SandboxError, SandboxTimeoutError
+from llm_sandbox.limits import validate_timeout
 from llm_sandbox.outputs import (
     DisplayOutput,
     ErrorOutput,
@@ -31,17 +41,30 @@ from llm_sandbox.session.session import BaseSession
 
 __all__ = ["Shell", "main"]
 
+_HELP = """\
+Enter runs a line, or a block when it is complete and a blank line ends it; what is pasted is run
+as one. Tab completes a name, the arrows go through what was typed before, also in other shells.
+  name?     what it is       name??    its source too
+  %time     IPython's commands work, %lsmagic lists them
+  !ls       a command of the sandbox
+Ctrl-C stops what is running, or drops what is typed. Ctrl-D or exit leaves."""
+_ASKED = re.compile(r"([A-Za-z_][\w.]*)(\?{1,2})")
 _LEAVE = ("exit", "quit", "exit()", "quit()")
 _NETWORKS = {"blocked": "no network", "internet": "public network", "open": "network open"}
 
 
-def main(machine: MachineOptions, out: Path | None) -> int:
+def main(options: SessionOptions, lang: str, timeout: float | None, out: str | None) -> int:
     """Run the shell and return the exit code."""
     with exit_codes():
-        if out is not None:
-            make_directory(out)
-        with opened_session(machine) as session:
-            return Shell(session, out).run()
+        folder = None if out is None else Path(out)
+        if folder is not None:
+            make_directory(folder)
+        if timeout is None:
+            # A person who waits can press Ctrl-C.
+            timeout = math.inf if sys.stdin.isatty() else DEFAULT_TIMEOUT_S
+        seconds = validate_timeout(timeout, "--timeout")
+        with opened_session(options, lang) as session:
+            return Shell(session, folder, seconds).run()
 
 
 class Shell:
@@ -50,10 +73,12 @@ class Shell:
     Args:
         session: An open session.
         out: Where figures are saved; None for a temporary directory, made for the first figure.
+        timeout: Seconds that a block has; None for no limit.
     """
 
-    def __init__(self, session: BaseSession, out: Path | None) -> None:
+    def __init__(self, session: BaseSession, out: Path | None, timeout: float | None) -> None:
         self._session = session
+        self._timeout = timeout
         self._figures_folder = out
         self._keeps_files = out is not None
         self._figures = 0
@@ -84,34 +109,73 @@ class Shell:
         return self._session.config.lang
 
     def _greet(self) -> None:
-        with contextlib.suppress(ImportError):
-            importlib.import_module("readline")  # gives input() editing and history
-        network = _NETWORKS[str(self._session.config.network)]
+        network = _NETWORKS.get(str(self._session.config.network), "network by rules")
         level = self._session.isolation.level
         where = f"{self._lang} in {self._session.backend} ({level}, {network})"
         print(f"llm-sandbox {__version__}: {where}")
-        print("Ctrl-C stops what is running, Ctrl-D or exit leaves.")
+        print("Ctrl-C stops what is running, Ctrl-D or exit leaves, ? helps.")
 
     # --- reading
 
     def _typed_blocks(self) -> Iterator[str]:
-        lines = ""
+        read = self._reader()
         while True:
             try:
-                line = input("... " if lines else ">>> ")
+                block = read()
             except EOFError:
                 print()
                 return
             except KeyboardInterrupt:
                 print("\nKeyboardInterrupt")
-                lines = ""
                 continue
-            lines += line + "\n"
+            if block.strip() == "?":
+                print(_HELP)
+            elif (asked := _ASKED.fullmatch(block.strip())) and self._lang == "python":
+                self._explain(asked[1], detail=len(asked[2]) - 1)
+            elif block.strip():
+                yield block
+
+    def _reader(self) -> Callable[[], str]:
+        """How a block is read: by an editor, or line by line on a terminal that has none."""
+        if os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
+            with contextlib.suppress(ImportError):
+                importlib.import_module("readline")  # gives input() editing and history
+            return self._read_lines
+        from llm_sandbox.cli.prompt import Prompt
+        from llm_sandbox.sandbox.kept.place import state_folder
+
+        complete = self._complete if self._lang == "python" else None
+        return Prompt(self._lang, complete, Path(state_folder()).parent).read
+
+    def _read_lines(self) -> str:
+        lines = ""
+        while True:
+            lines += input("... " if lines else ">>> ") + "\n"
             # Before its last newline, a blank line is what ends a block by Python's rule.
             if is_complete(lines[:-1] if self._lang == "python" else lines, self._lang):
-                if lines.strip():
-                    yield lines
-                lines = ""
+                return lines
+
+    def _complete(self, code: str, cursor: int) -> tuple[list[str], int]:
+        try:
+            answer, _ = self._session._call("complete", {"code": code, "cursor": cursor})
+            # trust: any JSON may come from inside.
+            matches = [one for one in answer["matches"] if isinstance(one, str)]
+            return matches, int(answer["start"])
+        except (SandboxError, KeyError, TypeError, ValueError):
+            return [], cursor
+
+    def _explain(self, name: str, detail: int) -> None:
+        """Say what a name is, with its source for two question marks."""
+        try:
+            answer, _ = self._session._call("inspect", {"name": name, "detail": detail})
+        except ContainerGoneError:
+            raise
+        except SandboxError as error:
+            say_error(error)
+            return
+        text = answer.get("text") or f"there is no {name}"
+        # trust: it comes from inside; a terminal gets it without control sequences.
+        self._out.write(f"{text}\n")
 
     def _answers(self) -> Iterator[str]:
         """What is typed when the code asks for input."""
@@ -130,8 +194,12 @@ class Shell:
         try:
             with self._interruption:
                 result = self._interruption.run(
-                    self._session, block, stdin=answers, hear=self._show
+                    self._session, block, timeout=self._timeout, stdin=answers, hear=self._show
                 )
+        except SandboxTimeoutError as error:
+            if not isinstance(error.result, ExecutionResult):
+                raise
+            result = error.result
         except KeyboardInterrupt:
             # It came where no code ran, or where input was waited for.
             print("\nKeyboardInterrupt", file=sys.stderr)
@@ -140,7 +208,7 @@ class Shell:
         except ContainerGoneError:
             raise
         except SandboxError as error:
-            say(error.message, error.hint)
+            say_error(error)
             self._last_code = 1
             return False
         if self._interruption.failure is not None:
@@ -157,7 +225,8 @@ class Shell:
             self._err.end_line()
         if self._interruption.asked:
             print("KeyboardInterrupt", file=sys.stderr)
-        for sentence in explain_end(result, self._session.config.limits.memory_bytes):
+        memory = self._session.config.limits.memory_bytes
+        for sentence in explain_end(result, memory, timeout=self._timeout):
             say(sentence)
         if result.plots:
             if self._figures_folder is None:

@@ -2,37 +2,31 @@
 
 import json
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from llm_sandbox.backends.snapshot import Snapshot
-from llm_sandbox.cli.endings import exit_codes
+from llm_sandbox.cli.endings import NOT_FOUND, exit_codes, say_error
+from llm_sandbox.cli.grammar import Argument, Command, Group, Option
 from llm_sandbox.cli.render import say
-from llm_sandbox.exceptions import SandboxError
 
-__all__ = ["delete", "list_snapshots", "snapshots"]
+if TYPE_CHECKING:
+    from llm_sandbox.backends.snapshot import Snapshot
 
-snapshots = typer.Typer(
-    name="snapshots",
-    help="List and delete what sandboxes were saved as.",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+__all__ = ["SNAPSHOTS", "delete", "list_snapshots"]
 
 _HEAD = ("NAME", "REF", "KIND", "BACKEND", "AGE", "EXPIRES IN", "SIZE")
 _REF_SHOWN = 21
 
 
-@snapshots.command("list")
 def list_snapshots(
     backend: Annotated[
         str | None,
-        typer.Option("--backend", "-b", help="Those of one backend's sandboxes.", metavar="NAME"),
+        Option("--backend", "-b", help="Those of one backend's sandboxes.", metavar="NAME"),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """List the snapshots that can be restored from here, newest first."""
+    from llm_sandbox.backends.snapshot import Snapshot
+
     with exit_codes():
         found = Snapshot.list(backend)
     if as_json:
@@ -49,41 +43,43 @@ def list_snapshots(
         )
 
 
-@snapshots.command()
 def delete(
     names: Annotated[
         list[str],
-        typer.Argument(help="Names, or refs or how they begin.", metavar="SNAPSHOT..."),
+        Argument(help="Names, or refs or how they begin.", metavar="SNAPSHOT..."),
     ],
 ) -> None:
     """Delete snapshots; sandboxes that were made from them live on."""
-    failed = False
+    from llm_sandbox.backends.snapshot import Snapshot
+    from llm_sandbox.exceptions import SandboxError
+
+    code = 0
     for name in names:
         try:
             found = [one for one in Snapshot.list() if _is_meant(one, name)]
             if len(found) != 1:
-                failed = True
+                code = NOT_FOUND
                 what = f"{len(found)} snapshots are called" if found else "there is no snapshot"
                 say(f"{what} {name!r}", "llm-sandbox snapshots list shows their refs")
                 continue
             found[0].delete()
             print(f"deleted {found[0].name}")
         except SandboxError as error:
-            failed = True
-            say(error.message, error.hint)
-    raise typer.Exit(1 if failed else 0)
+            code = code or 1
+            say_error(error)
+    raise SystemExit(code)
 
 
-def _is_meant(snapshot: Snapshot, word: str) -> bool:
+def _is_meant(snapshot: "Snapshot", word: str) -> bool:
     short = _short(snapshot)
     return word in (snapshot.name, snapshot.ref) or (len(word) > 3 and short.startswith(word))
 
 
-def _short(snapshot: Snapshot) -> str:
+def _short(snapshot: "Snapshot") -> str:
     return snapshot.ref.removeprefix("sha256:")
 
 
-def _row(one: Snapshot) -> tuple[str, ...]:
+def _row(one: "Snapshot") -> tuple[str, ...]:
     now = time.time()
     return (
         one.name,
@@ -101,3 +97,13 @@ def _span(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.0f}{unit}"
     return f"{max(0.0, seconds):.0f}s"
+
+
+SNAPSHOTS = Group(
+    "snapshots",
+    "List and delete what sandboxes were saved as.",
+    {
+        "list": Command(list_snapshots, "list"),
+        "delete": Command(delete, "delete"),
+    },
+)

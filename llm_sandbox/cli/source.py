@@ -18,7 +18,10 @@ def read_code(file: str | None, code: str | None) -> str:
     """Return the program: what `-c` gave, a file's text, or standard input."""
     if code is not None:
         if file is not None:
-            usage_error("there are two programs: a file and -c", "leave one of them out")
+            usage_error(
+                "there are two programs: a file and -c",
+                "leave one out; arguments for -c stand after --",
+            )
         return code
     if file is None and sys.stdin.isatty():
         usage_error(

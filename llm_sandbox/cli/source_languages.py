@@ -3,7 +3,9 @@
 import re
 from pathlib import Path
 
-__all__ = ["LANGUAGES", "language_of"]
+from llm_sandbox.cli.grammar import UsageError
+
+__all__ = ["LANGUAGES", "language_of", "source_language"]
 
 LANGUAGES = {
     ".py": "python",
@@ -51,3 +53,24 @@ def language_of(path: Path) -> str | None:
         first = file.readline(200)
     found = _SHEBANG.match(first)
     return _INTERPRETERS.get(found[1].decode("ascii").lower()) if found else None
+
+
+def source_language(path: Path) -> str:
+    """The language of a file that is to be run; Python for one whose name says nothing.
+
+    Raises:
+        UsageError: Its name says that it is something else.
+    """
+    if path.suffix.lower() == ".ipynb":
+        raise UsageError(
+            f"{path} is a notebook, not a program",
+            "llm-sandbox kernelspec install, then nbconvert or papermill runs it in a sandbox",
+        )
+    lang = language_of(path)
+    if lang is None and path.suffix and path.is_file():
+        known = ", ".join(name for name in LANGUAGES if name != ".ipynb")
+        raise UsageError(
+            f"cannot tell the language of {path} by its name: expected one of {known}",
+            "--lang NAME says it",
+        )
+    return lang or "python"

@@ -2,21 +2,12 @@
 
 from typing import Annotated
 
-import typer
-
 from llm_sandbox.cli.endings import exit_codes
+from llm_sandbox.cli.grammar import Argument, Command, Group
 
-__all__ = ["delete", "list_", "volumes"]
-
-volumes = typer.Typer(
-    name="volumes",
-    help="List and delete the volumes of this user: folders that sandboxes share.",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+__all__ = ["VOLUMES", "delete", "list_"]
 
 
-@volumes.command(name="list")
 def list_() -> None:
     """Show the volumes: name, bytes, number of files, and the folder of each."""
     with exit_codes():
@@ -31,11 +22,8 @@ def list_() -> None:
             print(f"{one.name}\t{size}\t{files}\t{store.folder(one.name)}")
 
 
-@volumes.command()
 def delete(
-    names: Annotated[
-        list[str], typer.Argument(help="Which, by name.", metavar="NAME...", show_default=False)
-    ],
+    names: Annotated[list[str], Argument(help="Which, by name.", metavar="NAME...")],
 ) -> None:
     """Delete volumes with all that is in them; one that a living sandbox has stays."""
     with exit_codes():
@@ -44,3 +32,13 @@ def delete(
         for name in names:
             Volume.delete(name)
             print(f"{name} is deleted")
+
+
+VOLUMES = Group(
+    "volumes",
+    "List and delete the volumes of this user: folders that sandboxes share.",
+    {
+        "list": Command(list_, "list"),
+        "delete": Command(delete, "delete"),
+    },
+)

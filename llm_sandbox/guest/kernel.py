@@ -30,16 +30,19 @@ from ipykernel.ipkernel import IPythonKernel
 from jupyter_client.session import extract_header
 
 # isort: on
-from . import fonts, frames, parents
+from . import fonts, frames, parents, prompt
 from .cell_input import NO_INPUT, InputStream
 from .confine import raise_data_limit
-from .main_module import Script
+from .main_module import Script, appear_as
 from .observer import Observer
 from .pipes import writers
 from .shell import CellCompiler, SessionShell, quiet
 from .text_streams import PeriodicFlush, TextStreams, is_delivering
 from .tracebacks import safe_text
 from .wire import RehearsalWire, Wire
+
+_NO_FILES = ("-", "-c")
+"""What Python calls code that it read from its input, or from its command line."""
 
 
 class WireKernel(IPythonKernel):
@@ -54,6 +57,8 @@ class WireKernel(IPythonKernel):
     """Whether this process was forked from the kernel by the user's code."""
     is_script = False
     """Whether a cell is run as the file of a script, whose input is at its end."""
+    argv: Sequence[str] = ()
+    """The command line that the next cell sees, the name of its file first."""
     _users_streams: Any = None
     """What the code has put in the place of the streams, while a cell is answered."""
     _children_cpu = 0.0
@@ -254,7 +259,7 @@ class WireKernel(IPythonKernel):
         self.streams.mend()
         self._forward_input(allow_stdin)
         shell = self.shell
-        script = Script(code, shell.user_ns) if self.is_script and not silent else None
+        script = None if silent else self._begin_script(code)
         cpu_before = time.process_time()
         error: BaseException | None = None
         self.observer.watching = self.observer.live = True
@@ -268,8 +273,10 @@ class WireKernel(IPythonKernel):
             self.observer.watching = self.observer.live = False
             self._restore_input()
             error, shell.exiting = shell.exiting or error, None
+            shell.compile.file = None
             if script is not None and not self.is_copy:
                 script.remove()
+                script.forget()
         reply: dict[str, Any] = {
             "status": "ok" if error is None else "error",
             "execution_count": shell.execution_count - 1,
@@ -301,6 +308,19 @@ class WireKernel(IPythonKernel):
         self._users_streams = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = self.streams.own.values()
         return reply
+
+    def _begin_script(self, code: str) -> Script | None:
+        """Have the code be a file, and see a command line, where that was asked for."""
+        argv, self.argv = self.argv, ()
+        if argv and argv[0] in _NO_FILES:
+            appear_as(*argv)
+            return None
+        if not (argv or self.is_script):
+            return None
+        script = Script(code, self.shell.user_ns, argv)
+        if argv:
+            self.shell.compile.file = script.path
+        return script
 
     async def _run_cell(self, code: str, silent: bool, store_history: bool) -> Any:
         shell = self.shell
@@ -370,8 +390,7 @@ class WireKernel(IPythonKernel):
         """Do something for the host besides running a cell; the shim says what there is."""
         answer: list[bytes] = []
         try:
-            name = request["content"]["name"]
-            service = _nothing if name == "background" else self.services[name]
+            service = self._service(request["content"]["name"])
             content, answer = service(request["content"]["arguments"], list(buffers))
         except BaseException as error:  # noqa: BLE001 - the host is told, and decides what it means
             content = {"error": {"name": type(error).__name__, "value": safe_text(error)}}
@@ -379,6 +398,13 @@ class WireKernel(IPythonKernel):
             # What is to be sent is sent to its end.
             self.executing = False
         self.session.send(channel, "llm_sandbox_reply", content, request, buffers=answer)
+
+    def _service(self, name: str) -> Any:
+        if name == "background":
+            return _nothing
+        if name in ("complete", "inspect"):
+            return functools.partial(getattr(prompt, name), self)
+        return self.services[name]
 
     # --- streams and settings
 
@@ -435,6 +461,7 @@ class WireKernel(IPythonKernel):
             raise_data_limit(settings["more_memory"])
         self.is_script = settings.get("script", self.is_script)
         self.shell.offline = settings.get("offline", self.shell.offline)
+        self.argv = settings.get("argv", self.argv)
         self.session.display_bytes = settings.get("display_bytes", self.session.display_bytes)
 
 

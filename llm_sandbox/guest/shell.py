@@ -36,10 +36,12 @@ if hasattr(zmqshell, "system"):
 
 
 class CellCompiler(CachingCompiler):
-    """Names each cell's code ``<cell N>``."""
+    """Names each cell's code ``<cell N>``, or by the file that it is run as."""
+
+    file: str | None = None
 
     def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
-        return cell_name(number)
+        return self.file or cell_name(number)
 
 
 class SessionShell(ZMQInteractiveShell):
@@ -134,7 +136,7 @@ class SessionShell(ZMQInteractiveShell):
             return
         content: dict[str, Any] = {"ename": type(value).__name__}
         try:
-            report = Report(value, trace)
+            report = Report(value, trace, self.compile.file)
             content["evalue"], content["traceback"] = report.value, report.lines
             content["llm_sandbox"] = report.detail
         except Exception:  # noqa: BLE001 - an error that cannot be described is still told

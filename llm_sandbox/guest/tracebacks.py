@@ -28,9 +28,9 @@ def machinery_folders() -> tuple[str, ...]:
     return tuple(folders)
 
 
-def is_cell(filename: str) -> bool:
-    """Whether a code object's file name is that of a cell."""
-    return filename.startswith("<cell ")
+def is_cell(filename: str, script: str | None = None) -> bool:
+    """Whether a code object's file name is that of a cell, or of the script that is run."""
+    return filename.startswith("<cell ") or filename == script
 
 
 def cell_name(number: int) -> str:
@@ -41,12 +41,19 @@ def cell_name(number: int) -> str:
 class Report:
     """An exception, described.
 
+    Args:
+        value: The exception.
+        trace: Where it came from.
+        file: The file that the code is run as; None for a cell.
+
     Attributes:
         lines: The traceback as the interpreter would print it.
         detail: The same as data: frames, the line in the cell, and what kind of error it is.
     """
 
-    def __init__(self, value: BaseException, trace: TracebackType | None) -> None:
+    def __init__(
+        self, value: BaseException, trace: TracebackType | None, file: str | None = None
+    ) -> None:
         hidden = machinery_folders()
         described = traceback.TracebackException(
             type(value), value, trace, limit=None if _depth(trace) < 4000 else 4000, compact=True
@@ -64,10 +71,12 @@ class Report:
             lines = [*lines[:half], left_out, *lines[-half:]]
         self.lines = lines
         self.value = safe_text(value)
-        self.detail = self._describe(value, described)
+        self.detail = self._describe(value, described, file)
 
     @staticmethod
-    def _describe(value: BaseException, described: traceback.TracebackException) -> dict[str, Any]:
+    def _describe(
+        value: BaseException, described: traceback.TracebackException, file: str | None
+    ) -> dict[str, Any]:
         frames = [
             {
                 "file": frame.filename,
@@ -77,12 +86,12 @@ class Report:
             }
             for frame in described.stack
         ]
-        lines = [frame["line"] for frame in frames if is_cell(str(frame["file"]))]
+        lines = [frame["line"] for frame in frames if is_cell(str(frame["file"]), file)]
         line = lines[-1] if lines else None
         kind = "exception"
         if isinstance(value, SyntaxError):
             kind = "syntax"
-            if is_cell(value.filename or ""):
+            if is_cell(value.filename or "", file):
                 line = value.lineno
         elif type(value).__name__ == "StdinNotImplementedError" or (
             isinstance(value, EOFError) and value.args == (NO_INPUT,)

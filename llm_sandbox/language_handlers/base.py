@@ -125,6 +125,8 @@ class AbstractLanguageHandler(ABC):
     """How libraries are installed; None for Python, which has its own way, and without any."""
     starts_late: ClassVar[bool] = False
     """Whether the interpreter is started by the first run that needs it, and not at open; False."""
+    takes_names: ClassVar[bool] = False
+    """Whether a program's file may have another name than `source_name`; False."""
 
     def __init__(self, logger: logging.Logger | None = None) -> None:
         self.logger = logger or logging.getLogger("llm_sandbox.language_handlers")
@@ -180,6 +182,8 @@ class AbstractLanguageHandler(ABC):
 
     def plan(self, file: str, shim: str) -> list[Step]:
         """Return what runs a source file as a whole program, in order.
+
+        The last step is the program itself: its arguments are put after it.
 
         Args:
             file: Its path, in a folder that is this run's alone.

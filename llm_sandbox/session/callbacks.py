@@ -1,7 +1,7 @@
 """What a caller wants to hear while something runs."""
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from llm_sandbox.data import StreamCallback
 from llm_sandbox.exceptions import ValidationError
@@ -9,7 +9,7 @@ from llm_sandbox.kernel.collector import OutputCallback
 from llm_sandbox.outputs import Output, StreamOutput
 from llm_sandbox.sandbox import Process
 
-__all__ = ["follow", "listener", "stdin_lines"]
+__all__ = ["check_argv", "follow", "listener", "stdin_lines"]
 
 
 def listener(
@@ -51,6 +51,25 @@ def stdin_lines(stdin: str | Iterable[str] | None) -> Iterator[str] | None:
         raise ValidationError(
             f"stdin must be text or lines, not {kind}", parameter="stdin"
         ) from None
+
+
+def check_argv(argv: Sequence[str]) -> tuple[str, ...]:
+    """The command line that code sees, the name of its file first; empty for none.
+
+    Raises:
+        ValidationError: It is no sequence of texts, or the first is not the name of a file alone.
+    """
+    words = () if isinstance(argv, str | bytes) else tuple(argv)
+    if bool(words) is not bool(argv) or not all(isinstance(word, str) for word in words):
+        raise ValidationError("argv must be a list of texts", parameter="argv")
+    if any("\0" in word for word in words):
+        raise ValidationError("no argument can hold a NUL character", parameter="argv")
+    if words and (words[0] in ("", ".", "..") or "/" in words[0]):
+        raise ValidationError(
+            f"argv begins with the name of a file, without a folder, not {words[0]!r}",
+            parameter="argv",
+        )
+    return words
 
 
 def follow(

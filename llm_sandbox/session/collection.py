@@ -34,14 +34,22 @@ class Collected:
     notes: tuple[str, ...] = ()
     """What is to be known about the whole, a sentence each."""
 
-    def without_script(self, sandbox: Sandbox, code: str) -> "Collected":
-        """Remove the file that the code was run as: an interpreter that dies leaves it behind."""
+    def without_script(self, sandbox: Sandbox, code: str, called: str | None) -> "Collected":
+        """Remove the file that the code was run as: an interpreter that dies leaves it behind.
+
+        Args:
+            sandbox: The session's.
+            code: What was run.
+            called: The file's name; None for one of those that are taken for code without one.
+        """
         data = code.encode("utf-8", "surrogatepass")
         kept = []
         for file in self.files:
             name = file.paths[0]
             is_script = file.change == "created" and file.size == len(data)
-            is_script = is_script and _SCRIPT.fullmatch(name) is not None
+            is_script = is_script and (
+                _SCRIPT.fullmatch(name) is not None if called is None else name == called
+            )
             if not is_script or (file.content is not None and file.content.bytes() != data):
                 kept.append(file)
                 continue

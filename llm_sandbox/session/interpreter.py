@@ -16,6 +16,7 @@ from llm_sandbox.exceptions import (
     KernelNotReadyError,
     SandboxError,
     SandboxTimeoutError,
+    UnsupportedError,
 )
 from llm_sandbox.kernel.background import Background
 from llm_sandbox.kernel.client import KernelClient, KernelRun
@@ -305,6 +306,7 @@ class Interpreter:
         stdin: Iterator[str] | None,
         on_output: OutputCallback | None,
         stop: Stop | None = None,
+        argv: Sequence[str] = (),
     ) -> ExecutionResult:
         """Run code to whatever end; see `BaseSession.run`.
 
@@ -317,6 +319,13 @@ class Interpreter:
         started = time.perf_counter()
         self._check_alive()
         is_program = self._programs is not None and self._is_program(code)
+        if argv and not is_program and not self._setup.is_python:
+            raise UnsupportedError(
+                "argv=",
+                self._backend.name,
+                f"an interpreter of {self._handler.name} that stays has no command line",
+                hint="persistent=False runs each piece of code as a program of its own",
+            )
         plots = self._setup.is_python and self._config.enable_plotting
         stale = not self._config.persistent and not self._fresh
         earlier = () if is_program or stale else self._replace_dead()
@@ -334,7 +343,7 @@ class Interpreter:
         self._fresh = False
         earlier_cpu_s = self._claimed_cpu_s
         programs = self._programs if is_program else None
-        run = self._execute(code, collector, deadline, stdin, stop, programs)
+        run = self._execute(code, collector, deadline, stdin, stop, programs, argv)
         executed = time.perf_counter()
         events = self._limit_events() if executed - prepared > _SHORT_S else LimitEvents()
         state, notes = self._recover(run)
@@ -343,8 +352,9 @@ class Interpreter:
         recovered = time.perf_counter()
         collection = self._collection
         left = collection.after(deadline) if collection is not None else Collected()
-        if self._sandbox is not None and self._is_script and run.end not in _CLEAN_ENDS:
-            left = left.without_script(self._sandbox, code)
+        is_file = self._is_script or bool(argv)
+        if self._sandbox is not None and is_file and run.end not in _CLEAN_ENDS:
+            left = left.without_script(self._sandbox, code, argv[0] if argv else None)
         collected = time.perf_counter()
         result = assemble(
             run,
@@ -419,6 +429,7 @@ class Interpreter:
         stdin: Iterator[str] | None,
         stop: Stop | None,
         programs: Programs | None,
+        argv: Sequence[str],
     ) -> KernelRun:
         if programs is not None:
             return programs.run(
@@ -427,10 +438,13 @@ class Interpreter:
                 deadline=deadline,
                 env=self._config.program_environment(),
                 library_paths=self._library_paths[-1:],
+                argv=argv,
                 stdin=stdin,
                 stop=stop,
             )
         assert self._client is not None
+        if argv:
+            self._client.configure(argv=list(argv))
         try:
             return self._client.execute(code, collector, deadline=deadline, stdin=stdin, stop=stop)
         except BaseException:

@@ -7,6 +7,7 @@ import re
 import secrets
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 
 from llm_sandbox.backends.base import Exit, Machine
 from llm_sandbox.const import SupportedLanguage
@@ -77,6 +78,7 @@ class Programs:
         deadline: Deadline,
         env: Mapping[str, str],
         library_paths: Sequence[str] = (),
+        argv: Sequence[str] = (),
         stdin: Iterator[str] | None = None,
         stop: Stop | None = None,
     ) -> KernelRun:
@@ -88,6 +90,7 @@ class Programs:
             deadline: When it is killed.
             env: What the caller added to the environment.
             library_paths: Where installed libraries are.
+            argv: What it is called, and its arguments; none for neither.
             stdin: Lines for its standard input; None for an empty one.
             stop: Kills it when it is asked.
 
@@ -98,7 +101,7 @@ class Programs:
         # Beside the working directory, whose files are the user's. The name never comes again: a
         # run cannot prepare what the next one executes.
         folder = f"{_PLACE}/.llm-sandbox-{secrets.token_hex(8)}"
-        file = f"{folder}/{self._handler.source_name(code)}"
+        file = f"{folder}/{self._source_name(code, argv)}"
         # Where there is a kernel, IPython does that.
         plain = self._handler.name == SupportedLanguage.PYTHON
         self._sandbox.files.write_text(file, textwrap.dedent(code) if plain else code)
@@ -111,6 +114,7 @@ class Programs:
                 last = number == len(steps)
                 process = self._sandbox.exec(
                     *self._words(step),
+                    *(argv[1:] if last else ()),
                     env={**variables, **step.env},
                     stdin=PIPE if stdin is not None and last else None,
                     timeout=_seconds(deadline),
@@ -166,6 +170,12 @@ class Programs:
             self._upkeep = self._sandbox.exec(
                 *step.argv, env={**variables, **step.env}, timeout=_LONGEST_UPKEEP_S
             )
+
+    def _source_name(self, code: str, argv: Sequence[str]) -> str:
+        """What the file is called: as its author called it, where the language lets it be."""
+        usual = self._handler.source_name(code)
+        called = argv[0] if argv and self._handler.takes_names else usual
+        return called if PurePosixPath(called).suffix == PurePosixPath(usual).suffix else usual
 
     def _words(self, step: Step) -> tuple[str, ...]:
         program, *rest = step.argv

@@ -24,7 +24,7 @@ from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import Deadline, LimitOptions, Limits, validate_timeout
 from llm_sandbox.outputs import BackgroundOutput
-from llm_sandbox.session.callbacks import listener, stdin_lines
+from llm_sandbox.session.callbacks import check_argv, listener, stdin_lines
 from llm_sandbox.session.config import SessionConfig, settle
 from llm_sandbox.session.guard import refused_result
 from llm_sandbox.session.history import HistoryEntry
@@ -92,6 +92,7 @@ class BaseSession(MachineSession):
         *,
         stdin: str | Iterable[str] | None = None,
         on_output: OutputCallback | None = None,
+        argv: Sequence[str] = (),
     ) -> ExecutionResult:
         """Run code and return all that came of it.
 
@@ -110,6 +111,9 @@ class BaseSession(MachineSession):
             stdin: What `input` reads: text, or an iterable of lines. None refuses input with an
                 error at its line. An iterable that waits holds the deadline up.
             on_output: Called with every output as it arrives: streams, displays, errors.
+            argv: The command line that the code sees, the name of its file first:
+                ``["report.py", "--year", "2026"]``. While it runs it is that file of the working
+                directory; ``-c`` and ``-`` name none. Default: it is a cell.
 
         Returns:
             The result; what the security policy found in the code is in its `findings`.
@@ -123,11 +127,13 @@ class BaseSession(MachineSession):
             NotOpenSessionError: The session is not open.
             SessionBusyError: Another thread runs code in it, and this one does not wait, or has
                 waited for as long as the code may take; nothing was run.
+            UnsupportedError: There is an `argv`, and an interpreter that has none.
         """
         with self._records.watch("run", self._sandbox, code, libraries) as told:
             _check_code(code)
             timeout = validate_timeout(timeout, "timeout")
             lines = stdin_lines(stdin)
+            argv = check_argv(argv)
             limit = self.config.run_timeout(timeout)
             heard = listener(on_stdout, on_stderr, on_output)
             with self._turns.turn(limit), Stop() as stop:
@@ -142,7 +148,7 @@ class BaseSession(MachineSession):
                     left = deadline.remaining()
                     self._install(libraries)
                     deadline = Deadline.after(left)
-                result = interpreter.run(code, deadline, lines, heard, stop)
+                result = interpreter.run(code, deadline, lines, heard, stop, argv)
             if report is not None and report.findings:
                 result = replace(result, findings=report.findings)
             self._history.add(code, result)

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from llm_sandbox import SandboxBackend, create_session
+from tests.cli.conftest import environment
 
 ROOT = Path(__file__).resolve().parents[2]
 NOWHERE = "unix:///nowhere/engine.sock"
@@ -21,15 +28,22 @@ if TYPE_CHECKING:
 
 @pytest.mark.usefixtures("isolation")
 def test_tables(cli: Callable[..., Done]) -> None:
-    """Every backend is named, and what to do for those that do not work."""
-    done = cli("doctor")
+    """One screen has the verdict first and names every backend; `-v` has all the rest."""
+    done = cli("doctor", COLUMNS="80")
     assert 0 == done.code
+    lines = done.out.splitlines()
+    assert lines[0].startswith("Healthy: without --backend, code runs in bubblewrap")
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
     for name in SandboxBackend:
         assert name in done.out
     assert "not in this version" in done.out
-    assert "without --backend: bubblewrap" in done.out
-    assert "ipykernel" in done.out
+    assert "analysis: " in done.out
+    assert "openpyxl" in done.out
     assert "\x1b" not in done.out
+    everything = cli("doctor", "-v").out
+    assert "What holds bubblewrap" in everything
+    assert "ipykernel" in everything
 
 
 @pytest.mark.usefixtures("isolation")
@@ -50,6 +64,40 @@ def test_json(cli: Callable[..., Done]) -> None:
     assert found["bubblewrap"]["image"] is None
     assert "none" == found["local"]["level"]
     assert report["bwrap"]["path"].endswith("bwrap")
+    assert {"scipy", "scikit-learn", "pyarrow"} < report["analysis"].keys()
+
+
+def test_a_socket_for_others() -> None:
+    """Who may not use an engine's socket is told which group to join; root may use any."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become somebody else")
+    folder = Path(tempfile.mkdtemp(dir="/tmp"))
+    folder.chmod(0o755)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(folder / "engine.sock"))
+        listening.listen()
+        (folder / "engine.sock").chmod(0o600)
+        code = (
+            "import os, sys\n"
+            "from llm_sandbox.backends.containers.access import way_in\n"
+            "from llm_sandbox.backends.containers.probe import look_at\n"
+            "os.setuid(int(sys.argv[1]))\n"
+            "finding = look_at('docker', 'none', 1)\n"
+            "print(way_in('docker', finding.problem, 'other'))\n"
+        )
+        said = [
+            subprocess.run(
+                [sys.executable, "-c", code, user],
+                env=environment(DOCKER_HOST=f"unix://{folder}/engine.sock"),
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+            for user in ("65534", "0")
+        ]
+    shutil.rmtree(folder)
+    assert "usermod -aG docker $USER" in said[0]
+    assert "other\n" == said[1]
 
 
 @pytest.mark.engine("docker")
@@ -64,7 +112,7 @@ def test_an_engine(cli: Callable[..., Done]) -> None:
         assert docker["hint"] is None
     else:
         assert "llm-sandbox images build python --engine docker" == docker["hint"]
-    assert docker["engine"] in cli("doctor").out
+    assert docker["engine"] in cli("doctor", "-v").out
 
 
 @pytest.mark.parametrize("installed", [True, False])

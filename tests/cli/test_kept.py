@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import stat
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -92,3 +94,62 @@ def test_gc_forgets_what_a_killed_keeper_left(kept: Callable[..., Any], tmp_path
     cleaned = kept("gc", "--json")
     assert json.loads(cleaned.out)["kept"] == [sandbox]
     assert [one.name for one in folder.iterdir()] == ["registry.lock"]
+
+
+def test_what_an_ended_one_wrote_is_kept_for_a_while(
+    kept: Callable[..., Any], tmp_path: Path
+) -> None:
+    """Its logs can be read by name and by id, without what was a secret, by its user alone."""
+    command = ("start", "-b", "bubblewrap", "-n", "short", "--", "sh", "-c")
+    sandbox = kept(*command, "echo said; echo odd >&2; exit 4").out.strip()
+    end = time.monotonic() + 20
+    while _ids(kept) and time.monotonic() < end:
+        time.sleep(0.1)
+    for which in ("short", sandbox, sandbox[:12]):
+        said = kept("logs", which)
+        assert (said.code, said.out, said.err) == (0, "said\n", "odd\n")
+    written = tmp_path / "state" / "llm-sandbox" / "kept" / f"{sandbox}.out"
+    assert stat.S_IMODE(written.stat().st_mode) == 0o600
+    again = kept(*command, "echo new; sleep 60").out.strip()
+    assert kept("logs", "short").out == "new\n"
+    assert kept("logs", sandbox).out == "said\n"
+    assert kept("stop", "short").out.endswith(f"{again}\n")
+    assert kept("logs", "short").out == "said\n"
+    gone = kept("logs", "never")
+    assert (gone.code, gone.out) == (125, "")
+
+
+def test_names_that_there_are_not_end_alike(kept: Callable[..., Any]) -> None:
+    """One exit code for a sandbox, a snapshot, a volume and a secret that is not there."""
+    for words in (
+        ("logs", "nothing"),
+        ("exec", "nothing", "true"),
+        ("stop", "nothing"),
+        ("snapshots", "delete", "nothing"),
+        ("volumes", "delete", "nothing"),
+        ("secret", "delete", "nothing"),
+    ):
+        done = kept(*words)
+        assert done.code == 125, words
+        assert "nothing" in done.err
+
+
+def test_programs_that_do_not_start_end_as_in_a_shell(kept: Callable[..., Any]) -> None:
+    kept("start", "-b", "bubblewrap", "-n", "one")
+    missing = kept("exec", "one", "no-such-program")
+    assert (missing.code, "no-such-program" in missing.err) == (127, True)
+    assert kept("exec", "one", "/etc/passwd").code == 126
+    assert kept("exec", "one", "sh", "-c", "exit 7").code == 7
+
+
+def test_absent_engines_are_for_who_asks(kept: Callable[..., Any]) -> None:
+    """What is not installed is said by `-v`, or when it is named."""
+    nowhere = {"DOCKER_HOST": "unix:///nowhere.sock", "CONTAINER_HOST": "unix:///nowhere.sock"}
+    quiet = kept("ps", **nowhere)
+    assert (quiet.code, quiet.out, quiet.err) == (0, "no sandboxes\n", "")
+    asked = kept("ps", "-v", **nowhere)
+    assert "docker was left out" in asked.err
+    assert "listed nowhere" in asked.err
+    named = kept("ps", "--engine", "docker", **nowhere)
+    assert (named.code, "docker was left out" in named.err) == (1, True)
+    assert kept("gc", "--dry-run", **nowhere).err == ""

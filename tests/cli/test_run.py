@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from llm_sandbox import ExecutionResult, RunStatus
-from llm_sandbox.cli.run import prepare_environment
+from llm_sandbox import ExecutionResult, NetworkRules, RunStatus
+from llm_sandbox.cli.network import Network
+from llm_sandbox.cli.options import DEFAULT_TIMEOUT_S, SessionOptions, read_seconds
+from llm_sandbox.cli.run import _checked_timeout, prepare_environment
 from llm_sandbox.outputs import StreamOutput, from_dict
 from llm_sandbox.settings import Settings
 
@@ -212,3 +214,129 @@ def test_version_and_help(cli: Callable[..., Done]) -> None:
     helped = cli("run", "--help").out
     for word in ("--timeout", "--out", "124", "125", "126", "130"):
         assert word in helped
+
+
+# --- arguments, names and the machine
+
+SHOWS = "import sys\nprint(sys.argv, __name__)\n"
+
+
+def test_arguments_of_a_script(cli: Callable[..., Done], tmp_path: Path) -> None:
+    """It sees its own name and what stands after it; what begins with - stands after --."""
+    (tmp_path / "s.py").write_text(SHOWS + "print(__file__)\n")
+    done = cli("run", "s.py", "a", "--timeout", "60", "b", "--", "--flag", "-x")
+    assert (0, "") == (done.code, done.err)
+    said = ["['s.py', 'a', 'b', '--flag', '-x'] __main__", "/sandbox/s.py"]
+    assert said == done.out.splitlines()
+    assert "['-c', '-v', 'w'] __main__\n" == cli("run", "-c", SHOWS, "--", "-v", "w").out
+    assert "['-', 'a'] __main__\n" == cli("run", "-", "a", stdin=SHOWS).out
+
+
+def test_arguments_of_another_language(cli: Callable[..., Done], tmp_path: Path) -> None:
+    (tmp_path / "s.sh").write_text('echo "$#: $1|$2"\n')
+    assert "2: a b|-c\n" == cli("run", "s.sh", "a b", "--", "-c").out
+
+
+def test_a_script_is_named_in_its_traceback(cli: Callable[..., Done], tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "calc.py").write_text("def half(x):\n    return x / 0\n\nhalf(1)\n")
+    done = cli("run", "--json", "deep/calc.py")
+    result = ExecutionResult.from_json(done.out)
+    assert result.error is not None
+    assert ("/sandbox/calc.py", 2) == (result.error.frames[-1].file, result.error.line)
+    assert 'File "/sandbox/calc.py", line 4' in cli("run", "deep/calc.py").err
+    assert () == result.artifacts
+
+
+def test_unknown_endings_are_refused(cli: Callable[..., Done], tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("print(1)")
+    (tmp_path / "book.ipynb").write_text("{}")
+    (tmp_path / "plain").write_text("print(1)")
+    refused = cli("run", "data.csv")
+    assert (2, "") == (refused.code, refused.out)
+    for word in (".py", ".rb", "--lang NAME"):
+        assert word in refused.err
+    assert "kernelspec" in cli("run", "book.ipynb").err
+    assert "1\n" == cli("run", "--lang", "python", "data.csv").out
+    assert "1\n" == cli("run", "plain").out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--backend", "bublewrap"], "did you mean bubblewrap?"),
+        (["--lang", "pyhton"], "did you mean python?"),
+        (["--network", "intrnet"], "did you mean internet?"),
+        (["--memroy", "1g"], "did you mean --memory?"),
+        (["--limit", "procesess=3"], "did you mean processes?"),
+        (["--limit", "tmp=lots"], "must be a size"),
+        (["--limit", "memory=1g", "--memory", "1g"], "limited twice"),
+        (["--cpus", "all"], "expected a number"),
+        (["--mount", "nowhere:/data"], "there is no nowhere"),
+        (["--mount", ".:data"], "absolute PATH"),
+        (["--network", "open", "--allow", "pypi.org"], "has no rules"),
+        (["--network", "internet", "--allow", "pypi.org"], "allows more"),
+        (["--deny", "pypi.org"], "closes what is closed"),
+        (["--timeout", "soon"], "--timeout: expected a number"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_mistakes_in_values(cli: Callable[..., Done], words: list[str], says: str) -> None:
+    done = cli("run", *words, "-c", "1")
+    assert (2, "") == (done.code, done.out)
+    assert says in done.err
+
+
+def test_mounts(cli: Callable[..., Done], tmp_path: Path) -> None:
+    """A folder is shown read-only, and writable where that is asked for."""
+    for name in ("seen", "shared"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name).chmod(0o777)
+    (tmp_path / "seen" / "a.txt").write_text("A")
+    code = (
+        "print(open('/in/a.txt').read())\n"
+        "open('/out/b.txt', 'w').write('B')\n"
+        "try:\n    open('/in/c.txt', 'w')\nexcept OSError as error:\n    print(error.errno)\n"
+    )
+    done = cli("run", "--mount", "seen:/in", "--mount", "shared:/out:rw", "-c", code)
+    assert "A\n30\n" == done.out, done.err
+    assert "B" == (tmp_path / "shared" / "b.txt").read_text()
+    assert ["a.txt"] == [path.name for path in (tmp_path / "seen").iterdir()]
+
+
+def test_limits(cli: Callable[..., Done]) -> None:
+    """Each reaches the sandbox under its own name."""
+    code = (
+        "import os, resource\n"
+        "print(resource.getrlimit(resource.RLIMIT_NOFILE)[1])\n"
+        "print(*(os.statvfs(p).f_blocks * os.statvfs(p).f_frsize >> 20 for p in ('.', '/tmp')))"
+    )
+    words = ("--limit", "open_files=77", "--disk", "20m", "--limit", "tmp=8m")
+    assert "77\n20 8\n" == cli("run", *words, "-c", code).out
+
+
+def test_the_output_limit(cli: Callable[..., Done]) -> None:
+    done = cli("run", "--output-limit", "1k", "-c", "print('x' * 5000)")
+    assert 0 == done.code
+    assert len(done.out) < 5000
+    assert "--output-limit sets another" in done.err
+    assert 5001 == len(cli("run", "-c", "print('x' * 5000)").out)
+
+
+def test_network_rules() -> None:
+    """Names and addresses become the rules of the library."""
+    both = SessionOptions(allow=["pypi.org", "10.0.0.5:5432"], deny=["x.pypi.org"])
+    rules = NetworkRules.allow(domains=["pypi.org"], cidrs=["10.0.0.5:5432"], deny=["x.pypi.org"])
+    assert rules == both.network_value()
+    public = SessionOptions(network=Network.INTERNET, deny=["10.0.0.0/8"])
+    assert NetworkRules.internet(deny=["10.0.0.0/8"]) == public.network_value()
+    assert "blocked" == SessionOptions().network_value()
+
+
+def test_there_is_a_deadline_that_can_be_lifted(cli: Callable[..., Done]) -> None:
+    """It is said in the help, and holds unless another is named."""
+    assert f"{DEFAULT_TIMEOUT_S:g} without it" in " ".join(cli("run", "--help").out.split())
+    assert DEFAULT_TIMEOUT_S == _checked_timeout(None)
+    assert _checked_timeout(read_seconds("none")) is None
+    assert 1.5 == _checked_timeout(read_seconds("1.5"))
+    assert "1\n" == cli("run", "--timeout", "none", "-c", "print(1)").out

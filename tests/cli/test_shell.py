@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import stat
 import time
 from typing import TYPE_CHECKING
 
 import pytest
+
+from llm_sandbox.cli.blocks import is_entered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +60,7 @@ def test_figures(cli: Callable[..., Done], tmp_path: Path) -> None:
 
 def test_terminal(terminal: Callable[..., Terminal]) -> None:
     """Blocks end at a blank line, Ctrl-C stops code and drops a line, Ctrl-D leaves."""
-    shell = terminal("shell", NO_COLOR="1")
+    shell = terminal("shell", NO_COLOR="1", TERM="dumb")
     assert "no network" in shell.expect(">>> ")
     shell.type("x = 5\n")
     shell.expect(">>> ")
@@ -90,7 +93,7 @@ def test_terminal(terminal: Callable[..., Terminal]) -> None:
 
 def test_code_that_ignores_ctrl_c(terminal: Callable[..., Terminal]) -> None:
     """Code that does not stop costs the variables, not the shell."""
-    shell = terminal("shell")
+    shell = terminal("shell", TERM="dumb")
     shell.expect(">>> ")
     code = "import signal; signal.signal(2, signal.SIG_IGN); print('go')\\nwhile True: pass"
     shell.type(f'exec("{code}")\n')
@@ -115,3 +118,106 @@ def test_pipe_gets_what_was_written(cli: Callable[..., Done]) -> None:
         "\x1b[31mred\x1b[0m\r50%\r"
         == cli("run", "-c", r"print('\x1b[31mred\x1b[0m\r50%', end='\r')").out
     )
+
+
+# --- the editor
+
+PASTED = "\x1b[200~{}\x1b[201~"
+"""How terminals mark what is pasted."""
+SAID = "\x1b[?2004l"
+"""What ends the editing of a block: what follows is what running it says."""
+
+
+class Editor:
+    """A shell on a terminal that can do everything."""
+
+    def __init__(self, shell: Terminal) -> None:
+        self.shell = shell
+        self.greeting = shell.expect(">>>")
+
+    def run(self, keys: str) -> str:
+        """Type a block, and return what running it says."""
+        self.shell.type(keys)
+        self.shell.expect(SAID)
+        return self.shell.expect("\x1b[?2004h").removesuffix("\x1b[?2004h")
+
+    def leave(self) -> None:
+        self.shell.type("\x04")
+        assert 0 == self.shell.wait()
+
+
+@pytest.fixture
+def editor(terminal: Callable[..., Terminal], tmp_path: Path) -> Callable[[], Editor]:
+    """Start a shell, and wait for its prompt."""
+    state = str(tmp_path / "state")
+    return lambda: Editor(terminal("shell", XDG_STATE_HOME=state, COLUMNS="80", LINES="24"))
+
+
+def test_pasted_blocks_run_as_they_are(editor: Callable[[], Editor]) -> None:
+    """A blank line in a pasted function does not end it, and its spaces stay as they were."""
+    shell = editor()
+    assert "\x1b[?2004h" in shell.greeting  # the terminal is asked to mark what is pasted
+    pasted = "def f(a):\n    b = a + 1\n\n    return b * 100\n\nprint('got', f(3))"
+    assert "got 400\r\n" == shell.run(PASTED.format(pasted) + "\r")
+    assert "2\r\n" == shell.run("1 + 1\r")
+    # Typed and indented, a block ends at a blank line.
+    assert "n 0\r\nn 1\r\n" == shell.run("for i in range(2):\rprint('n', i)\r\x7f\r")
+    shell.leave()
+
+
+def test_tab_completes_by_what_the_interpreter_knows(editor: Callable[[], Editor]) -> None:
+    shell = editor()
+    shell.run("only_one_such_name = 4321\r")
+    assert "4321\r\n" == shell.run("only_one_s\t\r")
+    assert "NameError" in shell.run("no_such_n\t\r")
+    assert "yes\r\n" == shell.run("if True:\r\x7f\x7f\x7f\x7f\tprint('yes')\r\x7f\r")
+    shell.leave()
+
+
+def test_history_goes_on_in_the_next_shell(editor: Callable[[], Editor], tmp_path: Path) -> None:
+    """What was typed comes back with the arrows; nobody else can read it."""
+    first = editor()
+    assert "666\r\n" == first.run("print(6 * 111)\r")
+    first.shell.type("print('you said', input())\r")
+    first.shell.expect(SAID)
+    first.shell.type("an-answer\n")
+    first.shell.expect("you said an-answer")
+    first.shell.expect(">>>")
+    first.leave()
+    file = tmp_path / "state" / "llm-sandbox" / "history-python"
+    assert 0o600 == stat.S_IMODE(file.stat().st_mode)
+    assert "print(6 * 111)" in file.read_text()
+    assert "an-answer" not in file.read_text()
+    second = editor()
+    assert "666\r\n" == second.run("\x1b[A\x1b[A\r")
+    second.leave()
+
+
+def test_question_marks_help(editor: Callable[[], Editor]) -> None:
+    shell = editor()
+    assert "Tab completes" in shell.run("?\r")
+    assert "number of items" in shell.run("len?\r")
+    shell.run(PASTED.format("def f():\n    return 5  # why") + "\r\r")
+    assert "# why" not in shell.run("f?\r")
+    assert "# why" in shell.run("f??\r")
+    assert "there is no no_such_thing\r\n" == shell.run("no_such_thing?\r")
+    shell.leave()
+
+
+@pytest.mark.parametrize(
+    ("text", "entered"),
+    [
+        ("1 + 1", True),
+        ("for i in x:", False),
+        ("for i in x:\n    pass", False),
+        ("for i in x:\n    pass\n", True),
+        ("def f():\n    a = 1\n\n    return a\n\nf()", True),
+        ("x = 1\nfor i in y:", False),
+        ("f(1,\n  2", False),
+        ("f(1,\n2)", True),
+        ("%timeit x", True),
+        ("def (", True),
+    ],
+)
+def test_when_enter_runs_a_block(text: str, entered: bool) -> None:
+    assert entered is is_entered(text)

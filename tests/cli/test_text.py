@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from llm_sandbox.cli.app import _with_default_out
 from llm_sandbox.cli.blocks import is_complete, split_blocks
 from llm_sandbox.cli.render import hold_back
 from llm_sandbox.terminal import strip_controls
@@ -79,18 +78,3 @@ def test_split_blocks(script: str, blocks: list[str] | None) -> None:
     elif blocks is ...:
         blocks = [script]
     assert blocks == found
-
-
-@pytest.mark.parametrize(
-    ("words", "filled"),
-    [
-        (["--out"], ["--out", "llm-sandbox-output"]),
-        (["--out", "--json"], ["--out", "llm-sandbox-output", "--json"]),
-        (["--out", "-"], ["--out", "llm-sandbox-output", "-"]),
-        (["--out", "d", "f.py"], ["--out", "d", "f.py"]),
-        ([], []),
-    ],
-)
-def test_default_out(words: list[str], filled: list[str]) -> None:
-    """`--out` without a directory takes the default one."""
-    assert filled == _with_default_out(words)

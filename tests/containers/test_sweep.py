@@ -225,7 +225,7 @@ def test_ps_and_stop(engine):
         assert "listed nowhere" in found["note"]
         listed = cli("ps", "--engine", "docker")
         assert f"process {os.getpid()}" in listed
-        assert "there is no sandbox 'ffffffffffff0'" in cli("stop", "ffffffffffff0", code=1)
+        assert "there is no sandbox 'ffffffffffff0'" in cli("stop", "ffffffffffff0", code=125)
         assert "which sandboxes?" in cli("stop", code=2)
         assert sandbox.end_reason is None
         assert sandbox.id in cli("stop", sandbox.id, "--engine", "docker")

@@ -38,7 +38,7 @@ _CHOOSING = (
     *("multiprocessing.shared_memory", "psutil", "readline", "shutil", "site", "socketserver"),
     *("ssl", "subprocess", "sysconfig", "tarfile", "tempfile", "urllib.request", "uuid"),
     *("webbrowser", "zipfile", "pytest", "_pytest.faulthandler", "_pytest.pathlib", "rich.console"),
-    *("typer", "pydantic", "regex", "PIL.Image", "numpy", "pandas", "matplotlib", "trio"),
+    *("pydantic", "regex", "PIL.Image", "numpy", "pandas", "matplotlib", "trio"),
 )
 _FILES_OF_LINUX = ("/proc/", "/sys/", "/dev/shm/", "/run/user/")
 _CALLS_OF_LINUX = {"prctl", "syscall", "setns", "unshare", "mount", "umount2", "memfd_create"}

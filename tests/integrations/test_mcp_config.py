@@ -107,7 +107,7 @@ def test_blocks_for_http_name_the_address(tmp_path: Path) -> None:
     ("words", "said"),
     [
         ("--backend nosuch", "'nosuch'"),
-        ("--backend bubblewrap --image python:3", "image="),
+        ("--backend bubblewrap --image python:3", "--image"),
         ("--backend docker --image x --lang r --lang go", "an image is for one language"),
         ("--lang cobol", "'cobol'"),
         ("--backend bubblewrap --lang bash --lib jq", "'bash' cannot install libraries"),

@@ -288,19 +288,16 @@ def test_removing_a_volume_follows_no_link(tmp_path):
 
 
 def test_the_command_line_lists_and_deletes(own_volumes):
-    from typer.testing import CliRunner
-
-    from llm_sandbox.cli.app import app
+    from tests.commands import invoke
 
     Volume.create("one").files.put("x", b"123")
     Volume.create("two")
-    listed = CliRunner().invoke(app, ["volumes", "list"])
+    _, listed = invoke("volumes", "list")
     assert [
         ["one", "3", "1", str(own_volumes / "one" / "files")],
         ["two", "0", "0", str(own_volumes / "two" / "files")],
-    ] == [line.split("\t") for line in listed.stdout.splitlines()]
-    assert 0 == CliRunner().invoke(app, ["volumes", "delete", "one"]).exit_code
+    ] == [line.split("\t") for line in listed.splitlines()]
+    assert 0 == invoke("volumes", "delete", "one")[0]
     assert [Volume("two")] == Volume.list()
-    failed = CliRunner().invoke(app, ["volumes", "delete", "one"])
-    assert failed.exit_code != 0
+    assert 125 == invoke("volumes", "delete", "one")[0]
     assert not Path(own_volumes / "one").exists()

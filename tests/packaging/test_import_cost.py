@@ -25,7 +25,7 @@ HEAVY = {
     "podman",
     "pydantic_settings",
     "rich",
-    "typer",
+    "prompt_toolkit",
 }
 
 

@@ -10,11 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from llm_sandbox import Secret, SecurityError, ValidationError
-from llm_sandbox.cli.app import app
 from llm_sandbox.secrets import SecretStore, store_file
+from tests.commands import invoke
 
 VALUE = "sk-live-Zq81vNw40LbXc72RtYd95"
 
@@ -28,8 +27,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(*words: str, given: str | None = None) -> tuple[int, str]:
     """Exit code and output of a command."""
-    done = CliRunner().invoke(app, ["secret", *words], input=given)
-    return done.exit_code, done.output
+    return invoke("secret", *words, given=given)
 
 
 def test_commands_keep_show_and_forget(file: Path) -> None:
@@ -45,7 +43,7 @@ def test_commands_keep_show_and_forget(file: Path) -> None:
     assert [line.split("\t")[0] for line in said.splitlines()] == ["OTHER", "TOKEN"]
     assert VALUE not in said
     assert run("delete", "OTHER")[0] == 0
-    assert run("delete", "OTHER")[0] == 2
+    assert run("delete", "OTHER")[0] == 125
     assert [one.name for one in SecretStore().list()] == ["TOKEN"]
     assert run("set", "NOT-A-NAME", given=VALUE)[0] == 2
     assert run("set", "TOKEN", given="")[0] == 2

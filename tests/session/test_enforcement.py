@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import typer.main
 
 from llm_sandbox import (
     ArtifactSandboxSession,
@@ -22,6 +21,7 @@ from llm_sandbox import (
     get_security_policy,
 )
 from llm_sandbox.cli.app import app
+from llm_sandbox.cli.grammar import Command
 from llm_sandbox.exceptions import LibraryInstallationError
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.session.session import BaseSession
@@ -179,12 +179,13 @@ SERVING_COMMANDS = {"mcp"}
 
 def test_every_command_that_runs_code_has_a_case() -> None:
     """A command with code, a program's file or libraries is tested below."""
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    commands = {name: app.get(name) for name in app.commands}
     carriers = {"code", "lib", "libraries"}
     found = {
         name
         for name, command in commands.items()
-        if carriers & {parameter.name for parameter in command.params}
+        if isinstance(command, Command)
+        and carriers & {parameter.name for parameter in command.parameters}
     }
     assert found == RUNNING_COMMANDS | SERVING_COMMANDS
 

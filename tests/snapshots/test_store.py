@@ -9,18 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from llm_sandbox import Sandbox, Snapshot
 from llm_sandbox.backends.saved import Store
 from llm_sandbox.backends.snapshot import expiry
-from llm_sandbox.cli.snapshots import snapshots
 from llm_sandbox.exceptions import (
     ImageNotFoundError,
     SecurityError,
     UnsupportedError,
     ValidationError,
 )
+from tests.commands import invoke
 from tests.snapshots.conftest import archive, folder, saved
 
 DATA = archive(folder(), ("top/file", {"mode": 0o600}, b"content"))
@@ -172,16 +171,15 @@ def test_a_time_to_live() -> None:
     assert 0 < ends - time.time() <= 60
 
 
-def test_on_the_command_line(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_on_the_command_line(store: Store) -> None:
     one = saved(store, DATA, expires_at=time.time() + 7200)
-    run = CliRunner().invoke
-    listed = json.loads(run(snapshots, ["list", "--backend", "local", "--json"]).stdout)
+    listed = json.loads(invoke("snapshots", "list", "--backend", "local", "--json")[1])
     assert [one.to_dict()] == listed
-    shown = run(snapshots, ["list"]).stdout
+    _, shown = invoke("snapshots", "list")
     assert one.ref in shown
     assert " 120m " in shown
-    assert 0 == run(snapshots, ["delete", one.ref]).exit_code
+    assert 0 == invoke("snapshots", "delete", one.ref)[0]
     assert not store.list()
-    again = run(snapshots, ["delete", one.ref])
-    assert 1 == again.exit_code
-    assert f"there is no snapshot '{one.ref}'" in again.output + capsys.readouterr().err
+    code, said = invoke("snapshots", "delete", one.ref)
+    assert 125 == code
+    assert f"there is no snapshot '{one.ref}'" in said

@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
+from llm_sandbox.backends.containers.access import way_in
 from llm_sandbox.backends.containers.client import make_client
 from llm_sandbox.backends.containers.engine import Engine, find_cause, knock
 from llm_sandbox.exceptions import (
@@ -60,6 +61,9 @@ def _from_environment() -> "DockerClient":
         knock(os.environ.get("DOCKER_HOST", ""))
         return make_client(None)
     except (DockerException, OSError) as error:
+        cause = find_cause(error)
         raise BackendUnavailableError(
-            f"the docker engine does not answer: {find_cause(error)}", backend="docker", hint=_START
+            f"the docker engine does not answer: {cause}",
+            backend="docker",
+            hint=way_in("docker", cause, _START),
         ) from None

@@ -1,7 +1,8 @@
 """``inspect sandbox cleanup llm_sandbox``: what killed evaluations left in container engines."""
 
+from functools import partial
+
 from anyio import to_thread
-from typer import Exit
 
 from llm_sandbox.cli.sandboxes import gc, stop
 
@@ -21,9 +22,9 @@ async def clean_up(sandbox_id: str | None) -> None:
     """
     try:
         if sandbox_id is None:
-            await to_thread.run_sync(gc)
+            await to_thread.run_sync(partial(gc, verbose=True))
         else:
             await to_thread.run_sync(stop, [sandbox_id])
-    except Exit as ended:
-        if ended.exit_code:
+    except SystemExit as ended:
+        if ended.code:
             raise ValueError(f"the cleanup of {sandbox_id or 'sandboxes'} failed") from None

@@ -15,7 +15,7 @@ __all__ = ["BashHandler"]
 
 # Bash calls code by the path that it is told, and this one is short.
 _START = 'here=$PWD; cd "$1" && exec bash --noprofile --norc main.sh "$here"'
-_PROGRAM = 'here=$PWD; cd "$1" && exec bash main.sh "$here" "$2"'
+_PROGRAM = 'here=$PWD; cd "$1" && file=$2 && shift 2 && exec bash main.sh "$here" "$file" "$@"'
 
 
 class BashHandler(AbstractLanguageHandler):

@@ -27,6 +27,7 @@ what a check of its own expects, which would end the process."""
 class JavaScriptHandler(AbstractLanguageHandler):
     """JavaScript, in a Node.js process that stays."""
 
+    takes_names = True
     toolchain: ClassVar = Toolchain(("node",), ("nodejs",))
     packages: ClassVar = NpmPackages()
 

@@ -42,6 +42,8 @@ def _is_requirement(text: object) -> bool:
 class PythonHandler(AbstractLanguageHandler):
     """Python, in a persistent IPython kernel."""
 
+    takes_names = True
+
     def __init__(self, logger: logging.Logger | None = None) -> None:
         super().__init__(logger)
         self.config = LanguageConfig(

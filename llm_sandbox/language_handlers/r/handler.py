@@ -31,6 +31,7 @@ class RHandler(AbstractLanguageHandler):
     shown once.
     """
 
+    takes_names = True
     toolchain: ClassVar = Toolchain(("R", "Rscript"), ("r-base-core",))
     packages: ClassVar = RPackages()
 

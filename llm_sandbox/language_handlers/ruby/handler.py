@@ -21,7 +21,10 @@ __all__ = ["RubyHandler"]
 
 _UTF8 = "-EUTF-8"
 # Ruby calls a program by the path that it is told.
-_PROGRAM = f'LLM_SANDBOX_HERE=$PWD exec ruby {_UTF8} -C "$1" -r "$2" {FILE}'
+_PROGRAM = (
+    "folder=$1 first=$2; shift 2; "
+    f'LLM_SANDBOX_HERE=$PWD exec ruby {_UTF8} -C "$folder" -r "$first" {FILE} "$@"'
+)
 
 
 class RubyHandler(AbstractLanguageHandler):

@@ -24,6 +24,7 @@ from llm_sandbox.sandbox.kept.record import Record
 from llm_sandbox.sandbox.kept.registry import register
 from llm_sandbox.sandbox.kept.served import ServedClient
 from llm_sandbox.sandbox.network import SandboxNetwork
+from llm_sandbox.sandbox.process import spools_of
 from llm_sandbox.sandbox.snapshots import create_from, saves_file_systems
 
 __all__ = ["Keeper"]
@@ -341,6 +342,20 @@ class Keeper:
             return False
         return now - self._active_at >= idle
 
+    def _last_output(self) -> list[bytes]:
+        """What the entry command wrote, without secrets: it goes to a disk."""
+        entry = self.programs.entry
+        if entry is None:
+            return []
+        found = []
+        for spool in spools_of(entry.process):
+            spool.wait_end(_SETTLE_S)
+            data = spool.peek()[0]
+            for value in self._order.secrets.hidden:
+                data = data.replace(value.encode("utf-8", "surrogateescape"), b"***")
+            found.append(data)
+        return found
+
     def _close(self, reason: str, code: int) -> bool:
         """End everything; False if the machine could not be ended."""
         try:
@@ -354,7 +369,7 @@ class Keeper:
                 self._entry.record, state="ended", end_reason=reason, exit_code=code, keeper=None
             )
         with contextlib.suppress(OSError, SandboxError):
-            self._entry.remove(last)
+            self._entry.remove(last, self._last_output())
         self._listener.close()
         with self._lock:
             clients = list(self._clients)

