@@ -303,9 +303,10 @@ def _most_programs() -> int:
 
 
 def _cpus() -> int:
+    count = os.cpu_count() or 1
     if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        count = len(os.sched_getaffinity(0))
+    return count
 
 
 def _size(text: str) -> int:
