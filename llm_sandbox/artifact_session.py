@@ -189,6 +189,7 @@ class ArtifactSandboxSession(BaseSession):
         clear_plots: bool = False,
         stdin: str | Iterable[str] | None = None,
         on_output: OutputCallback | None = None,
+        argv: Sequence[str] = (),
     ) -> ExecutionResult:
         """Run code and return all that came of it; see `BaseSession.run`.
 
@@ -202,10 +203,10 @@ class ArtifactSandboxSession(BaseSession):
                 case: those of earlier runs are in `history`.
             stdin: What `input` reads: text, or an iterable of lines.
             on_output: Called with every output as it arrives.
+            argv: The name of the code's file and its arguments.
         """
-        return super().run(
-            code, libraries, timeout, on_stdout, on_stderr, stdin=stdin, on_output=on_output
-        )
+        given = (code, libraries, timeout, on_stdout, on_stderr)
+        return super().run(*given, stdin=stdin, on_output=on_output, argv=argv)
 
     def clear_plots(self) -> None:
         """Have the next result's plots begin with that run's, which they do in any case.

@@ -13,7 +13,8 @@ from typing import Any, ClassVar, TypeAlias, TypedDict, Unpack, cast
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.mounts.size import check_count, parse_size
 
-__all__ = ["Deadline", "LimitOptions", "Limits", "Size", "machine_memory", "validate_timeout"]
+__all__ = [
+    "DEFAULT_TIMEOUT_S","Deadline", "LimitOptions", "Limits", "Size", "machine_memory", "validate_timeout"]
 
 _MIB = 1024**2
 # Less does not hold a shell beside the supervisor.

@@ -18,13 +18,14 @@ from llm_sandbox.integrations.tool import (
     ToolReply,
     answer,
     answer_async,
+    check_options,
     describe_session,
 )
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.session import BaseSession
 from llm_sandbox.telemetry.call import tool_call_id
 
-__all__ = ["CodeCalls", "check_own_session", "known_as", "plain_session"]
+__all__ = ["CodeCalls", "check_interpreter", "check_own_session", "known_as", "plain_session"]
 
 _LONGEST_PAUSE_S = 0.05
 
@@ -57,7 +58,7 @@ class CodeCalls:
         reads: bool = False,
     ) -> None:
         self.session = plain_session(session)
-        self.options = _checked_options(options)
+        self.options = check_options(options)
         self.reader = self.options.reader if reads else None
         """What the model calls the tool that reads what answers leave out; None without one."""
         self._line = _line_of(self.session)
@@ -151,18 +152,6 @@ def plain_session(session: object) -> BaseSession:
     )
 
 
-def _checked_options(options: object) -> ToolOptions:
-    if options is None:
-        return ToolOptions()
-    if isinstance(options, ToolOptions):
-        return options
-    raise ValidationError(
-        f"the options of a tool are ToolOptions, not {type(options).__name__}",
-        parameter="options",
-        hint="from llm_sandbox.integrations.tool import ToolOptions",
-    )
-
-
 def check_own_session(session: object, config: object, backend: object) -> None:
     """Check what something is made of that has a session of its own unless it is given one.
 
@@ -186,6 +175,18 @@ def check_own_session(session: object, config: object, backend: object) -> None:
             f"config is a SessionConfig, not {kind}",
             parameter="config",
             hint="config=SessionConfig(...)",
+        )
+
+
+def check_interpreter(config: SessionConfig) -> None:
+    """Check the session of a framework that writes Python and counts on its variables.
+
+    Raises:
+        ValidationError: It is of another language, or keeps no variables.
+    """
+    if config.lang != "python" or not config.persistent:
+        raise ValidationError(
+            "the agent needs a Python session that keeps variables", parameter="session"
         )
 
 

@@ -25,7 +25,7 @@ def require(module: str, extra: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != module.partition(".")[0]:
             raise
-        name = module.partition(".")[0]
+        name = _package_of(module)
         if _is_there(name):
             raise MissingDependencyError(
                 f"the installed {name} has no {error.name}: another version is needed",
@@ -33,6 +33,14 @@ def require(module: str, extra: str) -> ModuleType:
                 hint=install_command(extra, upgrade=True),
             ) from error
         raise MissingDependencyError(f"{name} is not installed", extra=extra) from error
+
+
+def _package_of(module: str) -> str:
+    """Return the name of the package: below a namespace that many share, as `google`, with that."""
+    first, _, rest = module.partition(".")
+    if rest and _is_there(first) and import_module(first).__file__ is None:
+        return f"{first}.{rest.partition('.')[0]}"
+    return first
 
 
 def _is_there(name: str) -> bool:

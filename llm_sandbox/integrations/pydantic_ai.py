@@ -16,7 +16,7 @@ from llm_sandbox.integrations.calls import CodeCalls, check_own_session
 from llm_sandbox.integrations.dumping import let_pydantic_dump_results
 from llm_sandbox.integrations.extras import require
 from llm_sandbox.integrations.reading import PAGE, describe_reading, schema_of_reading
-from llm_sandbox.integrations.tool import ToolOptions, ToolReply
+from llm_sandbox.integrations.tool import PARAMETERS, ToolOptions, ToolReply
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.session import BaseSession
 
@@ -29,19 +29,6 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool  # noqa: E402
 __all__ = ["SandboxToolset"]
 
 
-_PARAMETERS: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "code": {"type": "string", "description": "source code"},
-        "libraries": {
-            "anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}],
-            "default": None,
-            "description": "names of libraries to install first",
-        },
-    },
-    "required": ["code"],
-    "additionalProperties": False,
-}
 _ARGUMENTS = SchemaValidator(
     core_schema.typed_dict_schema(
         {
@@ -173,7 +160,7 @@ class SandboxToolset(AbstractToolset[AgentDepsT]):
         runs = ToolDefinition(
             name=self._options.name,
             description=calls.description,
-            parameters_json_schema=_PARAMETERS,
+            parameters_json_schema=PARAMETERS,
         )
         defined = [(runs, _ARGUMENTS)]
         if calls.reader is not None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from llm_sandbox.data import ExecutionResult
@@ -21,18 +21,36 @@ from llm_sandbox.views.shapes import Shape, text_part
 __all__ = [
     "DEFAULT_NAME",
     "DEFAULT_READER",
+    "PARAMETERS",
     "ToolOptions",
     "ToolReply",
     "answer",
     "answer_async",
+    "check_options",
     "describe_session",
     "refuse_arguments",
+    "words_only",
 ]
 
 DEFAULT_NAME = "run_code"
 """What the tool is called, unless the caller says otherwise."""
 DEFAULT_READER = "read_output"
 """What the tool is called that reads what answers leave out, unless the caller says otherwise."""
+
+PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "code": {"type": "string", "description": "source code"},
+        "libraries": {
+            "anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}],
+            "default": None,
+            "description": "names of libraries to install first",
+        },
+    },
+    "required": ["code"],
+    "additionalProperties": False,
+}
+"""The arguments of the tool, for frameworks that take a JSON schema."""
 
 _Images = Literal["auto", "none", "inline"]
 _MOST_NAMES = 20
@@ -89,6 +107,43 @@ class ToolOptions:
             raise ValidationError(
                 f"images is one of {known}, not {self.images!r}", parameter="images"
             )
+
+
+def words_only(options: ToolOptions | None, framework: str) -> ToolOptions:
+    """Return the options of a tool whose framework takes no pictures from it.
+
+    Args:
+        options: What was asked for; None for the defaults.
+        framework: What takes none, as the subject of a sentence.
+
+    Raises:
+        ValidationError: Pictures were asked for, or it is something else.
+    """
+    options = check_options(options)
+    if options.images == "inline":
+        raise ValidationError(
+            f"{framework} takes no images from a tool",
+            parameter="images",
+            hint='ToolOptions(images="none"); the figures are in session.history',
+        )
+    return replace(options, images="none")
+
+
+def check_options(options: object) -> ToolOptions:
+    """Return the options of a tool, the defaults for None.
+
+    Raises:
+        ValidationError: It is something else.
+    """
+    if options is None:
+        return ToolOptions()
+    if isinstance(options, ToolOptions):
+        return options
+    raise ValidationError(
+        f"the options of a tool are ToolOptions, not {type(options).__name__}",
+        parameter="options",
+        hint="from llm_sandbox.integrations.tool import ToolOptions",
+    )
 
 
 def _is_name(name: object) -> bool:

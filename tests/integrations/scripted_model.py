@@ -176,7 +176,8 @@ class ScriptedModel:
                     self.problems.append("an answer to a call that was not made")
                     continue
                 open_calls.remove(message["tool_call_id"])
-                if any(part["type"] != "text" for part in message["content"]):
+                content = message["content"]
+                if not isinstance(content, str) and any(p["type"] != "text" for p in content):
                     self.problems.append("a tool message with more than text")
             elif open_calls:
                 self.problems.append(f"a {message['role']} message before the calls are answered")

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from llm_sandbox.exceptions import MissingDependencyError
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "llm_sandbox"
 MOST_LINES = 600
@@ -116,6 +118,9 @@ def test_all_is_what_the_module_defines(path: Path) -> None:
 def test_all_can_be_imported(path: Path) -> None:
     """Each name of `__all__` is really there, those resolved on first use too."""
     parts = path.relative_to(ROOT).with_suffix("").parts
-    module = importlib.import_module(".".join(parts).removesuffix(".__init__"))
+    try:
+        module = importlib.import_module(".".join(parts).removesuffix(".__init__"))
+    except MissingDependencyError as error:
+        pytest.skip(f"{error.message}; `make doors` has the frameworks that are not here")
     missing = [name for name in getattr(module, "__all__", []) if not hasattr(module, name)]
     assert [] == missing

@@ -29,6 +29,7 @@ from llm_sandbox.views.fence import one_line
 from llm_sandbox.views.images import sniff
 
 __all__ = [
+    "BINARY",
     "artifact_link",
     "artifact_uri",
     "binary_result",

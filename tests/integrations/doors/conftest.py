@@ -1,0 +1,21 @@
+"""What the tests of the frameworks share; ``make doors`` installs those that are missing here."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from llm_sandbox import create_session
+from llm_sandbox.session.session import BaseSession
+from tests.integrations.doors.steps import warm
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[BaseSession]:
+    with create_session("bubblewrap") as opened:
+        warm(opened)
+        yield opened
