@@ -14,7 +14,14 @@ from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.mounts.size import check_count, parse_size
 
 __all__ = [
-    "DEFAULT_TIMEOUT_S","Deadline", "LimitOptions", "Limits", "Size", "machine_memory", "validate_timeout"]
+    "DEFAULT_TIMEOUT_S",
+    "Deadline",
+    "LimitOptions",
+    "Limits",
+    "Size",
+    "machine_memory",
+    "validate_timeout",
+]
 
 _MIB = 1024**2
 # Less does not hold a shell beside the supervisor.
