@@ -26,7 +26,7 @@ from llm_sandbox.session.attempts import Attempts
 from llm_sandbox.session.causes import Circumstances, find_cause, limit_sentences
 from llm_sandbox.session.doors import explain, is_offline
 
-__all__ = ["assemble", "claimed_number"]
+__all__ = ["assemble", "claimed_cpu_s"]
 
 _TIMEOUT_EXIT = 124
 _LARGEST = 2.0**53
@@ -141,7 +141,7 @@ def _usage(
     ended = run.exit or run.killed
     if ended is None or ended.cpu_s is None:
         claimed = run.reply.get("llm_sandbox") or {}
-        cpu_s, peak = claimed_number(claimed.get("cpu_s")), _whole(claimed.get("peak_rss"))
+        cpu_s, peak = _claimed_number(claimed.get("cpu_s")), _whole(claimed.get("peak_rss"))
     else:
         # Its whole life was measured; how much of it was before this run, only itself has said.
         cpu_s, peak = max(0.0, ended.cpu_s - (earlier_cpu_s or 0.0)), ended.peak_memory_bytes
@@ -262,7 +262,12 @@ def _plots(outputs: tuple[Output, ...], limits: Limits) -> list[PlotOutput]:
     return [plot for plot in plots if plot is not None]
 
 
-def claimed_number(value: object) -> float | None:
+def claimed_cpu_s(run: KernelRun) -> float:
+    """Return the CPU seconds that an interpreter says a run has used."""
+    return _claimed_number((run.reply.get("llm_sandbox") or {}).get("cpu_s")) or 0.0
+
+
+def _claimed_number(value: object) -> float | None:
     """Return a number that an interpreter claims; None for what can be no time and no size."""
     # trust: a claim; a number that cannot be a time or a size is none.
     if not isinstance(value, int | float) or not 0 <= value < _LARGEST:
@@ -271,5 +276,5 @@ def claimed_number(value: object) -> float | None:
 
 
 def _whole(value: object) -> int | None:
-    number = claimed_number(value)
+    number = _claimed_number(value)
     return int(number) if number is not None else None

@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.backends.base import Backend, LimitEvents, Machine, MachineSpec
@@ -16,7 +17,6 @@ from llm_sandbox.exceptions import (
     KernelNotReadyError,
     SandboxError,
     SandboxTimeoutError,
-    UnsupportedError,
 )
 from llm_sandbox.kernel.background import Background
 from llm_sandbox.kernel.client import KernelClient, KernelRun
@@ -25,15 +25,21 @@ from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import Deadline, Limits
 from llm_sandbox.sandbox.sandbox import Sandbox
-from llm_sandbox.sandbox.space import Space, measure_space
-from llm_sandbox.session.assembly import assemble, claimed_number
+from llm_sandbox.sandbox.space import measure_space
+from llm_sandbox.session.assembly import assemble, claimed_cpu_s
 from llm_sandbox.session.attempts import Attempts
 from llm_sandbox.session.collection import Collected, Collection
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.ended import WHY_ENDED, check_alive
 from llm_sandbox.session.kernel_setup import KernelSetup
 from llm_sandbox.session.lending import LentKernel, lend_kernel
-from llm_sandbox.session.pool import await_start, connect_kernel, shared_pool, start_kernel
+from llm_sandbox.session.pool import (
+    await_start,
+    connect_kernel,
+    shared_pool,
+    start_kernel,
+    wait_for_kernel,
+)
 from llm_sandbox.session.program import Programs, figure_notes
 from llm_sandbox.settings import get_settings
 
@@ -147,11 +153,14 @@ class Interpreter:
             except BaseException:
                 self._machine.destroy()
                 raise
-        if self._machine.library_path is not None:
-            self._library_paths.append(self._machine.library_path)
+        return self._begin(self._machine)
+
+    def _begin(self, machine: Machine) -> Machine:
+        if machine.library_path is not None:
+            self._library_paths.append(machine.library_path)
         if self._client is not None:
             self._configure()
-        return self._machine
+        return machine
 
     def _open_kept(self, keeping: "Keeping") -> Machine:
         """Have a keeper make the machine, or go on with one that is there."""
@@ -162,11 +171,7 @@ class Interpreter:
             claim, raw = machine.claim()
             if keeping.found is None:
                 self._client = self._start_first()
-                if machine.library_path is not None:
-                    self._library_paths.append(machine.library_path)
-                if self._client is not None:
-                    self._configure()
-                return machine
+                return self._begin(machine)
         except BaseException:
             if keeping.found is None:
                 machine.destroy()
@@ -223,14 +228,9 @@ class Interpreter:
             return None
         try:
             client = self._start()
-            if self._cold and self._backend.has_containers:
-                # Where none is forked, what the image's Python lacks is heard only so.
-                try:
-                    await_start(client, Deadline(), None)
-                except BaseException:
-                    client.close()
-                    raise
-            return client
+            # Where none is forked, what the image's Python lacks is heard only so.
+            sure = self._cold and self._backend.has_containers
+            return wait_for_kernel(client) if sure else client
         except KernelNotReadyError as error:
             if self._config.persistent:
                 from llm_sandbox.session.libraries import start_with_packages
@@ -251,11 +251,6 @@ class Interpreter:
     def is_alive(self) -> bool:
         """Whether there is a machine, and it has not ended."""
         return self._machine is not None and self._machine.end_reason is None
-
-    @property
-    def expired(self) -> bool:
-        """Whether the session's own deadline has ended the machine."""
-        return self.machine.end_reason == "deadline"
 
     def _environment(self) -> dict[str, str]:
         return self._setup.environment(self.machine, self.library_variables)
@@ -317,15 +312,10 @@ class Interpreter:
             ContainerGoneError: The machine had ended before.
         """
         started = time.perf_counter()
-        self._check_alive()
+        check_alive(self.machine, self._config.session_timeout)
         is_program = self._programs is not None and self._is_program(code)
-        if argv and not is_program and not self._setup.is_python:
-            raise UnsupportedError(
-                "argv=",
-                self._backend.name,
-                f"an interpreter of {self._handler.name} that stays has no command line",
-                hint="persistent=False runs each piece of code as a program of its own",
-            )
+        if not is_program:
+            self._setup.check_argv(argv, self._backend.name)
         plots = self._setup.is_python and self._config.enable_plotting
         stale = not self._config.persistent and not self._fresh
         earlier = () if is_program or stale else self._replace_dead()
@@ -356,6 +346,7 @@ class Interpreter:
         if self._sandbox is not None and is_file and run.end not in _CLEAN_ENDS:
             left = left.without_script(self._sandbox, code, argv[0] if argv else None)
         collected = time.perf_counter()
+        assert self._sandbox is not None
         result = assemble(
             run,
             collector,
@@ -364,8 +355,8 @@ class Interpreter:
             isolation=self.machine.isolation,
             attempts=attempts,
             events=events,
-            measure=self._measure,
-            expired=self.expired,
+            measure=partial(measure_space, self._sandbox),
+            expired=self.machine.end_reason == "deadline",
             earlier_cpu_s=None if is_program else earlier_cpu_s,
             phases={
                 "prepare": prepared - started,
@@ -403,18 +394,13 @@ class Interpreter:
             return LimitEvents()
         return now.since(before)
 
-    def _measure(self, path: str) -> Space:
-        if self._sandbox is None:
-            raise ContainerGoneError("the sandbox has ended")
-        return measure_space(self._sandbox, path)
-
     def hear_background(self) -> None:
         """Take in all that runs have put out since they ended.
 
         Raises:
             ContainerGoneError: The machine has ended.
         """
-        self._check_alive()
+        check_alive(self.machine, self._config.session_timeout)
         if self._client is None:
             return
         # An interpreter that answers has sent what it held.
@@ -475,7 +461,7 @@ class Interpreter:
             ContainerGoneError: The machine had ended before.
             UnsupportedError: There is no interpreter, because every run is a program of its own.
         """
-        self._check_alive()
+        check_alive(self.machine, self._config.session_timeout)
         self._setup.check_variables(self._backend.name, has_kernel=self._has_kernel)
         if self._client is None:
             self.restart()
@@ -505,7 +491,7 @@ class Interpreter:
             with contextlib.suppress(SandboxError):
                 self.machine.kill(self._client.id, children_only=True)
         if run.end in ("replied", "interrupted"):
-            self._note_cpu(run)
+            self._claimed_cpu_s = (self._claimed_cpu_s or 0.0) + claimed_cpu_s(run)
             kept = StateOutcome.KEPT if self._config.persistent else StateOutcome.RESET
             return kept, ()
         if run.end == "ended" and self.machine.end_reason is None:
@@ -551,17 +537,9 @@ class Interpreter:
         )
         return (note,)
 
-    def _note_cpu(self, run: KernelRun) -> None:
-        """Keep count of what the interpreter says it has used."""
-        used = claimed_number((run.reply.get("llm_sandbox") or {}).get("cpu_s"))
-        self._claimed_cpu_s = (self._claimed_cpu_s or 0.0) + (used or 0.0)
-
-    def _check_alive(self) -> None:
-        check_alive(self.machine, self._config.session_timeout)
-
     def restart(self) -> None:
         """Replace the kernel by a fresh one in the same machine."""
-        self._check_alive()
+        check_alive(self.machine, self._config.session_timeout)
         if not self._has_kernel:
             return
         self._end_client(kill=True)

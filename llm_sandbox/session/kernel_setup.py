@@ -99,6 +99,20 @@ class KernelSetup:
                 variables[name] = f"{variables[name]}:{path}" if name in variables else path
         return variables
 
+    def check_argv(self, argv: Sequence[str], backend: str) -> None:
+        """Refuse a command line for code that an interpreter runs which has none.
+
+        Raises:
+            UnsupportedError: There is one, and the language is not Python.
+        """
+        if argv and not self.is_python:
+            raise UnsupportedError(
+                "argv=",
+                backend,
+                f"an interpreter of {self._handler.name} that stays has no command line",
+                hint="persistent=False runs each piece of code as a program of its own",
+            )
+
     def environment(self, machine: Machine, libraries: Mapping[str, str]) -> dict[str, str]:
         """The variables of everything that the session runs.
 

@@ -349,7 +349,7 @@ class MachineSession:
                     hint=f"attach_session({self._let_go!r})",
                 )
             raise SessionClosedError() if self._closed else NotOpenSessionError()
-        if self._interpreter is not None and self._interpreter.expired:
+        if self._interpreter is not None and self._sandbox.end_reason == "deadline":
             raise SessionExpiredError(self.config.session_timeout, backend=self.backend)
         return self._sandbox
 

@@ -16,7 +16,15 @@ from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.limits import Deadline, Limits
 from llm_sandbox.outputs import StreamOutput
 
-__all__ = ["Ready", "WarmPool", "await_start", "connect_kernel", "shared_pool", "start_kernel"]
+__all__ = [
+    "Ready",
+    "WarmPool",
+    "await_start",
+    "connect_kernel",
+    "shared_pool",
+    "start_kernel",
+    "wait_for_kernel",
+]
 
 _WARM_UP_S = 60.0
 _REFILL_DELAY_S = 0.05
@@ -65,6 +73,20 @@ def await_start(client: KernelClient, deadline: Deadline, stop: Stop | None) -> 
         raise KernelNotReadyError(f"the interpreter did not start: {words.strip()}")
     spent = time.monotonic() - started
     return deadline if deadline.at is None else Deadline(deadline.at + spent)
+
+
+def wait_for_kernel(client: KernelClient) -> KernelClient:
+    """Return a client whose interpreter runs code by now.
+
+    Raises:
+        KernelNotReadyError: As by `await_start`; the client is closed.
+    """
+    try:
+        await_start(client, Deadline(), None)
+    except BaseException:
+        client.close()
+        raise
+    return client
 
 
 class WarmPool:
