@@ -11,14 +11,17 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, NoReturn, dataclass_transform, get_args, get_origin
 
 __all__ = [
+    "USAGE",
     "Argument",
     "Command",
     "Group",
     "Option",
     "Options",
+    "Parameter",
     "Parsed",
     "UsageError",
     "close_to",
+    "option_annotations",
     "run",
 ]
 

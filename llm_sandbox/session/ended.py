@@ -3,9 +3,9 @@
 from llm_sandbox.backends.base import Machine
 from llm_sandbox.exceptions import ContainerGoneError, SessionExpiredError
 
-__all__ = ["WHY_ENDED", "check_alive"]
+__all__ = ["check_alive", "why_ended"]
 
-WHY_ENDED = {
+_WORDS = {
     "deadline": "its session_timeout is over",
     "oom": "it used more memory than it may",
     "idle": "nothing was run in it for its idle_timeout",
@@ -13,6 +13,21 @@ WHY_ENDED = {
     "closed": "it was closed",
     "gone": "the process that kept it, or its backend, was killed",
 }
+
+_UNSPECIFIC = ("closed", "gone")
+
+
+def why_ended(reason: str | None, trouble: str | None) -> str:
+    """Return why a sandbox has ended, for people.
+
+    Args:
+        reason: Its machine's `end_reason`.
+        trouble: What went wrong when something was asked of it; None for nothing.
+    """
+    known = _WORDS.get(reason or "")
+    if trouble is not None and (known is None or reason in _UNSPECIFIC):
+        return trouble
+    return known or "it could not be kept"
 
 
 def check_alive(machine: Machine, session_timeout: float | None) -> None:
@@ -31,7 +46,7 @@ def check_alive(machine: Machine, session_timeout: float | None) -> None:
         raise SessionExpiredError(session_timeout, backend=backend)
     if reason is not None:
         raise ContainerGoneError(
-            f"the sandbox of this session has ended: {WHY_ENDED.get(reason, f'it is {reason}')}",
+            f"the sandbox of this session has ended: {_WORDS.get(reason, f'it is {reason}')}",
             backend=backend,
             hint="open it again, or create a new session",
         )

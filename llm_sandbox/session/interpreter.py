@@ -30,7 +30,7 @@ from llm_sandbox.session.assembly import assemble, claimed_cpu_s
 from llm_sandbox.session.attempts import Attempts
 from llm_sandbox.session.collection import Collected, Collection
 from llm_sandbox.session.config import SessionConfig
-from llm_sandbox.session.ended import WHY_ENDED, check_alive
+from llm_sandbox.session.ended import check_alive, why_ended
 from llm_sandbox.session.kernel_setup import KernelSetup
 from llm_sandbox.session.lending import LentKernel, lend_kernel
 from llm_sandbox.session.pool import (
@@ -508,10 +508,8 @@ class Interpreter:
             self._client = self._start()
             self._configure()
         except SandboxError:
-            known = WHY_ENDED.get(self.machine.end_reason or "")
-            return StateOutcome.LOST, (
-                f"The sandbox has ended: {known or trouble or 'it could not be kept'}.",
-            )
+            why = why_ended(self.machine.end_reason, trouble)
+            return StateOutcome.LOST, (f"The sandbox has ended: {why}.",)
         if not self._config.persistent:
             return StateOutcome.RESET, ()
         return StateOutcome.RESET, (

@@ -114,7 +114,7 @@ def test_doctor_says_what_sessions_meet(cli: Callable[..., Done]) -> None:
             pass
         assert entry["hint"] in str(caught.value.hint)
     assert found["typescript"]["image"] == found["javascript"]["image"]
-    assert "Languages" in cli("doctor").out
+    assert "Languages" in cli("doctor", "-v").out
 
 
 @pytest.mark.engine

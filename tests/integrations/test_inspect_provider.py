@@ -263,7 +263,7 @@ def test_a_configuration_survives_the_log() -> None:
     ("fields", "words"),
     [
         ({"colour": "red"}, "colour"),
-        ({"limits": {"colour": 1}}, "no limit colour"),
+        ({"limits": {"colour": 1}}, "invalid limit .colour."),
         ({"limits": {"memory_bytes": "much"}}, "memory_bytes must be a size"),
         ({"limits": {"output_bytes": 5}}, "INSPECT_SANDBOX_MAX_EXEC_OUTPUT_SIZE"),
         ({"network": "half"}, "'blocked', 'internet' or 'open'"),

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from llm_sandbox.distribution import install_command
+
 EXTRAS = {
     "agent_framework": ("agent-framework", "agent_framework"),
     "agno": ("agno", "agno"),
@@ -31,4 +33,4 @@ def test_a_missing_package_names_what_to_install(name: str) -> None:
         "except MissingDependencyError as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert f"pip install 'llm-sandbox[{extra}]'" in done.stdout, done.stderr
+    assert install_command(extra) in done.stdout, done.stderr

@@ -3,7 +3,6 @@
 import pytest
 
 from llm_sandbox import (
-    Limits,
     RestrictedModule,
     SandboxSession,
     SecurityError,
@@ -57,9 +56,9 @@ def test_a_policy_refuses_or_advises(place: str) -> None:
 
 def test_limits_are_there_or_wider(place: str) -> None:
     code = "data = bytearray(1200 << 20); print(len(data) >> 20)"
-    with SandboxSession(lang="python") as session:
+    with SandboxSession(lang="python", memory="1g") as session:
         assert session.run(code).exit_code
-    with SandboxSession(lang="python", limits=Limits(memory_bytes=2 << 30)) as session:
+    with SandboxSession(lang="python", memory="2g") as session:
         assert "1200\n" == session.run(code).stdout
 
 

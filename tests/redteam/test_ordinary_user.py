@@ -54,6 +54,8 @@ def home(plain_user: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     )
     for name in ("llm_sandbox", "tests/redteam"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "tests/plugins").mkdir()
+    shutil.copy(ROOT / "tests/plugins/accounts.py", folder / "tests/plugins")
     shutil.copy(ROOT / "pyproject.toml", folder)
     subprocess.run([program, "-m", "venv", "--without-pip", str(folder / "env")], check=True)
     theirs = folder / "env" / "lib" / f"python{version}" / "site-packages"
@@ -76,7 +78,15 @@ def test_the_walls_hold_for_an_ordinary_user(home: Path, plain_user: int, file: 
             *("runuser", "-u", pwd.getpwuid(plain_user).pw_name, "--"),
             *("env", "-i", f"HOME={home / 'home'}", "PATH=/usr/local/bin:/usr/bin:/bin"),
             *(str(home / "env" / "bin" / "python3"), "-m", "pytest", "-q", "--tb=short"),
-            *("-p", "no:cacheprovider", "-k", FILES[file], f"tests/redteam/{file}"),
+            *(
+                "-p",
+                "no:cacheprovider",
+                "-p",
+                "tests.plugins.accounts",
+                "-k",
+                FILES[file],
+                f"tests/redteam/{file}",
+            ),
         ],
         cwd=home,
         capture_output=True,

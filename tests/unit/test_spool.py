@@ -61,7 +61,7 @@ def test_a_full_disk_only_counts(monkeypatch):
     def full():
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("llm_sandbox.sandbox.spool._unlinked_file", full)
+    monkeypatch.setattr("llm_sandbox.sandbox.spool.unnamed_file", full)
     spool = spool_of(b"x" * MIB, b"y" * MIB)
 
     assert (spool.kept, spool.total) == (MIB, 2 * MIB)
