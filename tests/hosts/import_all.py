@@ -13,6 +13,7 @@ from tests.hosts.other_system import become
 def main(platform: str) -> int:
     become(platform)
     import llm_sandbox
+    from llm_sandbox.exceptions import MissingDependencyError
 
     folder = Path(llm_sandbox.__file__).parent
     names = [
@@ -24,6 +25,8 @@ def main(platform: str) -> int:
     for name in wanted:
         try:
             importlib.import_module(name)
+        except MissingDependencyError as error:
+            print(f"{name}: not tried: {error.message}")
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told
             failed += 1
             print(f"{name}: {type(error).__name__}: {error}")
