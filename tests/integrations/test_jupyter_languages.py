@@ -290,7 +290,7 @@ def test_memory_is_limited(tmp_path: Path) -> None:
         ("--lang go", "it is compiled"),
         ("--lang cobol", "'cobol'"),
         ("--lang bash --lib jq", "'bash' cannot install libraries"),
-        ("--lang r --backend bubblewrap --image r-base", "image="),
+        ("--lang r --backend bubblewrap --image r-base", "--image"),
         ("--backend nosuch", "'nosuch'"),
         ("--policy nosuch", "'nosuch'"),
         ("--memory lots", "memory must be a size"),

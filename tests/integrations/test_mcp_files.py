@@ -81,7 +81,7 @@ def test_paths_in_the_configuration_are_whole(folder: Path) -> None:
     [
         (["--file", "nosuch.csv"], "there is no nosuch.csv"),
         (["--mount", "nosuch:/data"], "there is no nosuch"),
-        (["--mount", "table.csv"], "HOST:/PATH"),
+        (["--mount", "table.csv"], "HOST:PATH"),
         (["--backend", "bubblewrap", "--mount", "/etc:/data"], "/etc"),
         (["--roots", "--transport", "http"], "--mount HOST:PATH"),
     ],
