@@ -6,6 +6,7 @@ import importlib.util
 import os
 import re
 import shutil
+import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,16 +79,26 @@ def _isolates(path: Path) -> bool:
     """Whether a program may do here what it is for."""
     if os.geteuid() == 0 and any(not one.stat().st_mode & 0o001 for one in (path, *path.parents)):
         return False  # root's sandboxes are started as another user
+    words = ["--unshare-user", "--unshare-pid", "--die-with-parent", "--ro-bind", "/", "/"]
     try:
-        subprocess.run(
-            [str(path), "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "true"],
-            capture_output=True,
+        done = subprocess.run(
+            [str(path), *words, "echo", "isolated"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             timeout=10,
-            check=True,
+            check=False,
+            preexec_fn=_notice_children,
         )
     except (OSError, subprocess.SubprocessError):
         return False
-    return True
+    # Not by the exit status, which is unknown where this process ignores the ends of its children.
+    return done.stdout == b"isolated\n"
+
+
+def _notice_children() -> None:
+    # Inherited as ignored, bwrap would wait for ever for the end of what it has started.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 def _version(path: Path) -> tuple[int, ...] | None:
