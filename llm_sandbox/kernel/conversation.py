@@ -49,6 +49,7 @@ class Conversation:
         self._reply_kind = reply_kind
         self._stdin = stdin
         self._background = background
+        self._is_run = reply_kind == "execute_reply"
         self.others: str | None = None
         self.took_shared = False
         self.collector = collector
@@ -65,8 +66,11 @@ class Conversation:
         """Take what came past the interpreter.
 
         Code that was not seen to start a process seldom writes there itself: where processes of
-        earlier runs do, it is not known whose it is.
+        earlier runs do, it is not known whose it is. A service writes nothing there.
         """
+        if not self._is_run:
+            self._background.add_bytes(name, data, self._background.writer)
+            return
         if self.others == "others" and not self.collector.observed.started_process:
             self._background.add_bytes(name, data, None)
             return

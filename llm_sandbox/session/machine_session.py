@@ -10,7 +10,7 @@ import contextlib
 import logging
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -29,6 +29,7 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
 )
 from llm_sandbox.kernel.background import Background
+from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import Deadline, validate_timeout
 from llm_sandbox.sandbox import Sandbox
@@ -43,7 +44,6 @@ from llm_sandbox.session.recording import Recorder
 from llm_sandbox.session.turn import Turns
 
 if TYPE_CHECKING:
-    from llm_sandbox.kernel.stop import Stop
     from llm_sandbox.session.kept import Keeping
     from llm_sandbox.session.libraries import Libraries
     from llm_sandbox.telemetry import RunObserver
@@ -82,6 +82,7 @@ class MachineSession:
         self._keeping = keeping
         self._turns = Turns(config.busy)
         self._stop: Stop | None = None
+        self._closing = threading.Lock()
         self._sandbox: Sandbox | None = None
         self._interpreter: Interpreter | None = None
         self._libraries: Libraries | None = None
@@ -212,21 +213,40 @@ class MachineSession:
     def close(self) -> None:
         """End the sandbox and everything in it. Closing twice does nothing.
 
-        Code that runs in another thread is stopped first, as by `interrupt`.
+        Code that runs is stopped first, as by `interrupt`. When a callback of that run closes the
+        session, or a task that a callback has started, the session ends as soon as the run does.
         """
         self._closed = True
         stop = self._stop
-        elsewhere = stop is not None and stop.thread != threading.get_ident() and stop.ask()
-        if elsewhere:
-            # That thread still reads the descriptors that are about to be closed.
-            with (
-                contextlib.suppress(SessionBusyError),
-                self._turns.turn(_STOP_S, busy="wait", first=True),
-            ):
-                pass
-        interpreter, self._interpreter = self._interpreter, None
-        sandbox, self._sandbox = self._sandbox, None
-        libraries, self._libraries = self._libraries, None
+        if stop is None or not stop.ask():
+            self._take_down()
+            return
+        if self._turns.is_held_here():
+            return  # the run ends, and takes down what it still reads
+        try:
+            with self._turns.turn(_STOP_S, busy="wait", first=True):
+                self._take_down()
+        except SessionBusyError:
+            sandbox = self._sandbox
+            if sandbox is not None:
+                sandbox.destroy()
+
+    @contextlib.contextmanager
+    def _running(self, patience_s: float | None) -> Iterator[Stop]:
+        """Have the session to oneself for something that can be stopped."""
+        with self._turns.turn(patience_s):
+            try:
+                with Stop() as self._stop:
+                    yield self._stop
+            finally:
+                if self._closed:
+                    self._take_down()
+
+    def _take_down(self) -> None:
+        with self._closing:
+            interpreter, self._interpreter = self._interpreter, None
+            sandbox, self._sandbox = self._sandbox, None
+            libraries, self._libraries = self._libraries, None
         try:
             if interpreter is not None and sandbox is not None:
                 self._committed = self._commit(interpreter, sandbox, libraries)

@@ -20,7 +20,6 @@ from llm_sandbox.exceptions import (
 )
 from llm_sandbox.kernel.background import BackgroundCallback
 from llm_sandbox.kernel.collector import OutputCallback
-from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import Deadline, LimitOptions, Limits, validate_timeout
 from llm_sandbox.outputs import BackgroundOutput
@@ -136,8 +135,7 @@ class BaseSession(MachineSession):
             argv = check_argv(argv)
             limit = self.config.run_timeout(timeout)
             heard = listener(on_stdout, on_stderr, on_output)
-            with self._turns.turn(limit), Stop() as stop:
-                self._stop = stop
+            with self._running(limit) as stop:
                 interpreter = self._open_interpreter()
                 deadline = Deadline.after(limit)
                 report = self._guard.admit(code, deadline)
@@ -349,10 +347,10 @@ class BaseSession(MachineSession):
     def _call(
         self, service: str, arguments: dict[str, Any], buffers: Sequence[bytes] = ()
     ) -> tuple[dict[str, Any], list[memoryview]]:
-        with self._turns.turn(_CALL_S), Stop() as self._stop:
+        with self._running(_CALL_S) as stop:
             interpreter = self._open_interpreter()
             deadline = Deadline.after(_CALL_S)
-            return interpreter.call(service, arguments, buffers, deadline=deadline, stop=self._stop)
+            return interpreter.call(service, arguments, buffers, deadline=deadline, stop=stop)
 
     # --- what was done
 

@@ -79,6 +79,10 @@ class Turns:
         finally:
             self._leave(ticket)
 
+    def is_held_here(self) -> bool:
+        """Whether this thread has the turn, or was led here by a callback of what has it."""
+        return self._holder is not None and self._holder in _held.get()
+
     def give_up(self, thread: int) -> bool:
         """Let a thread wait no more; it gets `SessionBusyError`.
 
@@ -103,7 +107,7 @@ class Turns:
                 self._holder = ticket
                 ticket.called.set()
                 return ticket
-            if self._holder in _held.get():
+            if self.is_held_here():
                 raise SessionBusyError(
                     "code runs in this session, and that run waits for this call",
                     hint="a callback of run() cannot use its session; do so after the run",

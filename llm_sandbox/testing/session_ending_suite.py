@@ -1,5 +1,6 @@
 """How runs end, whatever the code does."""
 
+import os
 import time
 
 import pytest
@@ -60,16 +61,17 @@ class SessionEndingSuite(SessionFixtures):
 
     def test_a_timeout_leaves_no_process(self, own: BaseSession) -> None:
         """Children that a stopped run started, detached ones too, are gone."""
+        mark = f"76{os.getpid()}"  # where processes of other sandboxes can be seen
         code = (
-            "import subprocess\nsubprocess.Popen(['setsid', 'sleep', '7654'])\n"
-            "subprocess.Popen('(sleep 7655 &)', shell=True)\nsum(range(10**13))"
+            f"import subprocess\nsubprocess.Popen(['setsid', 'sleep', '{mark}1'])\n"
+            f"subprocess.Popen('(sleep {mark}2 &)', shell=True)\nsum(range(10**13))"
         )
         with pytest.raises(SandboxTimeoutError):
             own.run(code, timeout=0.5)
 
         assert (
             own.execute_command(
-                "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -o 'slee[p] 765.' || true"
+                f"cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -o 'slee[p] {mark}.' || true"
             ).stdout
             == ""
         )

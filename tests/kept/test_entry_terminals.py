@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -58,6 +59,18 @@ def test_the_entry_has_a_terminal(
         assert sandbox.wait(WAIT_S) == 130
         assert sandbox.end_reason == "exited"
         assert not sandbox.entry.resize(24, 80)
+
+
+def test_the_last_of_it_is_shown(registry: Any) -> None:
+    """The terminal is carried to the end before the sandbox ends with its entry."""
+
+    def said(_: int) -> str:
+        with Sandbox.create("echo", "word", backend="bubblewrap", pty=True) as sandbox:
+            assert sandbox.entry is not None
+            return str(sandbox.entry.stdout.read())
+
+    with ThreadPoolExecutor(8) as pool:  # on a busy machine
+        assert ["word\r\n"] * 48 == list(pool.map(said, range(48)))
 
 
 def test_without_one_it_has_pipes(registry: Any) -> None:

@@ -213,6 +213,30 @@ def test_closing_in_another_task_ends_the_run(run_async: RunAsync) -> None:
     run_async(main)
 
 
+def test_a_callback_closes_its_session(run_async: RunAsync) -> None:
+    """The run is stopped, its result is whole, and the sandbox is gone with it."""
+
+    async def main() -> None:
+        session = aio.create_session("bubblewrap")
+        await session.open()
+        mark = f"64{os.getpid()}"
+
+        async def close(_: str) -> None:
+            await session.close()
+
+        result = await session.run(
+            f"import subprocess; _ = subprocess.Popen(['sleep', '{mark}'])\n"
+            "print(1, flush=True)\nwhile True: pass",
+            on_stdout=close,
+        )
+
+        assert (RunStatus.KILLED, "1\n") == (result.status, result.stdout)
+        assert not session.is_open
+        assert [] == processes(mark)
+
+    run_async(main)
+
+
 def test_a_cancelled_open_leaves_no_session(run_async: RunAsync) -> None:
     async def main() -> None:
         for wait in (0.0, 0.001, 0.01, 0.1):

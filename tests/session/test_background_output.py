@@ -149,6 +149,21 @@ def test_a_process_that_outlives_its_run_is_not_mixed_into_a_later_one(session):
     assert [(None, "stdout", "late\n")] == facts(session.background_output())
 
 
+def test_nothing_is_lost_that_comes_while_the_session_is_asked(session):
+    session.run("import subprocess, sys")
+    session.run(
+        "script = 'import time\\nfor _ in range(300): print(1, flush=True); time.sleep(0.003)'\n"
+        "child = subprocess.Popen([sys.executable, '-c', script])"
+    )
+    told = ""
+
+    limit = time.monotonic() + 30
+    while len(told) < 600 and time.monotonic() < limit:
+        told += "".join(text for _, _, text in facts(session.background_output()))
+
+    assert told == "1\n" * 300
+
+
 def test_where_both_runs_have_processes_a_note_says_so(session):
     session.run("import subprocess\nchild = subprocess.Popen(['sleep', '60'])")
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from llm_sandbox import BaseSession, SandboxError, create_session
+from llm_sandbox.const import RunStatus
 from llm_sandbox.exceptions import SessionBusyError, SessionClosedError, ValidationError
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.turn import Turns
@@ -197,3 +198,18 @@ def test_busy_raise_refuses_at_once() -> None:
 def test_busy_is_one_of_two() -> None:
     with pytest.raises(ValidationError, match="busy is 'wait' or 'raise', not 'queue'"):
         SessionConfig(busy="queue")  # type: ignore[arg-type]
+
+
+def test_a_callback_closes_its_session() -> None:
+    """The run is stopped and its result is whole; the sandbox ends with it."""
+    session = create_session("bubblewrap")
+    session.open()
+    sandbox = session.sandbox
+
+    result = session.run(
+        "print(1, flush=True)\nwhile True: pass", on_stdout=lambda _: session.close()
+    )
+
+    assert (RunStatus.KILLED, "1\n") == (result.status, result.stdout)
+    assert not session.is_open
+    assert sandbox.poll() is not None

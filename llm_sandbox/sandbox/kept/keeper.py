@@ -19,7 +19,7 @@ from llm_sandbox.sandbox.kept.kernel import SessionKernel
 from llm_sandbox.sandbox.kept.line import peer_of
 from llm_sandbox.sandbox.kept.order import Facts, Order
 from llm_sandbox.sandbox.kept.place import Place
-from llm_sandbox.sandbox.kept.programs import Programs
+from llm_sandbox.sandbox.kept.programs import Program, Programs
 from llm_sandbox.sandbox.kept.record import Record
 from llm_sandbox.sandbox.kept.registry import register
 from llm_sandbox.sandbox.kept.served import ServedClient
@@ -155,6 +155,9 @@ class Keeper:
 
         def wait() -> None:
             program.process.wait()
+            self.wake()
+            for spool in spools_of(program.process):
+                spool.wait_end()
             self.wake()
 
         threading.Thread(target=wait, name="llm-sandbox-entry", daemon=True).start()
@@ -323,13 +326,20 @@ class Keeper:
             code = entry.process.poll()
             self._entry_seen_at = self._entry_seen_at or now
             # What was killed may be the first news of the whole machine's end.
-            if code != _TERMINATED or now - self._entry_seen_at > _SETTLE_S:
+            killed = code == _TERMINATED and now - self._entry_seen_at <= _SETTLE_S
+            if not killed and not self._still_shows(entry):
                 return "exited", _TERMINATED if code is None else code
         if self._deadline is not None and now > self._deadline + _OVERDUE_S:
             return "deadline", _TIMED_OUT
         if self._is_idle(now):
             return "idle", _TIMED_OUT
         return None
+
+    def _still_shows(self, entry: Program) -> bool:
+        """Whether its terminal, which ends with the sandbox, has yet to say what was written."""
+        return self._order.terminal is not None and any(
+            spool.ended_at is None for spool in spools_of(entry.process)
+        )
 
     def _is_idle(self, now: float) -> bool:
         idle = self._order.idle_timeout
