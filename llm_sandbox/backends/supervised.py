@@ -388,18 +388,23 @@ class SupervisedMachine(Machine):
             return
         rlimits = {"DATA": limits.memory_bytes} if "memory_bytes" in changed else {}
         if changed - _ON_HOST:
+            tmpfs = self._resized(limits)
             try:
                 self._hold(limits, changed)
-                self._request(
-                    "limits", machine=self.id, tmpfs=self._resized(limits), rlimits=rlimits
-                )
+                resized = [entry for entry in tmpfs if entry not in self._tmpfs]
+                self._request("limits", machine=self.id, tmpfs=resized, rlimits=rlimits)
             except (OSError, BackendError) as error:
+                # What was changed before the one that cannot be is changed back.
+                with contextlib.suppress(OSError, BackendError):
+                    self._hold(self.spec.limits, changed)
+                    self._request("limits", machine=self.id, tmpfs=self._tmpfs, rlimits={})
                 raise BackendError(
                     f"the limits could not be changed: {error}",
                     op="update_limits",
                     backend=self.isolation.backend,
                     hint="a limit cannot be less than what is used already",
                 ) from None
+            self._tmpfs = tmpfs
         if rlimits:
             self._confinement["rlimits"] = {**self._confinement["rlimits"], **rlimits}
         self.spec = replace(self.spec, limits=limits)
@@ -410,19 +415,16 @@ class SupervisedMachine(Machine):
             self._cgroup.update(limits)
 
     def _resized(self, limits: Limits) -> list[dict[str, Any]]:
-        """The file systems in memory whose size differs from what it is."""
+        """Return its file systems in memory with the sizes of other limits."""
         sizes = {
             self.spec.workdir: limits.workdir_bytes,
             "/tmp": limits.tmp_bytes,  # noqa: S108 - inside
             "/dev/shm": limits.shm_bytes,  # noqa: S108
         }
-        found = []
-        for entry in self._tmpfs:
-            size = sizes.get(entry["path"], entry["size"])
-            if (size, limits.inodes) != (entry["size"], entry["inodes"]):
-                entry |= {"size": size, "inodes": limits.inodes}
-                found.append(entry)
-        return found
+        return [
+            {**entry, "size": sizes.get(entry["path"], entry["size"]), "inodes": limits.inodes}
+            for entry in self._tmpfs
+        ]
 
     # --- life
 

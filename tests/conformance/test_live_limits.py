@@ -85,6 +85,27 @@ def test_a_full_file_system_is_given_room(folder: str) -> None:
             assert session.run(FILL.format(path=f"{other}/file")).stdout == "ENOSPC\n"
 
 
+def test_what_is_refused_changes_nothing() -> None:
+    """However often, and whatever was asked for with it."""
+    if find_tree() is None:
+        pytest.skip("no control group can be made")
+    sizes: Any = {"workdir": "100m", "shm": "50m"}
+    with create_session("bubblewrap", memory="300m", limits=sizes) as session:
+        before = session.config.limits
+        assert session.run("_ = open('big', 'wb').write(bytes(40 << 20))").error is None
+        for _ in range(2):
+            with pytest.raises(BackendError, match="used already"):
+                session.update_limits(memory="1g", shm="80m", workdir="10m")
+        assert before == session.config.limits == session.sandbox.limits
+        places = (
+            "[os.statvfs(p).f_blocks * os.statvfs(p).f_frsize >> 20 for p in ('.', '/dev/shm')]"
+        )
+        assert session.run(f"import os; {places}").value == "[100, 50]"
+        refused = session.run(ALLOCATE)
+        assert refused.error is not None
+        assert refused.error.name == "MemoryError"
+
+
 def test_a_fresh_interpreter_has_the_new_limits() -> None:
     with create_session("bubblewrap", memory="300m") as session:
         if find_tree() is None:
