@@ -8,8 +8,7 @@ import threading
 import weakref
 from pathlib import Path
 
-from llm_sandbox.host.forks import after_fork
-from llm_sandbox.host.temporary import read_at, unnamed_file, write_at
+from llm_sandbox.host.temporary import unnamed_file
 
 __all__ = ["Content"]
 
@@ -96,14 +95,14 @@ class _Segment:
         offset = self.used
         view = memoryview(data).cast("B")
         while view:
-            written = write_at(self._fd, view, self.used)
+            written = os.pwrite(self._fd, view, self.used)
             self.used += written
             view = view[written:]
         return offset
 
     def read(self, offset: int, size: int) -> bytes:
         pieces = []
-        while size > 0 and (piece := read_at(self._fd, size, offset)):
+        while size > 0 and (piece := os.pread(self._fd, size, offset)):
             pieces.append(piece)
             offset += len(piece)
             size -= len(piece)
@@ -115,7 +114,7 @@ class _Store:
 
     def __init__(self) -> None:
         self._reset()
-        after_fork(self._reset)
+        os.register_at_fork(after_in_child=self._reset)
 
     def _reset(self) -> None:
         # A child that went on writing into its parent's file would write over what the parent adds.

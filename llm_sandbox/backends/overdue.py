@@ -2,12 +2,12 @@
 
 import heapq
 import itertools
+import os
 import threading
 import time
 from collections.abc import Callable
 
 from llm_sandbox.backends.base import Ending
-from llm_sandbox.host.forks import after_fork
 
 __all__ = ["watch_overdue"]
 
@@ -61,7 +61,7 @@ def _renew() -> None:
     _watch = _Watch()
 
 
-after_fork(_renew)
+os.register_at_fork(after_in_child=_renew)
 
 
 def watch_overdue(ending: Ending, within_s: float, act: Callable[[], None]) -> None:

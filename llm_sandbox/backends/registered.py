@@ -5,10 +5,9 @@ connections that it has to its engine, for as long as the process lives.
 """
 
 import atexit
+import os
 import weakref
 from typing import Protocol
-
-from llm_sandbox.host.forks import after_fork
 
 __all__ = ["register"]
 
@@ -40,4 +39,4 @@ def _forget_all() -> None:
         backend._forget()
 
 
-after_fork(_forget_all)
+os.register_at_fork(after_in_child=_forget_all)

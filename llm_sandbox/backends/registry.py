@@ -3,6 +3,7 @@
 Packages outside can add one with an entry point in the group ``llm_sandbox.backends``.
 """
 
+import os
 import sys
 import threading
 from functools import cache
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.const import SandboxBackend
 from llm_sandbox.exceptions import BackendUnavailableError, UnsupportedBackendError
-from llm_sandbox.host.forks import after_fork
 from llm_sandbox.host.places import system_name
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _renew_lock() -> None:
 
 
 # Another thread may hold it while this process is forked.
-after_fork(_renew_lock)
+os.register_at_fork(after_in_child=_renew_lock)
 
 
 def _installed() -> "EntryPoints":

@@ -30,7 +30,6 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
     ValidationError,
 )
-from llm_sandbox.guest import ends
 from llm_sandbox.guest.ends import open_pipe
 from llm_sandbox.limits import Limits
 
@@ -189,7 +188,7 @@ class SupervisedMachine(Machine):
             )
         finally:
             for fd in fds:
-                ends.close(fd)
+                os.close(fd)
         if made["user"] is not None:
             self._confinement["user"] = made["user"]
 
@@ -229,11 +228,11 @@ class SupervisedMachine(Machine):
             self._connection.forget(key)
             for fd in (near_in, out_read, err_read):
                 if fd is not None:
-                    ends.close(fd)
+                    os.close(fd)
             raise
         finally:
             for fd in (far_in, out_write, err_write):
-                ends.close(fd)
+                os.close(fd)
         has_terminal = terminal is not None
         return RawProcess(key, near_in, out_read, err_read, ending, has_terminal=has_terminal)
 
@@ -257,7 +256,7 @@ class SupervisedMachine(Machine):
         command = guest_command(
             self._paths, "zygote.main_cold", isolated_site=False, packages=spec.packages
         )
-        raw = self._start(ProcessSpec(tuple(command), spec.env), None, ends.duplicate(far.fileno()))
+        raw = self._start(ProcessSpec(tuple(command), spec.env), None, os.dup(far.fileno()))
         return RawKernel(raw.id, near, raw.stdout, raw.stderr, raw.ending, cold=True)
 
     def _start_interpreter(
@@ -265,7 +264,7 @@ class SupervisedMachine(Machine):
     ) -> RawKernel:
         command = guest_command(self._paths, "wrapper.main", list(spec.command), isolated_site=True)
         raw = self._start(
-            ProcessSpec(tuple(command), spec.env), None, ends.duplicate(far.fileno()), wraps=True
+            ProcessSpec(tuple(command), spec.env), None, os.dup(far.fileno()), wraps=True
         )
         return RawKernel(raw.id, near, raw.stdout, raw.stderr, raw.ending, cold=True)
 
@@ -288,8 +287,8 @@ class SupervisedMachine(Machine):
             )
         except BaseException as error:
             self._connection.forget(key)
-            ends.close(out_read)
-            ends.close(err_read)
+            os.close(out_read)
+            os.close(err_read)
             if isinstance(error, BackendError) and "zygote" in error.message:
                 raise KernelNotReadyError(
                     f"the sandbox's Python could not load a kernel: {self._connection.log_tail()}",
@@ -297,8 +296,8 @@ class SupervisedMachine(Machine):
                 ) from None
             raise
         finally:
-            ends.close(out_write)
-            ends.close(err_write)
+            os.close(out_write)
+            os.close(err_write)
         return RawKernel(key, near, out_read, err_read, ending)
 
     def open_files(self) -> socket.socket:
@@ -479,6 +478,6 @@ class SupervisedMachine(Machine):
 
 def _stdin_pair(*, wanted: bool) -> tuple[int | None, int]:
     if not wanted:
-        return None, ends.open_null()
+        return None, os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     read, write = open_pipe()
     return write, read

@@ -1,6 +1,7 @@
 """`llm-sandbox doctor`: what works on this machine, how strongly, and what to type for the rest."""
 
 import json
+import os
 import platform
 import sys
 import warnings
@@ -27,7 +28,7 @@ from llm_sandbox.exceptions import (
     SandboxError,
     UnsupportedBackendError,
 )
-from llm_sandbox.host.places import system_name, user_id
+from llm_sandbox.host.places import system_name
 
 __all__ = ["examine", "main"]
 
@@ -65,7 +66,7 @@ def examine() -> Findings:
             "version": platform.python_version(),
             "executable": sys.executable,
             "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-            "user": str(user_id()),
+            "user": str(os.geteuid()),
         },
         libraries={name: _library_version(name) for name in _LIBRARIES},
         analysis={name: _library_version(name, _MODULES.get(name)) for name in _ANALYSIS},

@@ -9,11 +9,10 @@ from __future__ import annotations
 import array
 import collections
 import json
+import os
 import socket
 import struct
 from collections.abc import Sequence
-
-from . import ends
 
 _HEADER = struct.Struct("<IB")
 _MAX_RECORD = 64 << 20
@@ -75,7 +74,7 @@ class ControlChannel:
     def close(self) -> None:
         """Close the socket and every descriptor that was received and not handed out."""
         while self._fds:
-            ends.close(self._fds.popleft())
+            os.close(self._fds.popleft())
         self.socket.close()
 
     def _take(self) -> tuple[Message, list[int]] | None:

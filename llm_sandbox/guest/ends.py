@@ -1,81 +1,52 @@
-"""Descriptors of streams: pipes, sockets and the null device, by number.
-
-Both ends of a connection use it. On Windows, which is never a guest, a descriptor of ours is a
-socket's handle: `socket_ends` has the same functions for those.
-"""
+"""Descriptors of streams: pipes, sockets and the null device; for both ends of a connection."""
 
 from __future__ import annotations
 
+import fcntl
 import os
+import socket
+import stat
 import sys
+import termios
 
 TO_PEER, FROM_PEER, BOTH, NULL = range(4)
 """What becomes of a descriptor: it is read here, written here, both, or the null device."""
 
-if sys.platform == "win32":
-    from .socket_ends import (
-        close,
-        duplicate,
-        held_by,
-        kind_of,
-        open_null,
-        open_pipe,
-        read,
-        set_non_blocking,
-        shut_down,
-        take_over,
-        write,
-    )
-else:
-    import fcntl
-    import socket
-    import stat
-    import termios
 
-    read, write, close, duplicate = os.read, os.write, os.close, os.dup
+def open_pipe() -> tuple[int, int]:
+    """Make a pipe that programs can open by name, as ``/dev/stderr``, whoever they run as."""
+    ends = os.pipe()
+    try:
+        os.fchmod(ends[0], 0o666)
+    except OSError:
+        pass  # not of pipes in gVisor, where nobody can open one by name, nor on macOS
+    return ends
 
-    def set_non_blocking(fd: int) -> None:
-        os.set_blocking(fd, False)
 
-    def open_pipe() -> tuple[int, int]:
-        """Make a pipe that programs can open by name, as ``/dev/stderr``, whoever they run as."""
-        ends = os.pipe()
+def held_by(pipe: int) -> int:
+    """How many bytes can be read from a pipe."""
+    size = fcntl.ioctl(pipe, termios.FIONREAD, bytes(4))
+    return int.from_bytes(size, sys.byteorder)
+
+
+def shut_down(fd: int) -> None:
+    """Say on a socket that nothing more is written."""
+    with socket.socket(fileno=os.dup(fd)) as end:
         try:
-            os.fchmod(ends[0], 0o666)
+            end.shutdown(socket.SHUT_WR)
         except OSError:
-            pass  # not of pipes in gVisor, where nobody can open one by name, nor on macOS
-        return ends
+            pass  # its other end has been closed
 
-    def open_null() -> int:
-        """Open what is always at its end, and takes everything."""
-        return os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
 
-    def take_over(connection: socket.socket) -> int:
-        """Return the number of a socket, which is closed by it from now on."""
-        return connection.detach()
-
-    def held_by(pipe: int) -> int:
-        """How many bytes can be read from a pipe."""
-        size = fcntl.ioctl(pipe, termios.FIONREAD, bytes(4))
-        return int.from_bytes(size, sys.byteorder)
-
-    def shut_down(fd: int) -> None:
-        """Say on a socket that nothing more is written."""
-        with socket.socket(fileno=os.dup(fd)) as end:
-            try:
-                end.shutdown(socket.SHUT_WR)
-            except OSError:
-                pass  # its other end has been closed
-
-    def kind_of(fd: int) -> int:
-        """What becomes of a descriptor that was passed."""
-        mode = os.fstat(fd).st_mode
-        if stat.S_ISSOCK(mode):
-            return BOTH
-        if stat.S_ISFIFO(mode):
-            access = fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE
-            return TO_PEER if access == os.O_RDONLY else FROM_PEER
-        return NULL
+def kind_of(fd: int) -> int:
+    """What becomes of a descriptor that was passed."""
+    mode = os.fstat(fd).st_mode
+    if stat.S_ISSOCK(mode):
+        return BOTH
+    if stat.S_ISFIFO(mode):
+        access = fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE
+        return TO_PEER if access == os.O_RDONLY else FROM_PEER
+    return NULL
 
 
 __all__ = [
@@ -83,15 +54,8 @@ __all__ = [
     "FROM_PEER",
     "NULL",
     "TO_PEER",
-    "close",
-    "duplicate",
     "held_by",
     "kind_of",
-    "open_null",
     "open_pipe",
-    "read",
-    "set_non_blocking",
     "shut_down",
-    "take_over",
-    "write",
 ]

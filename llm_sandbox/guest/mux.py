@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import collections
 import json
+import os
 import selectors
 import socket
 import struct
@@ -107,7 +108,7 @@ class Multiplexer:
         finally:
             hand_over(self._streams.values())
             for stream in self._streams.values():
-                ends.close(stream.fd)
+                os.close(stream.fd)
             self._control.close()
             self._selector.close()
 
@@ -125,7 +126,7 @@ class Multiplexer:
                 self._last += 1
                 passed.append(_PASSED.pack(kind, self._last))
                 if kind == NULL:
-                    ends.close(fd)
+                    os.close(fd)
                 else:
                     streams.append(self._add(self._last, fd, kind))
             order(streams)
@@ -149,7 +150,7 @@ class Multiplexer:
     def _read(self, stream: Stream) -> int:
         """Read some of a stream and send it; returns how much."""
         try:
-            data = ends.read(stream.fd, min(_CHUNK, stream.credit))
+            data = os.read(stream.fd, min(_CHUNK, stream.credit))
         except BlockingIOError:
             return 0
         except OSError:
@@ -290,14 +291,14 @@ class Multiplexer:
             self._control.send(message, theirs)
         finally:
             for fd in theirs:
-                ends.close(fd)
+                os.close(fd)
 
     def _stand_in(self, kind: int, number: int) -> int:
         """Make what stands for a descriptor of the peer's; returns the end that is handed on."""
         if kind == NULL:
-            return ends.open_null()
+            return os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
         if kind == BOTH:
-            mine, theirs = (ends.take_over(end) for end in socket.socketpair())
+            mine, theirs = (end.detach() for end in socket.socketpair())
             self._add(number, mine, BOTH)
         elif kind == TO_PEER:
             theirs, mine = ends.open_pipe()
@@ -321,7 +322,7 @@ class Multiplexer:
     def _write(self, stream: Stream) -> None:
         while stream.pending and not comes_later(stream):
             try:
-                sent = ends.write(stream.fd, stream.pending[0])
+                sent = os.write(stream.fd, stream.pending[0])
             except BlockingIOError:
                 break
             except OSError:
@@ -365,7 +366,7 @@ class Multiplexer:
         if stream.interest:
             self._selector.unregister(stream.fd)
         del self._streams[stream.number]
-        ends.close(stream.fd)
+        os.close(stream.fd)
 
     def _watch(self, stream: Stream) -> None:
         reads = stream.reading and stream.credit and not self._paused and not stream.owed

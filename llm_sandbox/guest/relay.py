@@ -6,6 +6,7 @@ however fast either is. An end that has nothing more to say is told to the other
 
 from __future__ import annotations
 
+import os
 import selectors
 import socket
 import threading
@@ -76,7 +77,7 @@ class Relay:
         self._lock = threading.Lock()
         self._closing = False
         self._wake_read, self._wake_write = ends.open_pipe()
-        ends.set_non_blocking(self._wake_read)
+        os.set_blocking(self._wake_read, False)
         self._selector.register(self._wake_read, _READ)
 
     def add(
@@ -96,7 +97,7 @@ class Relay:
         with self._lock:
             if not self._closing:
                 self._new.append(pair)
-                ends.write(self._wake_write, b"+")
+                os.write(self._wake_write, b"+")
                 return
         self._end(pair)
 
@@ -105,7 +106,7 @@ class Relay:
         with self._lock:
             if not self._closing:
                 self._closing = True
-                ends.write(self._wake_write, b"-")
+                os.write(self._wake_write, b"-")
 
     def run(self, *, until_empty: bool = False) -> None:
         """Carry until `close`.
@@ -120,7 +121,7 @@ class Relay:
                     return
                 for key, events in self._selector.select():
                     if key.fd == self._wake_read:
-                        ends.read(self._wake_read, 4096)
+                        os.read(self._wake_read, 4096)
                     elif key.data.pair in self._pairs:
                         self._serve(key.data, events)
         finally:
@@ -129,8 +130,8 @@ class Relay:
             for pair in list(self._pairs):
                 self._end(pair)
             self._selector.close()
-            ends.close(self._wake_read)
-            ends.close(self._wake_write)
+            os.close(self._wake_read)
+            os.close(self._wake_write)
 
     def _take_new(self) -> None:
         with self._lock:

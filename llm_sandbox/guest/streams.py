@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import collections
+import os
 import select
 import time
 from collections.abc import Iterable
 
-from . import ends
 from .ends import BOTH, FROM_PEER, TO_PEER
 
 _HAND_OVER_S = 5.0
@@ -27,7 +27,7 @@ class Stream:
     """
 
     def __init__(self, number: int, fd: int, kind: int) -> None:
-        ends.set_non_blocking(fd)
+        os.set_blocking(fd, False)
         self.number, self.fd = number, fd
         self.is_socket = kind == BOTH
         self.reading = kind in (TO_PEER, BOTH)
@@ -66,7 +66,7 @@ def hand_over(streams: Iterable[Stream]) -> None:
         for fd in select.select([], list(waiting), [], left)[1]:
             stream = waiting[fd]
             try:
-                sent = ends.write(fd, stream.pending[0])
+                sent = os.write(fd, stream.pending[0])
             except OSError:
                 del waiting[fd]
                 continue

@@ -1,4 +1,4 @@
-"""What differs between the systems that this library runs on: Linux, macOS and Windows.
+"""Differences between the systems that this library runs on: Linux and macOS.
 
-Sandboxes are Linux on all of them; `guest` is what runs inside.
+Sandboxes are Linux on both; `guest` is what runs inside.
 """

@@ -13,6 +13,7 @@ import collections
 import contextlib
 import itertools
 import os
+import select
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,9 +22,8 @@ from typing import Any, Literal
 
 from llm_sandbox.backends.base import Exit, RawKernel
 from llm_sandbox.exceptions import ContainerGoneError
-from llm_sandbox.guest import ends, frames
+from llm_sandbox.guest import frames
 from llm_sandbox.host.guest_numbers import GuestSignal
-from llm_sandbox.host.waiting import IN, OUT, Poll, receive_now, send_now
 from llm_sandbox.kernel.background import Background
 from llm_sandbox.kernel.collector import Collector, StreamName
 from llm_sandbox.kernel.conversation import Conversation
@@ -101,11 +101,11 @@ class KernelClient:
         self.is_lost = False
         """Whether code may still be running that nobody waits for: the caller kills."""
         self._pipes: dict[int, StreamName] = {raw.stdout: "stdout", raw.stderr: "stderr"}
-        self._poll = Poll()
+        self._poll = select.poll()
         for fd in self._pipes:
-            ends.set_non_blocking(fd)
-            self._poll.register(fd, IN)
-        self._poll.register(raw.stream, IN)
+            os.set_blocking(fd, False)
+            self._poll.register(fd, select.POLLIN)
+        self._poll.register(raw.stream, select.POLLIN)
 
     @property
     def exit(self) -> Exit | None:
@@ -117,7 +117,7 @@ class KernelClient:
         lives.
         """
         with contextlib.suppress(BlockingIOError, ConnectionError):
-            if not receive_now(self._raw.stream, 1, socket.MSG_PEEK):
+            if not self._raw.stream.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
                 return self._raw.ending.wait(_DEATH_REPORT_S)
         return self.exit
 
@@ -219,7 +219,7 @@ class KernelClient:
             background.sent(request)
         conversation = Conversation(request, _REPLIES[kind], collector, stdin, background)
         if stop is not None:
-            self._poll.register(stop, IN)
+            self._poll.register(stop, select.POLLIN)
         try:
             run = self._converse(conversation, deadline, stop)
             started, others = collector.observed.started_process, conversation.others
@@ -293,14 +293,14 @@ class KernelClient:
             if fd in self._pipes:
                 self._read_pipe(fd, conversation.add_pipe)
             elif fd == stream:
-                if events & ~OUT:
+                if events & ~select.POLLOUT:
                     alive = self._read_frames(conversation)
                 self._push()
         return alive
 
     def _read_pipe(self, fd: int, add: Callable[[StreamName, bytes], None]) -> None:
         try:
-            data = ends.read(fd, _READ)
+            data = os.read(fd, _READ)
         except BlockingIOError:
             return
         if data:
@@ -308,7 +308,7 @@ class KernelClient:
         else:
             self._poll.unregister(fd)
             del self._pipes[fd]
-            ends.close(fd)
+            os.close(fd)
 
     def _read_frames(self, conversation: Conversation) -> bool:
         try:
@@ -332,7 +332,7 @@ class KernelClient:
             # Twice, because a full pipe that is being written to would never be empty.
             with contextlib.suppress(BlockingIOError):
                 for _ in range(2):
-                    data = ends.read(fd, _READ)
+                    data = os.read(fd, _READ)
                     if data:
                         add(self._pipes[fd], data)
 
@@ -344,7 +344,7 @@ class KernelClient:
         """
         stream = self._raw.stream.fileno()
         for _ in range(_MOST_READS):
-            ready = [fd for fd, events in self._poll.poll(0) if events & IN]
+            ready = [fd for fd, events in self._poll.poll(0) if events & select.POLLIN]
             if not ready:
                 return
             for fd in ready:
@@ -358,7 +358,7 @@ class KernelClient:
 
     def _hear_frames(self) -> bool:
         try:
-            data = receive_now(self._raw.stream, _READ >> 2)
+            data = self._raw.stream.recv(_READ >> 2, socket.MSG_DONTWAIT)
         except (BlockingIOError, ConnectionError):
             return False
         self._reader.feed(data)
@@ -413,12 +413,12 @@ class KernelClient:
         """
         with contextlib.suppress(OSError):
             while self._outbox:
-                sent = send_now(self._raw.stream, self._outbox[0])
+                sent = self._raw.stream.send(self._outbox[0], socket.MSG_DONTWAIT)
                 self._outbox[0] = self._outbox[0][sent:]
                 if not self._outbox[0]:
                     self._outbox.popleft()
-        waiting = OUT if self._outbox else 0
-        self._poll.modify(self._raw.stream, IN | waiting)
+        waiting = select.POLLOUT if self._outbox else 0
+        self._poll.modify(self._raw.stream, select.POLLIN | waiting)
 
     def settle(self) -> bool:
         """Send and hear to the end what is half sent or half heard; whether that was possible."""
@@ -443,7 +443,7 @@ class KernelClient:
             self.hear()
         self._raw.stream.close()
         for fd in self._pipes:
-            ends.close(fd)
+            os.close(fd)
         self._pipes = {}
 
 

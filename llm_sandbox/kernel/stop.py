@@ -3,7 +3,7 @@
 import threading
 from typing import Self
 
-from llm_sandbox.host.waiting import Wake
+from llm_sandbox.host.wake import Wake
 
 __all__ = ["Stop"]
 

@@ -6,6 +6,7 @@ for its reader and the order in which streams are read does not matter.
 
 import collections
 import contextlib
+import os
 import selectors
 import threading
 import time
@@ -13,9 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from llm_sandbox.backends.base import Ending
-from llm_sandbox.guest import ends
-from llm_sandbox.host.forks import after_fork
-from llm_sandbox.host.waiting import Wake
+from llm_sandbox.host.wake import Wake
 from llm_sandbox.sandbox.spool import Spool
 
 __all__ = ["GRACE_S", "Feed", "Pump", "get_pump"]
@@ -72,7 +71,7 @@ class Feed:
         with self._changed:
             try:
                 while self._pieces:
-                    sent = ends.write(fd, self._pieces[0][:_PIECE])
+                    sent = os.write(fd, self._pieces[0][:_PIECE])
                     rest = self._pieces[0][sent:]
                     if rest:
                         self._pieces[0] = rest
@@ -127,13 +126,13 @@ class Pump:
         A program may leave a child behind that holds the pipe open; `ending` says when to stop
         waiting for it, `grace_s` seconds later.
         """
-        ends.set_non_blocking(fd)
+        os.set_blocking(fd, False)
         pipe = _Pipe(spool, ending, grace_s=grace_s)
         self._post(lambda: self._add(fd, pipe, selectors.EVENT_READ))
 
     def feed(self, fd: int, feed: Feed, ending: Ending) -> None:
         """Take a pipe's write end over; call `nudge` whenever `feed` has changed."""
-        ends.set_non_blocking(fd)
+        os.set_blocking(fd, False)
         self._post(lambda: self._add(fd, _Pipe(feed, ending), selectors.EVENT_WRITE))
 
     def nudge(self, feed: Feed) -> None:
@@ -213,7 +212,7 @@ class Pump:
         pipe = self._pipes.pop(fd)
         if pipe.watched:
             self._selector.unregister(fd)
-        ends.close(fd)
+        os.close(fd)
         if isinstance(pipe.end, Spool):
             pipe.end.end(pipe.ended_at)
         else:
@@ -225,13 +224,13 @@ class Pump:
         self._wake.close()
         for fd in self._pipes:
             with contextlib.suppress(OSError):
-                ends.close(fd)
+                os.close(fd)
 
 
 def _read(fd: int) -> bytes | None:
     """What the pipe holds; empty at its end, None when it has nothing now."""
     try:
-        return ends.read(fd, _PIECE)
+        return os.read(fd, _PIECE)
     except BlockingIOError:
         return None
     except OSError:
@@ -259,4 +258,4 @@ def _after_fork() -> None:
         _pump = None
 
 
-after_fork(_after_fork)
+os.register_at_fork(after_in_child=_after_fork)

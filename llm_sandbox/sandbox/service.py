@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import select
 import socket
 import threading
 import time
@@ -26,7 +27,6 @@ from llm_sandbox.exceptions import (
 )
 from llm_sandbox.guest.bulk import Connection, Record, SenderFailed
 from llm_sandbox.host.guest_numbers import GuestErrno
-from llm_sandbox.host.waiting import IN, Poll
 
 __all__ = ["FileService", "Line", "file_error"]
 
@@ -70,8 +70,8 @@ class Line(Connection):
 
     def is_dead(self) -> bool:
         """Whether the other end is gone, or speaks without being asked."""
-        poll = Poll()
-        poll.register(self.socket, IN)
+        poll = select.poll()
+        poll.register(self.socket, select.POLLIN)
         return bool(poll.poll(0))
 
 

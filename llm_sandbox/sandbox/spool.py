@@ -5,7 +5,7 @@ import threading
 import time
 import weakref
 
-from llm_sandbox.host.temporary import read_at, unnamed_file, write_at
+from llm_sandbox.host.temporary import unnamed_file
 
 __all__ = ["Spool"]
 
@@ -132,12 +132,12 @@ class Spool:
         size = min(size, self._kept - offset)
         if self._file is None:
             return bytes(self._memory[offset : offset + size])
-        return read_at(self._file, size, offset)
+        return os.pread(self._file, size, offset)
 
 
 def _write_all(fd: int, data: bytes | bytearray, offset: int) -> None:
     view = memoryview(data)
     while view:
-        written = write_at(fd, view, offset)
+        written = os.pwrite(fd, view, offset)
         view = view[written:]
         offset += written

@@ -1,12 +1,12 @@
 """Tunnels that speak TLS at their outer end, with a certificate that is made for one sandbox."""
 
 import contextlib
+import select
 import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from llm_sandbox.exceptions import MissingDependencyError, ValidationError
-from llm_sandbox.host.waiting import IN, OUT, Poll
 
 if TYPE_CHECKING:
     import ssl
@@ -107,8 +107,8 @@ class TlsCarrier:
                 end.shutdown(socket.SHUT_RDWR)
 
     def _shake_hands(self) -> bool:
-        waiting = Poll()
-        waiting.register(self._near, IN)
+        waiting = select.poll()
+        waiting.register(self._near, select.POLLIN)
         while not self._tls.shake_hands():
             if not waiting.poll(_SHAKING_MS):
                 return False
@@ -152,11 +152,11 @@ class TlsCarrier:
         return moved
 
     def _wait(self) -> None:
-        waiting = Poll()
-        near = IN if self._near_reads and not self._to_far else 0
-        near |= 0 if self._all_sent else OUT
-        far = IN if self._far_reads and not self._tls.full else 0
-        far |= OUT if self._to_far else 0
+        waiting = select.poll()
+        near = select.POLLIN if self._near_reads and not self._to_far else 0
+        near |= 0 if self._all_sent else select.POLLOUT
+        far = select.POLLIN if self._far_reads and not self._tls.full else 0
+        far |= select.POLLOUT if self._to_far else 0
         for end, events in ((self._near, near), (self._far, far)):
             # One that is only heard to have hung up would be heard again and again.
             if events:

@@ -18,7 +18,7 @@ from typing import Any
 from llm_sandbox.backends.base import Machine
 from llm_sandbox.exceptions import SandboxError, UnsupportedError, ValidationError
 from llm_sandbox.guest.relay import Relay
-from llm_sandbox.host.waiting import Wake
+from llm_sandbox.host.wake import Wake
 from llm_sandbox.sandbox.tls_tunnel import Certificate, TlsCarrier, TlsPort, check_port
 
 __all__ = ["Tunnel", "Tunnels", "check_ports"]

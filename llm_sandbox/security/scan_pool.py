@@ -17,7 +17,6 @@ import sys
 import threading
 
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.host.forks import after_fork
 from llm_sandbox.limits import Deadline
 from llm_sandbox.security.handler_reading import CodeReader
 from llm_sandbox.security.models import SecurityPolicy
@@ -138,7 +137,7 @@ class ScanPool:
     def __init__(self) -> None:
         self._renew()
         atexit.register(self.close)
-        after_fork(self._forget)
+        os.register_at_fork(after_in_child=self._forget)
 
     def read(
         self,

@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import os
 import threading
 import time
 import weakref
@@ -9,7 +10,6 @@ from dataclasses import replace
 
 from llm_sandbox.backends.base import Backend, KernelSpec, Machine, MachineSpec, RawKernel
 from llm_sandbox.exceptions import BackendError, KernelNotReadyError, SandboxError
-from llm_sandbox.host.forks import after_fork
 from llm_sandbox.kernel.client import KernelClient
 from llm_sandbox.kernel.collector import Collector
 from llm_sandbox.kernel.stop import Stop
@@ -101,7 +101,7 @@ class WarmPool:
         self._ready: dict[_Key, collections.deque[Ready]] = {}
         self._filling: set[_Key] = set()
         self._without_kernel: weakref.WeakSet[Backend] = weakref.WeakSet()
-        after_fork(self._forget)
+        os.register_at_fork(after_in_child=self._forget)
 
     def _forget(self) -> None:
         self._lock = threading.Lock()

@@ -3,10 +3,11 @@ reads is given line by line.
 """
 
 import collections
+import select
 import threading
 from collections.abc import Iterator
 
-from llm_sandbox.host.waiting import IN, Poll, Wake
+from llm_sandbox.host.wake import Wake
 from llm_sandbox.kernel.collector import Collector, StreamName
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.sandbox import Process
@@ -120,10 +121,10 @@ class _Heard:
 
     def wait(self, stop: Stop | None) -> bool:
         """Wait until something came, or `stop` is asked; returns whether it was."""
-        poll, wake = Poll(), self._wake.fileno()
-        poll.register(wake, IN)
+        poll, wake = select.poll(), self._wake.fileno()
+        poll.register(wake, select.POLLIN)
         if stop is not None:
-            poll.register(stop, IN)
+            poll.register(stop, select.POLLIN)
         ready = [fd for fd, _ in poll.poll()]
         if wake in ready:
             self._wake.clear()

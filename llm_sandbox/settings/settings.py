@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Literal
 
 from llm_sandbox.const import SandboxBackend
-from llm_sandbox.host.places import usual_place
 from llm_sandbox.settings.sources import Given, from_file, from_variables
 from llm_sandbox.settings.values import read_count, read_member, read_path, read_word
 
@@ -96,7 +95,7 @@ def settings_file(environment: Mapping[str, str]) -> Path:
 def _home(environment: Mapping[str, str], variable: str, usual: str) -> Path:
     base = Path(environment.get(variable, ""))
     # The XDG specification has relative paths ignored.
-    return (base if base.is_absolute() else usual_place(Path.home(), usual)) / "llm-sandbox"
+    return (base if base.is_absolute() else Path.home() / usual) / "llm-sandbox"
 
 
 @lru_cache(maxsize=1)

@@ -3,7 +3,6 @@
 import contextlib
 import socket
 import struct
-import sys
 from collections.abc import Sequence
 from typing import IO, Any
 
@@ -47,8 +46,6 @@ class AttachTransport:
 
     def send(self, pieces: Sequence[bytes | memoryview]) -> int:
         """See `guest.transport.Transport`."""
-        if sys.platform == "win32":
-            return self._socket.send(b"".join(pieces))
         return self._socket.sendmsg(pieces)
 
     def _strip(self, data: memoryview) -> bytes:

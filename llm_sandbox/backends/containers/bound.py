@@ -2,6 +2,7 @@
 so share an engine's connection and the machines that are kept ready.
 """
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -20,7 +21,6 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
     ValidationError,
 )
-from llm_sandbox.host.forks import after_fork
 
 __all__ = ["bind", "bind_image"]
 
@@ -39,7 +39,7 @@ def _renew() -> None:
 
 
 # Another thread may hold it while this process is forked.
-after_fork(_renew)
+os.register_at_fork(after_in_child=_renew)
 
 
 def bind(

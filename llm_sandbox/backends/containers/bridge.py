@@ -1,13 +1,12 @@
-"""A plain socket for an engine's connection that is none: one with TLS, or a pipe of Windows."""
+"""A plain socket for an engine's connection that is none: one with TLS, or one of SSH."""
 
 import contextlib
+import select
 import socket
 import ssl
 import threading
 from collections.abc import Iterator
 from typing import Any
-
-from llm_sandbox.host.waiting import IN, OUT, Poll
 
 __all__ = ["plain_socket"]
 
@@ -89,16 +88,15 @@ class _TlsBridge:
         try:
             yield
         except ssl.SSLWantReadError:
-            self._tls_waits_for |= IN
+            self._tls_waits_for |= select.POLLIN
         except ssl.SSLWantWriteError:
-            self._tls_waits_for |= OUT
+            self._tls_waits_for |= select.POLLOUT
 
     def _wait(self) -> None:
-        waiting = Poll()
-        for end, events in (
-            (self._tls, self._tls_waits_for),
-            (self._plain, (0 if self._inwards else IN) | (OUT if self._outwards else 0)),
-        ):
+        waiting = select.poll()
+        reads = 0 if self._inwards else select.POLLIN
+        writes = select.POLLOUT if self._outwards else 0
+        for end, events in ((self._tls, self._tls_waits_for), (self._plain, reads | writes)):
             # One that is only heard to have hung up would be heard again and again.
             if events:
                 waiting.register(end, events)
@@ -109,7 +107,7 @@ def _carry_in(source: Any, target: socket.socket) -> None:
     """Carry what the engine says."""
     buffer = bytearray(_CHUNK)
     receive_into = getattr(source, "recv_into", None)
-    with contextlib.suppress(Exception):  # what the errors of a pipe are is its library's matter
+    with contextlib.suppress(Exception):  # what errors it has is its library's matter
         while True:
             if receive_into is not None:
                 size = receive_into(memoryview(buffer))

@@ -1,14 +1,14 @@
 """A control connection within this process: descriptors change hands as they are.
 
-The kernel would have to pass them from this process to itself, which Windows cannot do, and macOS
-not reliably: what is closed here before it has arrived there may be lost.
+The kernel would have to pass them from this process to itself, which macOS does not reliably: what
+is closed here before it has arrived there may be lost.
 """
 
 import collections
+import os
 import socket
 from collections.abc import Sequence
 
-from llm_sandbox.guest import ends
 from llm_sandbox.guest.control import ControlChannel, Message
 
 __all__ = ["Handover"]
@@ -23,7 +23,7 @@ class Handover:
     def near(self, sock: socket.socket) -> ControlChannel:
         """The end that passes descriptors; what an earlier connection left is closed."""
         while self._passed:
-            ends.close(self._passed.popleft())
+            os.close(self._passed.popleft())
         return _Giver(sock, self._passed)
 
     def far(self, sock: socket.socket) -> ControlChannel:
@@ -47,7 +47,7 @@ class _Giver(_Plain):
 
     def send(self, message: Message, fds: Sequence[int] = ()) -> None:
         # Before the record that says how many they are: whoever reads that takes them.
-        self._passed.extend(map(ends.duplicate, fds))
+        self._passed.extend(map(os.dup, fds))
         self.socket.sendall(self._record(message, len(fds)))
 
 

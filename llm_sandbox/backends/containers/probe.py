@@ -9,7 +9,6 @@ import json
 import os
 import socket
 import ssl
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,6 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from llm_sandbox.backends.containers.images.names import candidates
-from llm_sandbox.host.places import user_id
 
 __all__ = ["EngineFinding", "look_at", "looked_for_at"]
 
@@ -70,17 +68,11 @@ def looked_for_at(engine: str) -> list[str]:
         named = os.environ.get("CONTAINER_HOST")
         if named:
             return [named.removeprefix("http+")]
-        user = user_id()
+        user = os.geteuid()
         own = [os.environ.get("XDG_RUNTIME_DIR", ""), f"/run/user/{user}"] if user else []
         folders = [folder for folder in dict.fromkeys((*own, "/run")) if folder.startswith("/")]
         return [f"unix://{folder}/podman/podman.sock" for folder in folders]
-    return [os.environ.get("DOCKER_HOST") or _context_host() or _usual_address()]
-
-
-def _usual_address() -> str:
-    if sys.platform == "win32":
-        return "npipe:////./pipe/docker_engine"
-    return "unix:///var/run/docker.sock"
+    return [os.environ.get("DOCKER_HOST") or _context_host() or "unix:///var/run/docker.sock"]
 
 
 def _context_host() -> str | None:

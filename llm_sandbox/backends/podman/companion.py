@@ -11,8 +11,6 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from llm_sandbox.host.forks import after_fork
-
 __all__ = ["Companion"]
 
 _POLL_S = 0.01
@@ -136,7 +134,7 @@ def _abandon_all() -> None:
 
 # At exit it comes after the sandboxes have been closed, which register later.
 atexit.register(_close_all)
-after_fork(_abandon_all)
+os.register_at_fork(after_in_child=_abandon_all)
 
 
 def _runtime_folder() -> str | None:

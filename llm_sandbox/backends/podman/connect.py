@@ -21,7 +21,6 @@ from llm_sandbox.exceptions import (
     MissingDependencyError,
     ValidationError,
 )
-from llm_sandbox.host.forks import after_fork
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -128,7 +127,7 @@ def _renew() -> None:
 
 
 # A forked child leaves the services to its parent, of which another thread may hold the lock.
-after_fork(_renew)
+os.register_at_fork(after_in_child=_renew)
 
 
 def address_of(client: object) -> tuple[str, str | None]:

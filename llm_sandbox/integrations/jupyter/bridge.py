@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import json
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -11,10 +12,10 @@ from typing import Any
 import zmq
 
 from llm_sandbox.backends.base import RawKernel
-from llm_sandbox.guest import ends, frames
+from llm_sandbox.guest import frames
 from llm_sandbox.guest.json_limits import MOST_SHOWN, find_excess
 from llm_sandbox.host.guest_numbers import GuestSignal
-from llm_sandbox.host.waiting import Wake
+from llm_sandbox.host.wake import Wake
 from llm_sandbox.integrations.jupyter.replies import KernelReplies, unanswerable
 from llm_sandbox.integrations.jupyter.sockets import KernelSockets, Request
 
@@ -136,7 +137,7 @@ class Bridge:
             ended = raw.ending.wait(_ENDING_S)
             self.exit_code = ended.exit_code if ended is not None else 0
             for fd in (raw.stdout, raw.stderr):
-                ends.close(fd)
+                os.close(fd)
             with self._lock:
                 # Under the lock: its number may soon be another's.
                 self._closed = True
@@ -344,7 +345,7 @@ class Bridge:
 
     def _read_pipe(self, fd: int, name: str) -> bool:
         """Publish what came past the interpreter; False at its end."""
-        data = ends.read(fd, _READ)
+        data = os.read(fd, _READ)
         if data:
             text = data.decode("utf-8", "backslashreplace")
             self._sockets.publish("stream", {"name": name, "text": text}, self._last)

@@ -7,6 +7,7 @@ need not wait for it. One thread looks after what is left, and removes by force 
 
 import atexit
 import contextlib
+import os
 import threading
 import time
 from dataclasses import dataclass, field
@@ -18,7 +19,6 @@ from llm_sandbox.exceptions import (
     ContainerGoneError,
     SandboxError,
 )
-from llm_sandbox.host.forks import after_fork
 
 __all__ = ["remove_now", "remove_soon", "wait_until_removed"]
 
@@ -147,7 +147,7 @@ def _renew() -> None:
     _remover = _Remover()
 
 
-after_fork(_renew)
+os.register_at_fork(after_in_child=_renew)
 
 
 def remove_soon(engine: Engine, container: str, image: str | None = None) -> None:
