@@ -23,6 +23,7 @@ from llm_sandbox.integrations.calls import (
 )
 from llm_sandbox.integrations.extras import require
 from llm_sandbox.integrations.tool import ToolOptions
+from llm_sandbox.limits import DEFAULT_TIMEOUT_S
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.session import BaseSession
 
@@ -83,7 +84,7 @@ class SandboxCodeExecutor(BaseCodeExecutor):
         *,
         config: SessionConfig | None = None,
         backend: str | Backend | None = None,
-        timeout_seconds: int | None = 60,
+        timeout_seconds: int | None = int(DEFAULT_TIMEOUT_S),
         max_sessions: int = 8,
         optimize_data_file: bool = False,
         error_retry_attempts: int = 2,
