@@ -75,7 +75,7 @@ def describe_runtime(architecture: str) -> Runtime:
     own = sys.platform == "linux" and architecture == os.uname().machine
     base = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
     watched = [path for path in guest.values() if not path.endswith(".pyc")] + [base, os.__file__]
-    facts = [VERSION, sys.version, architecture, _PROBE, *map(_stamp, watched)]
+    facts = [VERSION, sys.version, architecture, own, _PROBE, *map(_stamp, watched)]
     key = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
     record = get_settings().cache_dir / "runtimes" / f"{key}.json"
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
