@@ -30,6 +30,10 @@ def session() -> Iterator[BaseSession]:
         "!python3 -m pip install -q tabulate && echo done",
         "said = !pip3 install tabulate",
         "%conda install tabulate",
+        "!pip install --target . tabulate",
+        "!pip install ./mine.whl tabulate",
+        "!pip install -r ./requirements.txt",
+        "!pip install https://example.com/mine-1-py3-none-any.whl",
     ],
 )
 def test_a_line_says_how(session: BaseSession, code: str) -> None:
@@ -48,9 +52,34 @@ def test_what_installs_nothing_is_left_alone(session: BaseSession) -> None:
     assert session.run("n = 3\n!echo {n}").stdout.strip() == "3"
 
 
-@pytest.mark.parametrize("line", ["pip list", "grep 'pip install' notes", "pipx install x"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("pip list", "grep 'pip install' notes", "pipx install x", "pip install --help"),
+        *("pip install .", "pip install -e ./mine", "pip install 'mine-1-py3-none-any.whl'"),
+        *("pip install --no-index --find-links wheels mine", "pip install -t lib mine.whl"),
+    ],
+)
 def test_other_lines_pass(line: str) -> None:
     refuse_installation(line)
+
+
+def test_files_are_installed(session: BaseSession) -> None:
+    """A wheel that is there needs no network."""
+    made = session.run(
+        "import zipfile\n"
+        "with zipfile.ZipFile('mine-1-py3-none-any.whl', 'w') as wheel:\n"
+        "    wheel.writestr('mine.py', 'answer = 42')\n"
+        "    info = 'mine-1.dist-info'\n"
+        "    words = 'Metadata-Version: 2.1\\nName: mine\\nVersion: 1'\n"
+        "    wheel.writestr(f'{info}/METADATA', words)\n"
+        "    tag = 'Root-Is-Purelib: true\\nTag: py3-none-any'\n"
+        "    wheel.writestr(f'{info}/WHEEL', f'Wheel-Version: 1.0\\nGenerator: test\\n{tag}')\n"
+        "    wheel.writestr(f'{info}/RECORD', '')\n"
+    )
+    assert made.error is None
+    session.run("!pip install --target . mine-1-py3-none-any.whl")
+    assert session.run("import mine; mine.answer").value == "42"
 
 
 def test_a_module_of_another_name(session: BaseSession) -> None:
