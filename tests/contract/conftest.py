@@ -44,21 +44,22 @@ def client_of() -> Callable[[str], Any]:
 @pytest.fixture(scope="session")
 def build(client_of: Callable[[str], Any]) -> Iterator[Callable[[str, str, str], str]]:
     """Build an image from the text of a Dockerfile; it is removed in the end."""
-    built: list[tuple[Any, str]] = []
+    built: list[tuple[str, Any, str]] = []
 
     def make(engine: str, name: str, text: str) -> str:
         client = client_of(engine)
         tag = f"llm-sandbox-test/{name}:{os.getpid()}"
-        if (client, tag) not in built:
+        if (engine, client, tag) not in built:
             client.images.build(
                 fileobj=io.BytesIO(text.encode()), tag=tag, rm=True, network_mode="none"
             )
-            built.append((client, tag))
+            built.append((engine, client, tag))
         return tag
 
     yield make
-    for client, tag in built:
-        remove_at_last(client, tag)
+    for engine, _, tag in built:
+        # A service of this process may have been started anew since.
+        remove_at_last(client_of(engine), tag)
 
 
 @pytest.fixture(scope="session")
