@@ -29,7 +29,7 @@ print(json.dumps({extra: install_command(extra) for extra in sys.argv[1:]}))
 MISSING = """
 from llm_sandbox import SandboxError
 try:
-    import llm_sandbox.integrations.langchain
+    import llm_sandbox.integrations.pydantic_ai
 except SandboxError as error:
     print(error.hint)
 """
@@ -62,7 +62,7 @@ def test_the_hint_installs_what_is_missing(new_user: NewUser) -> None:
     """Copied into a shell as it stands; then the import works."""
     python = new_user.programs / "python"
     hint = new_user.start(python, "-c", MISSING).stdout.strip()
-    assert hint.startswith("pip install 'langchain-core>=")
+    assert hint.startswith("pip install 'pydantic-ai-slim>=")
     done = new_user.start("sh", "-c", hint, timeout=400)
     assert done.returncode == 0, done.stdout
     again = new_user.start(python, "-c", MISSING)
