@@ -23,8 +23,8 @@ from llm_sandbox.outputs import (
 from llm_sandbox.plots import PlotOutput
 from llm_sandbox.sandbox.space import Space
 from llm_sandbox.session.attempts import Attempts
-from llm_sandbox.session.causes import Circumstances, find_cause, limit_sentences
-from llm_sandbox.session.doors import explain, is_offline
+from llm_sandbox.session.diagnosis import Circumstances, find_cause, limit_sentences
+from llm_sandbox.session.hints import explain, is_offline
 
 __all__ = ["assemble", "claimed_cpu_s"]
 

@@ -39,13 +39,13 @@ from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.copying import Source, copy_in
 from llm_sandbox.session.guard import Guard
 from llm_sandbox.session.history import History
-from llm_sandbox.session.interpreter import Interpreter
-from llm_sandbox.session.recording import Recorder
-from llm_sandbox.session.turn import Turns
+from llm_sandbox.session.kernel_session import Interpreter
+from llm_sandbox.session.lock import Turns
+from llm_sandbox.session.recorder import Recorder
 
 if TYPE_CHECKING:
     from llm_sandbox.packages.libraries import Libraries
-    from llm_sandbox.session.kept import Keeping
+    from llm_sandbox.session.detached import Keeping
     from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["MachineSession"]

@@ -12,7 +12,7 @@ from llm_sandbox import BaseSession, SandboxError, create_session
 from llm_sandbox.const import RunStatus
 from llm_sandbox.exceptions import SessionBusyError, SessionClosedError, ValidationError
 from llm_sandbox.session.config import SessionConfig
-from llm_sandbox.session.turn import Turns
+from llm_sandbox.session.lock import Turns
 
 
 @pytest.fixture(scope="module")

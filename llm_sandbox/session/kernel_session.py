@@ -28,25 +28,25 @@ from llm_sandbox.sandbox.sandbox import Sandbox
 from llm_sandbox.sandbox.space import measure_space
 from llm_sandbox.session.assembly import assemble, claimed_cpu_s
 from llm_sandbox.session.attempts import Attempts
-from llm_sandbox.session.collection import Collected, Collection
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.ended import check_alive, why_ended
 from llm_sandbox.session.kernel_setup import KernelSetup
 from llm_sandbox.session.lending import LentKernel, lend_kernel
-from llm_sandbox.session.pool import (
+from llm_sandbox.session.prefork import (
     await_start,
     connect_kernel,
     shared_pool,
     start_kernel,
     wait_for_kernel,
 )
-from llm_sandbox.session.program import Programs, figure_notes
+from llm_sandbox.session.programs import Programs, figure_notes
+from llm_sandbox.session.workdir_changes import Collected, Collection
 from llm_sandbox.settings import get_settings
 
 if TYPE_CHECKING:
     from llm_sandbox.packages.store import Layer
     from llm_sandbox.sandbox.kept.machine import KeptMachine
-    from llm_sandbox.session.kept import Keeping
+    from llm_sandbox.session.detached import Keeping
 
 __all__ = ["Interpreter"]
 
