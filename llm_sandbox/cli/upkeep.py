@@ -24,8 +24,8 @@ from llm_sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from llm_sandbox.backends.containers.engine import Engine
-    from llm_sandbox.backends.containers.upkeep.census import Holding
-    from llm_sandbox.backends.containers.upkeep.sweep import Verdict
+    from llm_sandbox.backends.containers.gc.inventory import Holding
+    from llm_sandbox.backends.containers.gc.sweep import Verdict
     from llm_sandbox.sandbox.kept.record import Record
 
 __all__ = ["clean_up", "end_sandboxes", "list_sandboxes"]
@@ -43,7 +43,7 @@ def list_sandboxes(
     name: EngineName | None, *, everything: bool, verbose: bool, as_json: bool
 ) -> int:
     """Print what there is, and return the exit code."""
-    from llm_sandbox.backends.containers.upkeep.census import measure_memory, take_census
+    from llm_sandbox.backends.containers.gc.inventory import measure_memory, take_census
 
     engines, problems = _engines(name)
     found: list[Holding] = []
@@ -123,7 +123,7 @@ def end_sandboxes(
     ids: Sequence[str], name: EngineName | None, *, every: bool, verbose: bool
 ) -> int:
     """End what is named, and return the exit code."""
-    from llm_sandbox.backends.containers.upkeep.census import take_census
+    from llm_sandbox.backends.containers.gc.inventory import take_census
 
     if bool(ids) == every:
         say("which sandboxes?", "llm-sandbox stop ID..., or llm-sandbox stop --all")
@@ -166,7 +166,7 @@ def end_sandboxes(
 
 def _remove(engine: "Engine", container: str) -> bool:
     """End a container's sandbox; whether that was done."""
-    from llm_sandbox.backends.containers.upkeep.removal import remove_now
+    from llm_sandbox.backends.containers.gc.removal import remove_now
 
     try:
         remove_now(engine, container)
@@ -181,8 +181,8 @@ def clean_up(
     name: EngineName | None, older_than: str | None, *, dry_run: bool, verbose: bool, as_json: bool
 ) -> int:
     """Remove what nobody owns, and return the exit code."""
-    from llm_sandbox.backends.containers.upkeep.census import take_census
-    from llm_sandbox.backends.containers.upkeep.sweep import Sweep
+    from llm_sandbox.backends.containers.gc.inventory import take_census
+    from llm_sandbox.backends.containers.gc.sweep import Sweep
 
     try:
         younger_stays_s = _seconds(older_than) if older_than is not None else 0.0

@@ -15,8 +15,8 @@ import docker
 import pytest
 
 from llm_sandbox import __version__
-from llm_sandbox.backends.containers.upkeep.census import Holding, take_census
-from llm_sandbox.backends.containers.upkeep.labels import (
+from llm_sandbox.backends.containers.gc.inventory import Holding, take_census
+from llm_sandbox.backends.containers.gc.labels import (
     MARK,
     OWNER,
     STARTED,
@@ -24,7 +24,7 @@ from llm_sandbox.backends.containers.upkeep.labels import (
     current_owner,
     new_labels,
 )
-from llm_sandbox.backends.containers.upkeep.sweep import Sweep
+from llm_sandbox.backends.containers.gc.sweep import Sweep
 from llm_sandbox.sandbox import Sandbox
 from tests.containers.conftest import wait_for
 

@@ -13,7 +13,7 @@ import psutil
 import pytest
 from inspect_ai.log import read_eval_log
 
-from llm_sandbox.backends.containers.upkeep.census import take_census
+from llm_sandbox.backends.containers.gc.inventory import take_census
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.integrations.inspect import CONFIG_FILE, SandboxConfig
 

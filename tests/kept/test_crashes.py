@@ -23,7 +23,7 @@ import pytest
 
 from llm_sandbox import Sandbox, Snapshot
 from llm_sandbox.backends.containers.backend import ContainerBackend
-from llm_sandbox.backends.containers.upkeep.census import take_census
+from llm_sandbox.backends.containers.gc.inventory import take_census
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import BackendError
 from tests.kept import killed

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from llm_sandbox.backends.containers.upkeep.labels import OWNER, current_owner
+from llm_sandbox.backends.containers.gc.labels import OWNER, current_owner
 from llm_sandbox.backends.containers.volumes.runtime import describe_runtime, pack
 from llm_sandbox.backends.podman.engine import PodmanEngine
 from llm_sandbox.backends.podman.service import Service, find_podman, start_service

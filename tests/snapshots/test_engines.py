@@ -11,9 +11,9 @@ import pytest
 from llm_sandbox import Sandbox, Snapshot, __version__
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.saved_images import EXPIRES, SAVING, SNAPSHOT
-from llm_sandbox.backends.containers.upkeep.census import take_census
-from llm_sandbox.backends.containers.upkeep.labels import OWNER, STARTED
-from llm_sandbox.backends.containers.upkeep.sweep import Sweep
+from llm_sandbox.backends.containers.gc.inventory import take_census
+from llm_sandbox.backends.containers.gc.labels import OWNER, STARTED
+from llm_sandbox.backends.containers.gc.sweep import Sweep
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import BackendError, ImageNotFoundError, ValidationError
 

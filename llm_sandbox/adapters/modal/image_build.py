@@ -37,7 +37,7 @@ from llm_sandbox.backends.containers.images.find import Images
 from llm_sandbox.backends.containers.images.recipes import get_recipe, image_name
 from llm_sandbox.backends.containers.images.stream import follow_build
 from llm_sandbox.backends.containers.snapshots import SAVED_WORKDIR, SNAPSHOT
-from llm_sandbox.backends.containers.upkeep.labels import MARK
+from llm_sandbox.backends.containers.gc.labels import MARK
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.selection import choose
 from llm_sandbox.backends.snapshot import Snapshot

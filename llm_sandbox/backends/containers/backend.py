@@ -24,8 +24,8 @@ from llm_sandbox.backends.containers.images.find import Images, ResolvedImage
 from llm_sandbox.backends.containers.launch import ContainerLaunch, supervisor_command
 from llm_sandbox.backends.containers.machine import ContainerMachine, Origin
 from llm_sandbox.backends.containers.saved_images import SNAPSHOT, refuse_expired
-from llm_sandbox.backends.containers.upkeep.labels import new_labels
-from llm_sandbox.backends.containers.upkeep.removal import wait_until_removed
+from llm_sandbox.backends.containers.gc.labels import new_labels
+from llm_sandbox.backends.containers.gc.removal import wait_until_removed
 from llm_sandbox.backends.containers.volumes.engine_volume import READ_ONLY
 from llm_sandbox.backends.containers.volumes.guest import GuestVolume
 from llm_sandbox.backends.containers.volumes.layers import (

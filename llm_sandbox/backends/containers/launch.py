@@ -13,7 +13,7 @@ from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.handover import Handover
 from llm_sandbox.backends.containers.machine import zygote_arguments, zygote_variables
 from llm_sandbox.backends.containers.mount_links import refuse_links
-from llm_sandbox.backends.containers.upkeep.removal import remove_soon
+from llm_sandbox.backends.containers.gc.removal import remove_soon
 from llm_sandbox.backends.containers.volumes.runtime import COMPLETE
 from llm_sandbox.backends.python_environment import GUEST_ROOT
 from llm_sandbox.exceptions import BackendError, SandboxError

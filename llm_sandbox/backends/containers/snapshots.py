@@ -23,7 +23,7 @@ from llm_sandbox.backends.containers.saved_images import (
     SAVING,
     SNAPSHOT,
 )
-from llm_sandbox.backends.containers.upkeep.labels import (
+from llm_sandbox.backends.containers.gc.labels import (
     OWNER,
     STARTED,
     current_owner,

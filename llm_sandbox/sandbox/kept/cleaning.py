@@ -33,8 +33,8 @@ def clean() -> list[str]:
 def _remove_container(backend_name: str, machine: str) -> None:
     """Remove a container, if it is ours and its process has ended."""
     from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.upkeep.census import take_census
-    from llm_sandbox.backends.containers.upkeep.sweep import Sweep
+    from llm_sandbox.backends.containers.gc.inventory import take_census
+    from llm_sandbox.backends.containers.gc.sweep import Sweep
 
     with contextlib.suppress(SandboxError):
         backend = get_backend(backend_name)

@@ -18,7 +18,7 @@ from llm_sandbox.backends.containers.images.registry_base import why_no_registry
 from llm_sandbox.backends.containers.images.smoke import run_smoke_test
 from llm_sandbox.backends.containers.images.stream import follow_build, pull
 from llm_sandbox.backends.containers.images.wheels import fetch_wheels
-from llm_sandbox.backends.containers.upkeep.labels import MARK, new_labels
+from llm_sandbox.backends.containers.gc.labels import MARK, new_labels
 from llm_sandbox.const import VERSION
 from llm_sandbox.exceptions import BackendError
 

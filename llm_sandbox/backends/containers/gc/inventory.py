@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.saved_images import SAVING
-from llm_sandbox.backends.containers.upkeep.labels import MARK, OWNER, STARTED, Owner
+from llm_sandbox.backends.containers.gc.labels import MARK, OWNER, STARTED, Owner
 from llm_sandbox.exceptions import SandboxError
 
 __all__ = ["Holding", "Kind", "OwnerState", "measure_memory", "take_census"]

@@ -9,9 +9,9 @@ from typing import Any
 
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.saved_images import SAVING, SNAPSHOT, times_of
-from llm_sandbox.backends.containers.upkeep.census import Holding
-from llm_sandbox.backends.containers.upkeep.labels import MARK, Owner, new_labels
-from llm_sandbox.backends.containers.upkeep.removal import remove_now
+from llm_sandbox.backends.containers.gc.inventory import Holding
+from llm_sandbox.backends.containers.gc.labels import MARK, Owner, new_labels
+from llm_sandbox.backends.containers.gc.removal import remove_now
 from llm_sandbox.backends.containers.volumes.layers import LAYERS_VOLUME
 from llm_sandbox.backends.containers.volumes.runtime import COMPLETE, describe_runtime
 from llm_sandbox.const import VERSION
