@@ -6,7 +6,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from llm_sandbox.backends.containers.creation.host_places import danger_of
+from llm_sandbox.backends.containers.creation.host_paths import danger_of
 from llm_sandbox.backends.hardening.idmap import MappedFolder
 from llm_sandbox.exceptions import SecurityError, UnsupportedError, ValidationError
 from llm_sandbox.mounts import Bind, Mount, Tmpfs, Volume

@@ -25,7 +25,7 @@ from llm_sandbox.sandbox import Sandbox
 if TYPE_CHECKING:
     from llm_sandbox.backends.containers.engine import Engine
     from llm_sandbox.backends.containers.gc.inventory import Holding
-    from llm_sandbox.backends.containers.gc.sweep import Verdict
+    from llm_sandbox.backends.containers.gc.collector import Verdict
     from llm_sandbox.sandbox.kept.record import Record
 
 __all__ = ["clean_up", "end_sandboxes", "list_sandboxes"]
@@ -182,7 +182,7 @@ def clean_up(
 ) -> int:
     """Remove what nobody owns, and return the exit code."""
     from llm_sandbox.backends.containers.gc.inventory import take_census
-    from llm_sandbox.backends.containers.gc.sweep import Sweep
+    from llm_sandbox.backends.containers.gc.collector import Sweep
 
     try:
         younger_stays_s = _seconds(older_than) if older_than is not None else 0.0

@@ -6,7 +6,7 @@ from typing import Any
 
 from llm_sandbox.backends.containers.backend import ContainerBackend
 from llm_sandbox.backends.containers.bound import bind
-from llm_sandbox.backends.containers.creation.dangers import no_limit
+from llm_sandbox.backends.containers.creation.unsafe_options import no_limit
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.exceptions import UnsupportedError
 from llm_sandbox.session.config import SessionConfig

@@ -16,7 +16,7 @@ from llm_sandbox.backends.containers.creation.arguments import (
     CreateArguments,
     create_arguments,
 )
-from llm_sandbox.backends.containers.creation.dangers import ADDED_CAPABILITIES
+from llm_sandbox.backends.containers.creation.unsafe_options import ADDED_CAPABILITIES
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.hardening.seccomp_profile import build_profile
 from llm_sandbox.exceptions import ValidationError

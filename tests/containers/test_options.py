@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from docker.types import DeviceRequest, LogConfig, Mount, Ulimit
 
-from llm_sandbox.backends.containers.creation.dangers import UNSAFE
+from llm_sandbox.backends.containers.creation.unsafe_options import UNSAFE
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.exceptions import SandboxError, SecurityError, UnsupportedError, ValidationError
 

@@ -24,7 +24,7 @@ from llm_sandbox.backends.containers.gc.labels import (
     current_owner,
     new_labels,
 )
-from llm_sandbox.backends.containers.gc.sweep import Sweep
+from llm_sandbox.backends.containers.gc.collector import Sweep
 from llm_sandbox.sandbox import Sandbox
 from tests.containers.conftest import wait_for
 

@@ -18,7 +18,7 @@ from llm_sandbox import Sandbox, Snapshot
 from llm_sandbox.backends.containers.saved_images import SAVING
 from llm_sandbox.backends.containers.gc.inventory import Holding, take_census
 from llm_sandbox.backends.containers.gc.labels import Owner
-from llm_sandbox.backends.containers.gc.sweep import Sweep
+from llm_sandbox.backends.containers.gc.collector import Sweep
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import BackendError
 from tests.containers.conftest import wait_for

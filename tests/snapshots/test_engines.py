@@ -13,7 +13,7 @@ from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.saved_images import EXPIRES, SAVING, SNAPSHOT
 from llm_sandbox.backends.containers.gc.inventory import take_census
 from llm_sandbox.backends.containers.gc.labels import OWNER, STARTED
-from llm_sandbox.backends.containers.gc.sweep import Sweep
+from llm_sandbox.backends.containers.gc.collector import Sweep
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import BackendError, ImageNotFoundError, ValidationError
 

@@ -17,7 +17,7 @@ from llm_sandbox.backends.containers.creation.arguments import (
     CreateArguments,
     create_arguments,
 )
-from llm_sandbox.backends.containers.creation.asked_mounts import AskedMounts
+from llm_sandbox.backends.containers.creation.mount_plan import AskedMounts
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.images.find import Images, ResolvedImage

@@ -34,7 +34,7 @@ def _remove_container(backend_name: str, machine: str) -> None:
     """Remove a container, if it is ours and its process has ended."""
     from llm_sandbox.backends.containers.backend import ContainerBackend
     from llm_sandbox.backends.containers.gc.inventory import take_census
-    from llm_sandbox.backends.containers.gc.sweep import Sweep
+    from llm_sandbox.backends.containers.gc.collector import Sweep
 
     with contextlib.suppress(SandboxError):
         backend = get_backend(backend_name)

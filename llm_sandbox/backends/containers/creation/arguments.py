@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from llm_sandbox.backends.base import Control, MachineSpec
-from llm_sandbox.backends.containers.creation.asked_mounts import AskedMounts
-from llm_sandbox.backends.containers.creation.dangers import ADDED_CAPABILITIES, no_limit
-from llm_sandbox.backends.containers.creation.file_systems import FileSystems
-from llm_sandbox.backends.containers.creation.frozen import thaw
+from llm_sandbox.backends.containers.creation.mount_plan import AskedMounts
+from llm_sandbox.backends.containers.creation.unsafe_options import ADDED_CAPABILITIES, no_limit
+from llm_sandbox.backends.containers.creation.memory_file_systems import FileSystems
+from llm_sandbox.backends.containers.creation.immutable import thaw
 from llm_sandbox.backends.containers.creation.gpu import device_requests
-from llm_sandbox.backends.containers.creation.in_force import InForce
+from llm_sandbox.backends.containers.creation.effective_config import InForce
 from llm_sandbox.backends.containers.creation.mounts import bind_strings, freeze_mount
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.hardening.seccomp_profile import profile_text

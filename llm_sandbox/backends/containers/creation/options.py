@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from llm_sandbox.backends.containers.creation.dangers import UNSAFE, find_dangers, refuse_dangers
-from llm_sandbox.backends.containers.creation.frozen import FrozenMapping
+from llm_sandbox.backends.containers.creation.unsafe_options import UNSAFE, find_dangers, refuse_dangers
+from llm_sandbox.backends.containers.creation.immutable import FrozenMapping
 from llm_sandbox.backends.containers.creation.mounts import MountedPlace, freeze_mount, list_places
 from llm_sandbox.backends.containers.creation.runtime_names import check_names, check_unsafe_names
 from llm_sandbox.exceptions import ValidationError

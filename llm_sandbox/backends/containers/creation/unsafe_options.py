@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from llm_sandbox.backends.containers.creation.host_places import danger_of
+from llm_sandbox.backends.containers.creation.host_paths import danger_of
 from llm_sandbox.backends.containers.creation.mounts import MountedPlace
 from llm_sandbox.exceptions import SecurityError
 

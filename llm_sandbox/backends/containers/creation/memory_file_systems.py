@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from llm_sandbox.backends.base import MachineSpec
-from llm_sandbox.backends.containers.creation.asked_mounts import AskedMounts
+from llm_sandbox.backends.containers.creation.mount_plan import AskedMounts
 from llm_sandbox.backends.containers.creation.mounts import tmpfs_options
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 
