@@ -87,7 +87,7 @@ def _check_engine(name: str, lang: str) -> str:
     Raises:
         BackendUnavailableError: It does not answer at once, or lacks the image or its client.
     """
-    from llm_sandbox.backends.containers.access import way_in
+    from llm_sandbox.backends.containers.access_hint import way_in
     from llm_sandbox.backends.containers.images.recipes import image_name
     from llm_sandbox.backends.containers.probe import look_at
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from llm_sandbox import __version__
 from llm_sandbox.backends.base import Isolation
-from llm_sandbox.backends.containers.access import way_in
+from llm_sandbox.backends.containers.access_hint import way_in
 from llm_sandbox.backends.containers.probe import look_at
 from llm_sandbox.backends.registry import available_names, get_backend
 from llm_sandbox.cli.doctor_report import print_findings

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from llm_sandbox.backends.containers.access import way_in
+from llm_sandbox.backends.containers.access_hint import way_in
 from llm_sandbox.cli.endings import NOT_FOUND
 from llm_sandbox.cli.images import EngineName
 from llm_sandbox.cli.kept import find, records, to_row

@@ -324,7 +324,7 @@ def sweep_snapshots() -> list[Snapshot]:
 
 def _engines() -> Iterator[Callable[[], list[Snapshot]]]:
     from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.saved_images import sweep_images
+    from llm_sandbox.backends.containers.snapshot_images import sweep_images
     from llm_sandbox.backends.registry import get_backend
 
     for name in ENGINES:

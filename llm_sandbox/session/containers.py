@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from llm_sandbox.backends.containers.backend import ContainerBackend
-from llm_sandbox.backends.containers.bound import bind
+from llm_sandbox.backends.containers.configured import bind
 from llm_sandbox.backends.containers.creation.unsafe_options import no_limit
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.exceptions import UnsupportedError

@@ -79,7 +79,7 @@ def test_a_socket_for_others() -> None:
         (folder / "engine.sock").chmod(0o600)
         code = (
             "import os, sys\n"
-            "from llm_sandbox.backends.containers.access import way_in\n"
+            "from llm_sandbox.backends.containers.access_hint import way_in\n"
             "from llm_sandbox.backends.containers.probe import look_at\n"
             "os.setuid(int(sys.argv[1]))\n"
             "finding = look_at('docker', 'none', 1)\n"

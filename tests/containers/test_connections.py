@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from llm_sandbox import Sandbox
-from llm_sandbox.backends.containers.bound import bind
+from llm_sandbox.backends.containers.configured import bind
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.gc.removal import wait_until_removed
 from llm_sandbox.backends.docker.backend import DockerBackend

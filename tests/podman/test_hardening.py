@@ -6,7 +6,7 @@ import time
 import pytest
 
 from llm_sandbox.backends.base import MachineSpec
-from llm_sandbox.backends.containers.attachment import raw_socket
+from llm_sandbox.backends.containers.attach_stream import raw_socket
 from llm_sandbox.backends.containers.creation.arguments import create_arguments
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.gc.labels import OWNER, current_owner, new_labels

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from llm_sandbox import Sandbox, Snapshot
-from llm_sandbox.backends.containers.saved_images import SAVING
+from llm_sandbox.backends.containers.snapshot_images import SAVING
 from llm_sandbox.backends.containers.gc.inventory import Holding, take_census
 from llm_sandbox.backends.containers.gc.labels import Owner
 from llm_sandbox.backends.containers.gc.collector import Sweep

@@ -10,7 +10,7 @@ import pytest
 
 from llm_sandbox import Sandbox, Snapshot, __version__
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
-from llm_sandbox.backends.containers.saved_images import EXPIRES, SAVING, SNAPSHOT
+from llm_sandbox.backends.containers.snapshot_images import EXPIRES, SAVING, SNAPSHOT
 from llm_sandbox.backends.containers.gc.inventory import take_census
 from llm_sandbox.backends.containers.gc.labels import OWNER, STARTED
 from llm_sandbox.backends.containers.gc.collector import Sweep

@@ -36,7 +36,7 @@ from llm_sandbox.backends.containers.images.child import run_child
 from llm_sandbox.backends.containers.images.find import Images
 from llm_sandbox.backends.containers.images.recipes import get_recipe, image_name
 from llm_sandbox.backends.containers.images.stream import follow_build
-from llm_sandbox.backends.containers.snapshots import SAVED_WORKDIR, SNAPSHOT
+from llm_sandbox.backends.containers.commit import SAVED_WORKDIR, SNAPSHOT
 from llm_sandbox.backends.containers.gc.labels import MARK
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.selection import choose

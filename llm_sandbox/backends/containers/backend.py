@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from llm_sandbox.backends.base import Backend, Isolation, Machine, MachineSpec, Network
 from llm_sandbox.backends.connection import SupervisorConnection
-from llm_sandbox.backends.containers.attached import AttachedLaunch, ExistingContainer
+from llm_sandbox.backends.containers.existing_container import AttachedLaunch, ExistingContainer
 from llm_sandbox.backends.containers.creation.arguments import (
     MEMORY_ALLOWANCE,
     CreateArguments,
@@ -23,7 +23,7 @@ from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.images.find import Images, ResolvedImage
 from llm_sandbox.backends.containers.launch import ContainerLaunch, supervisor_command
 from llm_sandbox.backends.containers.machine import ContainerMachine, Origin
-from llm_sandbox.backends.containers.saved_images import SNAPSHOT, refuse_expired
+from llm_sandbox.backends.containers.snapshot_images import SNAPSHOT, refuse_expired
 from llm_sandbox.backends.containers.gc.labels import new_labels
 from llm_sandbox.backends.containers.gc.removal import wait_until_removed
 from llm_sandbox.backends.containers.volumes.engine_volume import READ_ONLY

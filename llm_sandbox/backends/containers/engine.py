@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.backends.containers.access import way_in
+from llm_sandbox.backends.containers.access_hint import way_in
 from llm_sandbox.exceptions import (
     BackendError,
     BackendUnavailableError,

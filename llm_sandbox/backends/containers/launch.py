@@ -8,9 +8,9 @@ from typing import IO, Any
 
 from llm_sandbox.backends.base import MachineSpec
 from llm_sandbox.backends.connection import SupervisorEnd
-from llm_sandbox.backends.containers.attachment import AttachTransport, raw_socket
+from llm_sandbox.backends.containers.attach_stream import AttachTransport, raw_socket
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.handover import Handover
+from llm_sandbox.backends.containers.control_pair import Handover
 from llm_sandbox.backends.containers.machine import zygote_arguments, zygote_variables
 from llm_sandbox.backends.containers.mount_links import refuse_links
 from llm_sandbox.backends.containers.gc.removal import remove_soon

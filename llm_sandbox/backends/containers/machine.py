@@ -23,7 +23,7 @@ from llm_sandbox.backends.base import (
 from llm_sandbox.backends.connection import SupervisorConnection
 from llm_sandbox.backends.containers.creation.arguments import CPU_PERIOD_US
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.snapshots import SAVED_SITE, SAVED_WORKDIR, save_container
+from llm_sandbox.backends.containers.commit import SAVED_SITE, SAVED_WORKDIR, save_container
 from llm_sandbox.backends.overdue import watch_overdue
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.supervised import GuestPaths, SupervisedMachine, guest_command
@@ -240,7 +240,7 @@ class ContainerMachine(SupervisedMachine):
     @contextlib.contextmanager
     def process_in_network(self) -> Iterator[int]:
         # Of Linux alone; see `SandboxNetwork`.
-        from llm_sandbox.backends.containers.entering import find_process
+        from llm_sandbox.backends.containers.network_process import find_process
 
         network = self._connection.hello.get("network")
         yield find_process(self.origin.engine, self.origin.container, network)

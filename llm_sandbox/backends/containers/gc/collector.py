@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.saved_images import SAVING, SNAPSHOT, times_of
+from llm_sandbox.backends.containers.snapshot_images import SAVING, SNAPSHOT, times_of
 from llm_sandbox.backends.containers.gc.inventory import Holding
 from llm_sandbox.backends.containers.gc.labels import MARK, Owner, new_labels
 from llm_sandbox.backends.containers.gc.removal import remove_now

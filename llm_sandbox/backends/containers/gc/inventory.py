@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.saved_images import SAVING
+from llm_sandbox.backends.containers.snapshot_images import SAVING
 from llm_sandbox.backends.containers.gc.labels import MARK, OWNER, STARTED, Owner
 from llm_sandbox.exceptions import SandboxError
 

@@ -12,7 +12,7 @@ from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.containers.backend import ContainerBackend
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.images.names import find_image
-from llm_sandbox.backends.containers.saved_images import refuse_expired
+from llm_sandbox.backends.containers.snapshot_images import refuse_expired
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.exceptions import (

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.saved_images import (
+from llm_sandbox.backends.containers.snapshot_images import (
     BACKEND,
     CREATED,
     EXPIRES,

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from typing import IO, Any
 
-from llm_sandbox.backends.containers.bridge import plain_socket
+from llm_sandbox.backends.containers.socket_relay import plain_socket
 
 __all__ = ["AttachTransport", "raw_socket"]
 
