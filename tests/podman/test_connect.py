@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from llm_sandbox.backends.podman.companion import Companion
+from llm_sandbox.backends.podman.background_process import Companion
 from llm_sandbox.backends.podman.connect import address_of, connect_podman, usual_sockets
 from llm_sandbox.backends.podman.service import find_podman, start_service
 from llm_sandbox.exceptions import BackendUnavailableError, ValidationError

@@ -10,7 +10,7 @@ from llm_sandbox.backends.containers.attach_stream import raw_socket
 from llm_sandbox.backends.containers.creation.arguments import create_arguments
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.gc.labels import OWNER, current_owner, new_labels
-from llm_sandbox.backends.podman.quirks import folder_modes, podman_arguments
+from llm_sandbox.backends.podman.compatibility import folder_modes, podman_arguments
 from llm_sandbox.exceptions import UnsupportedError
 from llm_sandbox.limits import Limits
 

@@ -11,9 +11,9 @@ from urllib.parse import unquote, urlsplit
 
 from llm_sandbox.backends.containers.client import make_client
 from llm_sandbox.backends.containers.engine import knock
-from llm_sandbox.backends.podman.companion import Companion
+from llm_sandbox.backends.podman.background_process import Companion
 from llm_sandbox.backends.podman.engine import START_HINT, PodmanEngine, ping
-from llm_sandbox.backends.podman.memory import stamp
+from llm_sandbox.backends.podman.probe_cache import stamp
 from llm_sandbox.backends.podman.service import Service, find_podman, start_service
 from llm_sandbox.backends.podman.tunnel import open_tunnel
 from llm_sandbox.exceptions import (

@@ -6,15 +6,15 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.podman.memory import remember, remembered
-from llm_sandbox.backends.podman.profiles import Profiles
-from llm_sandbox.backends.podman.quirks import podman_arguments
+from llm_sandbox.backends.podman.probe_cache import remember, remembered
+from llm_sandbox.backends.podman.seccomp_profiles import Profiles
+from llm_sandbox.backends.podman.compatibility import podman_arguments
 from llm_sandbox.exceptions import BackendError, ValidationError
 
 if TYPE_CHECKING:
     from docker import DockerClient
 
-    from llm_sandbox.backends.podman.companion import Companion
+    from llm_sandbox.backends.podman.background_process import Companion
 
 __all__ = ["START_HINT", "PodmanEngine", "ping"]
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from llm_sandbox.backends.podman.companion import Companion
-from llm_sandbox.backends.podman.memory import remember, remembered, stamp
+from llm_sandbox.backends.podman.background_process import Companion
+from llm_sandbox.backends.podman.probe_cache import remember, remembered, stamp
 from llm_sandbox.exceptions import BackendUnavailableError
 
 __all__ = ["Service", "find_podman", "start_service"]

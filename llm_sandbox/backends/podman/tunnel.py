@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 from urllib.parse import SplitResult
 
-from llm_sandbox.backends.podman.companion import Companion
+from llm_sandbox.backends.podman.background_process import Companion
 from llm_sandbox.exceptions import BackendUnavailableError
 
 __all__ = ["open_tunnel"]
