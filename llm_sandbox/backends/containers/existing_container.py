@@ -7,8 +7,8 @@ from typing import IO, Any
 
 from llm_sandbox.backends.base import Control, Isolation, MachineSpec
 from llm_sandbox.backends.containers.attach_stream import raw_socket
-from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.control_pair import Handover
+from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.launch import Carried, find_obstacle, supervisor_command
 from llm_sandbox.backends.containers.volumes.runtime import Runtime, pack
 from llm_sandbox.exceptions import (

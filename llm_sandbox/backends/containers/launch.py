@@ -9,11 +9,11 @@ from typing import IO, Any
 from llm_sandbox.backends.base import MachineSpec
 from llm_sandbox.backends.connection import SupervisorEnd
 from llm_sandbox.backends.containers.attach_stream import AttachTransport, raw_socket
-from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.control_pair import Handover
-from llm_sandbox.backends.containers.machine import zygote_arguments, zygote_variables
-from llm_sandbox.backends.containers.mount_links import refuse_links
+from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.gc.removal import remove_soon
+from llm_sandbox.backends.containers.machine import zygote_arguments, zygote_variables
+from llm_sandbox.backends.containers.mount_links import reject_links
 from llm_sandbox.backends.containers.volumes.runtime import COMPLETE
 from llm_sandbox.backends.python_environment import GUEST_ROOT
 from llm_sandbox.exceptions import BackendError, SandboxError
@@ -107,7 +107,7 @@ class ContainerLaunch:
         self.container = engine.create_container(self._image, self._command, self._arguments)
         connection = None
         try:
-            refuse_links(engine, self.container, self._mounted)
+            reject_links(engine, self.container, self._mounted)
             with engine.errors("start", self._image):
                 # Attached first: process 1 ends when nobody holds its standard input.
                 connection = raw_socket(engine.api.attach_socket(self.container, params=_STREAMS))

@@ -21,9 +21,9 @@ from llm_sandbox.backends.base import (
     RawProcess,
 )
 from llm_sandbox.backends.connection import SupervisorConnection
+from llm_sandbox.backends.containers.commit import SAVED_SITE, SAVED_WORKDIR, commit_container
 from llm_sandbox.backends.containers.creation.arguments import CPU_PERIOD_US
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.commit import SAVED_SITE, SAVED_WORKDIR, save_container
 from llm_sandbox.backends.overdue import watch_overdue
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.supervised import GuestPaths, SupervisedMachine, guest_command
@@ -301,7 +301,7 @@ class ContainerMachine(SupervisedMachine):
         created_at = time.time()
         name = name or f"llm-sandbox/snapshot:{os.urandom(6).hex()}"
         user = self._confinement.get("user") or (0, 0)
-        image = save_container(
+        image = commit_container(
             origin.engine,
             origin.container,
             image=origin.image,

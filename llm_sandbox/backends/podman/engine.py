@@ -6,9 +6,9 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.podman.compatibility import podman_arguments
 from llm_sandbox.backends.podman.probe_cache import remember, remembered
 from llm_sandbox.backends.podman.seccomp_profiles import Profiles
-from llm_sandbox.backends.podman.compatibility import podman_arguments
 from llm_sandbox.exceptions import BackendError, ValidationError
 
 if TYPE_CHECKING:
