@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from llm_sandbox.backends.containers.access_hint import way_in
+from llm_sandbox.backends.containers.access_hint import permission_hint
 from llm_sandbox.cli.endings import NOT_FOUND
 from llm_sandbox.cli.images import EngineName
 from llm_sandbox.cli.kept import find, records, to_row
@@ -228,23 +228,23 @@ def _engines(name: EngineName | None) -> "tuple[list[Engine], dict[str, SandboxE
 
 def _engine(name: EngineName) -> "Engine":
     from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.probe import look_at
+    from llm_sandbox.backends.containers.probe import probe_engine
     from llm_sandbox.backends.registry import get_backend
 
     if name is EngineName.PODMAN and shutil.which("podman") is None:
-        finding = look_at(name, "none", _PATIENCE_S)
+        finding = probe_engine(name, "none", _PATIENCE_S)
         if not finding.answers:
             raise BackendUnavailableError(
                 "podman is not installed, and none answers elsewhere", backend=name
             )
     if name is EngineName.DOCKER:
         # Its client waits a minute for an engine that does not answer.
-        finding = look_at(name, "none", _PATIENCE_S)
+        finding = probe_engine(name, "none", _PATIENCE_S)
         if not finding.answers and not str(finding.address).startswith("ssh:"):
             raise BackendUnavailableError(
                 f"no docker engine answers at {finding.address}: {finding.problem}",
                 backend=name,
-                hint=way_in("docker", finding.problem, _START),
+                hint=permission_hint("docker", finding.problem, _START),
             )
     backend = get_backend(name.value)
     assert isinstance(backend, ContainerBackend)  # noqa: S101 - both are

@@ -240,10 +240,10 @@ class ContainerMachine(SupervisedMachine):
     @contextlib.contextmanager
     def process_in_network(self) -> Iterator[int]:
         # Of Linux alone; see `SandboxNetwork`.
-        from llm_sandbox.backends.containers.network_process import find_process
+        from llm_sandbox.backends.containers.network_process import find_network_process
 
         network = self._connection.hello.get("network")
-        yield find_process(self.origin.engine, self.origin.container, network)
+        yield find_network_process(self.origin.engine, self.origin.container, network)
 
     def start_kernel(self, spec: KernelSpec) -> RawKernel:
         """See `Machine`. One that is kept ready, ``warm``, is forked when all is loaded."""
