@@ -28,7 +28,7 @@ from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.host_root import SEARCH_PATH
 from llm_sandbox.backends.layers import LayerPlace
 from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts, writes_to_host
-from llm_sandbox.backends.registered import register
+from llm_sandbox.backends.process_hooks import register
 from llm_sandbox.backends.supervised import (
     GuestPaths,
     SupervisedMachine,

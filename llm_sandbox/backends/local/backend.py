@@ -31,7 +31,7 @@ from llm_sandbox.backends.base import (
 from llm_sandbox.backends.connection import SupervisorConnection, launch_process
 from llm_sandbox.backends.layers import LayerPlace
 from llm_sandbox.backends.mounts import refuse_mounts
-from llm_sandbox.backends.registered import register
+from llm_sandbox.backends.process_hooks import register
 from llm_sandbox.backends.supervised import (
     GuestPaths,
     SupervisedMachine,
