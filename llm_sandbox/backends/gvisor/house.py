@@ -9,7 +9,7 @@ from pathlib import Path
 from llm_sandbox.backends import python_environment as environment
 from llm_sandbox.backends.base import KernelSpec, MachineSpec, RawKernel
 from llm_sandbox.backends.connection import SupervisorConnection
-from llm_sandbox.backends.gvisor import keeper
+from llm_sandbox.backends.gvisor import launcher
 from llm_sandbox.backends.gvisor.binary import Runsc
 from llm_sandbox.backends.gvisor.bundle import TRUSTED_HOME, SharedFolder, configuration
 from llm_sandbox.backends.gvisor.launch import launch_in_gvisor
@@ -99,14 +99,14 @@ class House:
         layout = describe_root(network=spec.network == "open", layers=None)
         layout.folders += [spec.workdir, environment.LAYERS_ROOT, "/proc", "/sys", "/dev"]
         layout.folders.append("/tmp")  # noqa: S108 - inside
-        shared = [SharedFolder(environment.LAYERS_ROOT, keeper.LAYERS, str(layers))]
+        shared = [SharedFolder(environment.LAYERS_ROOT, launcher.LAYERS, str(layers))]
         user = _new_user()
         build = self._building
         if build is not None:
             # A private package index may be known by this file alone.
             layout.binds.update({"/etc/hosts": "/etc/hosts", **build.binds})
             layout.folders.append(BUILD_ROOT)
-            shared.append(SharedFolder(BUILD_ROOT, keeper.BUILD, str(build.staging), writable=True))
+            shared.append(SharedFolder(BUILD_ROOT, launcher.BUILD, str(build.staging), writable=True))
             if os.geteuid() == 0:
                 os.chown(build.staging, user, user)
         joined: list[int] = []
@@ -116,7 +116,7 @@ class House:
         zygote = [*self._zygote_words()[1:], self._preload, "0"] if spec.for_kernel else None
         work = {"env": _ZYGOTE_VARIABLES, "zygote": zygote, "folders": None}
         command = guest_command(self.paths, "container.main", work, isolated_site=True)
-        text = keeper.plan(
+        text = launcher.plan(
             runsc=str(self._runsc.path),
             flags=[
                 "--rootless",
@@ -124,7 +124,7 @@ class House:
                 f"--network={'none' if spec.network == 'blocked' else 'host'}",
             ],
             name=name,
-            configuration=configuration(spec, command, root=keeper.ROOT, shared=shared),
+            configuration=configuration(spec, command, root=launcher.ROOT, shared=shared),
             binds=layout.binds,
             links=layout.links,
             files=layout.files,
@@ -144,7 +144,7 @@ class House:
         elif message["event"] == "gone":
             if self.machine is not None:
                 self.machine.ended(message["reason"])
-            # Done by the keeper already, unless that was killed.
+            # Done by the launcher already, unless that was killed.
             for group in self._cgroups:
                 remove_group(group, _TIDY_UP_S)
         elif message["event"] == "ended" and self.machine is not None:
