@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from llm_sandbox.backends import python_environment as environment
 from llm_sandbox.backends.base import Network
-from llm_sandbox.backends.bubblewrap import privileged
+from llm_sandbox.backends.bubblewrap import launcher
 from llm_sandbox.backends.bubblewrap.mounted import Mounted
 from llm_sandbox.backends.bubblewrap.root import Layout, arguments
 from llm_sandbox.backends.connection import SupervisorConnection, launch_process
@@ -76,23 +76,23 @@ class House:
         mapped = self._mounted.mapped(self._user)
         sources = sorted({*layout.binds.values(), *layout.writable.values()})
         staged = Layout(
-            {inside: privileged.STAGED + host for inside, host in layout.binds.items()},
-            {inside: privileged.STAGED + host for inside, host in layout.writable.items()},
+            {inside: launcher.STAGED + host for inside, host in layout.binds.items()},
+            {inside: launcher.STAGED + host for inside, host in layout.writable.items()},
             layout.links,
             layout.files,
             layout.folders,
         )
         for name, folder in mapped.items():
             place = staged.binds if folder.read_only else staged.writable
-            place[folder.target] = privileged.STAGED + name
+            place[folder.target] = launcher.STAGED + name
         program = str(bwrap.path)
         if bwrap.from_wheel:
             # Its library lies beside it, so the folder that holds both is made reachable.
             packages = str(bwrap.path.parents[2])
             sources.append(packages)
-            program = f"{privileged.STAGED}{packages}//{bwrap.path.relative_to(packages)}"
+            program = f"{launcher.STAGED}{packages}//{bwrap.path.relative_to(packages)}"
         words = arguments(staged, network=network, file_fds=descriptors)
-        work = privileged.plan(
+        work = launcher.plan(
             [program, *words, *variables, *guest],
             list(dict.fromkeys(sources)),
             mapped=mapped,
@@ -103,7 +103,7 @@ class House:
         )
         code = (
             f"import sys; sys.path.insert(0, {str(environment.PACKAGE.parent)!r}); "
-            "from llm_sandbox.backends.bubblewrap import privileged; privileged.main()"
+            "from llm_sandbox.backends.bubblewrap import launcher; launcher.main()"
         )
         plan_fd = _text_fd(work)
         words = [sys.executable, "-I", "-S", "-c", code, str(plan_fd)]
