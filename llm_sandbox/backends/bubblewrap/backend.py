@@ -14,7 +14,7 @@ from llm_sandbox.backends.bubblewrap.binary import Bwrap, find_bwrap
 from llm_sandbox.backends.bubblewrap.house import House, new_user
 from llm_sandbox.backends.bubblewrap.isolation import describe_isolation
 from llm_sandbox.backends.bubblewrap.machine import BubblewrapMachine
-from llm_sandbox.backends.bubblewrap.mounted import Mounted
+from llm_sandbox.backends.bubblewrap.machine_mounts import MachineMounts
 from llm_sandbox.backends.bubblewrap.root import BUILD_ROOT, Layout, describe_root
 from llm_sandbox.backends.bubblewrap.selftest import explain_failure, proof_file, verify
 from llm_sandbox.backends.bubblewrap.writable import (
@@ -125,19 +125,19 @@ class BubblewrapBackend(Backend):
         self.check()
         if spec.gpu is not None:
             refuse_mounts({}, spec.gpu, self.name, "")
-        mounted = Mounted(spec.mounts)
-        report = mounted.report(self._report(spec.network, spec))
-        if not mounted.found:
+        mounts = MachineMounts(spec.mounts)
+        report = mounts.report(self._report(spec.network, spec))
+        if not mounts.found:
             with self._lock:
                 house = self._house(spec.network)
-            return self._create(house, spec, report, mounted=mounted)
+            return self._create(house, spec, report, mounts=mounts)
         # What one sandbox was given, no other one's supervisor has.
         with hold_volumes(spec.mounts) as held:
             layout = _layout(spec.network)
-            mounted.stage(layout, is_root=os.geteuid() == 0)
-            house = House(self, spec.network, layout, mounted=mounted)
+            mounts.stage(layout, is_root=os.geteuid() == 0)
+            house = House(self, spec.network, layout, mounts=mounts)
             try:
-                machine = self._create(house, spec, report, mounted=mounted)
+                machine = self._create(house, spec, report, mounts=mounts)
             except BaseException:
                 house.connection.close()
                 raise
@@ -186,9 +186,9 @@ class BubblewrapBackend(Backend):
         report: Isolation,
         *,
         writable: Sequence[str] = (),
-        mounted: Mounted | None = None,
+        mounts: MachineMounts | None = None,
     ) -> BubblewrapMachine:
-        mounted = mounted or Mounted({})
+        mounts = mounts or MachineMounts({})
         machine_id = os.urandom(8).hex()
         saved_root = open_saved_root(spec.saved_root)
         cgroup = None
@@ -224,15 +224,15 @@ class BubblewrapBackend(Backend):
                         *(spec.workdir, "/tmp", "/dev/shm", "/dev/pts", "/dev"),  # noqa: S108
                         *writable,
                         *(root["places"] if root is not None else ()),
-                        *mounted.writable,
+                        *mounts.writable,
                     ],
-                    "binds": mounted.binds,
+                    "binds": mounts.binds,
                 },
                 tmpfs=[
                     {"path": "/tmp", "size": limits.tmp_bytes, **size},  # noqa: S108
                     {"path": "/dev/shm", "size": limits.shm_bytes, **size},  # noqa: S108
-                    *mounted.workdir(spec, {"size": limits.workdir_bytes, **workdir_size}),
-                    *({"path": path, **size, "size": all_} for path, all_ in mounted.sizes.items()),
+                    *mounts.workdir(spec, {"size": limits.workdir_bytes, **workdir_size}),
+                    *({"path": path, **size, "size": all_} for path, all_ in mounts.sizes.items()),
                 ],
                 cgroup=cgroup,
                 machine_id=machine_id,

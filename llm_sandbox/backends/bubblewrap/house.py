@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from llm_sandbox.backends import python_environment as environment
 from llm_sandbox.backends.base import Network
 from llm_sandbox.backends.bubblewrap import launcher
-from llm_sandbox.backends.bubblewrap.mounted import Mounted
+from llm_sandbox.backends.bubblewrap.machine_mounts import MachineMounts
 from llm_sandbox.backends.bubblewrap.root import Layout, arguments
 from llm_sandbox.backends.connection import SupervisorConnection, launch_process
 from llm_sandbox.backends.supervised import SupervisedMachine, guest_command
@@ -42,10 +42,10 @@ class House:
         layout: Layout,
         *,
         user: int | None = None,
-        mounted: Mounted | None = None,
+        mounts: MachineMounts | None = None,
     ) -> None:
         self.network = network
-        self._mounted = mounted or Mounted({})
+        self._mounts = mounts or MachineMounts({})
         self._user = new_user() if user is None else user
         self.machines: dict[str, SupervisedMachine] = {}
         self.zygote_started = False
@@ -73,7 +73,7 @@ class House:
         if os.geteuid() != 0:
             words = arguments(layout, network=network, file_fds=descriptors)
             return [str(bwrap.path), *words, *variables, *guest], list(descriptors.values())
-        mapped = self._mounted.mapped(self._user)
+        mapped = self._mounts.mapped(self._user)
         sources = sorted({*layout.binds.values(), *layout.writable.values()})
         staged = Layout(
             {inside: launcher.STAGED + host for inside, host in layout.binds.items()},
@@ -96,7 +96,7 @@ class House:
             [program, *words, *variables, *guest],
             list(dict.fromkeys(sources)),
             mapped=mapped,
-            exact=[one.source for one in self._mounted.found],
+            exact=[one.source for one in self._mounts.found],
             user=self._user,
             kept_fds=[control, *descriptors.values()],
             cgroups=[str(folder / self.cgroup_name) for folder in self._backend.cgroup_folders()],
