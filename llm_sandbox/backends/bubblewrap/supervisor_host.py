@@ -17,14 +17,14 @@ from llm_sandbox.guest.control import Message
 if TYPE_CHECKING:
     from llm_sandbox.backends.bubblewrap.backend import BubblewrapBackend
 
-__all__ = ["House", "new_user"]
+__all__ = ["BubblewrapHost", "new_user"]
 
 _LOWEST_USER = 1_600_000_000
 """Root's sandboxes run as users from here up, one for each supervisor: no account and no
 subordinate range has them."""
 
 
-class House:
+class BubblewrapHost:
     """One supervisor with the machines that live in its bubblewrap.
 
     Args:
@@ -32,7 +32,7 @@ class House:
         network: What of one its machines have.
         layout: Their private root.
         user: Root's sandboxes run as this user; None for one that nobody else has.
-        mounted: What its one machine is given besides; None for a house of many.
+        mounts: Mounts of its one machine; None for a host with many machines.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ from llm_sandbox.guest.control import Message
 from llm_sandbox.limits import Limits
 from llm_sandbox.settings import Preload, get_settings
 
-__all__ = ["BUILD_ROOT", "Building", "GvisorMachine", "House", "base_env"]
+__all__ = ["BUILD_ROOT", "Building", "GvisorMachine", "GvisorHost", "base_env"]
 
 _LOWEST_USER = 1_700_000_000
 """Root's sandboxes run as users from here up, each as its own: no account and no subordinate range
@@ -50,7 +50,7 @@ class Building:
     binds: Mapping[str, str]
 
 
-class House:
+class GvisorHost:
     """Starts a sandbox for one machine.
 
     Args:
@@ -202,11 +202,11 @@ def base_env(home: str) -> dict[str, str]:
 class GvisorMachine(SupervisedMachine):
     """A machine whose supervisor starts a zygote of its own for its first kernel."""
 
-    house: House
+    host: GvisorHost
 
     def start_kernel(self, spec: KernelSpec) -> RawKernel:
         if not spec.cold and self.end_reason is None:
-            self.house.start_zygote()
+            self.host.start_zygote()
         # A fork pays for each page that it is first to write to, here many times what it does
         # elsewhere: the first cell shall not.
         return super().start_kernel(replace(spec, warm=True))
