@@ -26,7 +26,7 @@ from llm_sandbox.backends.font_lists import font_lists
 from llm_sandbox.backends.hardening.cgroups import Cgroup, find_tree
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.host_root import SEARCH_PATH
-from llm_sandbox.backends.layers import LayerPlace
+from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts, writes_to_host
 from llm_sandbox.backends.process_hooks import register
 from llm_sandbox.backends.supervised import (
@@ -147,8 +147,8 @@ class BubblewrapBackend(Backend):
             self._own_hosts.add(host)
         return machine
 
-    def layers(self, machine: Machine) -> LayerPlace:
-        return LayerPlace(environment.LAYERS_ROOT)
+    def layers(self, machine: Machine) -> LayerLocation:
+        return LayerLocation(environment.LAYERS_ROOT)
 
     @contextlib.contextmanager
     def builder(self, staging: Path, *, binds: Mapping[str, str]) -> Iterator[Machine]:

@@ -35,7 +35,7 @@ from llm_sandbox.backends.containers.volumes.layers import (
 )
 from llm_sandbox.backends.containers.volumes.runtime import Runtime, describe_runtime
 from llm_sandbox.backends.hardening.seccomp import build_filter
-from llm_sandbox.backends.layers import LayerPlace
+from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts, writes_to_host
 from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
 from llm_sandbox.backends.process_hooks import register
@@ -310,7 +310,7 @@ class ContainerBackend(Backend):
                 self._layers = LayersVolume(self.engine)
             return self._layers
 
-    def layers(self, machine: Machine) -> LayerPlace:
+    def layers(self, machine: Machine) -> LayerLocation:
         images = machine.images
         if images is None:
             raise UnsupportedError("installing libraries as layers", self.name)
@@ -329,14 +329,14 @@ class ContainerBackend(Backend):
                 variant=variant,
                 fresh_machine=self._of_image(origin.image).create,
             )
-            return LayerPlace(origin.guest, attached)
+            return LayerLocation(origin.guest, attached)
         image = ContainerLayers(
             self._layers_volume(),
             *images,
             variant=variant,
             fresh_machine=self.create,
         )
-        return LayerPlace(LAYERS_ROOT, image)
+        return LayerLocation(LAYERS_ROOT, image)
 
     def _of_image(self, image: str) -> "ContainerBackend":
         """Return a backend of the same engine whose containers are made from an image."""

@@ -19,7 +19,7 @@ from llm_sandbox.backends.gvisor.selftest import proof_file, verify
 from llm_sandbox.backends.hardening.cgroups import find_tree
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.host_root import SEARCH_PATH
-from llm_sandbox.backends.layers import LayerPlace
+from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import refuse_mounts
 from llm_sandbox.backends.process_hooks import register
 from llm_sandbox.backends.supervised import resource_limits
@@ -129,8 +129,8 @@ class GvisorBackend(Backend):
             host.connection.close()
             raise
 
-    def layers(self, machine: Machine) -> LayerPlace:
-        return LayerPlace(environment.LAYERS_ROOT)
+    def layers(self, machine: Machine) -> LayerLocation:
+        return LayerLocation(environment.LAYERS_ROOT)
 
     @contextlib.contextmanager
     def builder(self, staging: Path, *, binds: Mapping[str, str]) -> Iterator[Machine]:

@@ -29,7 +29,7 @@ from llm_sandbox.backends.base import (
     RawKernel,
 )
 from llm_sandbox.backends.connection import SupervisorConnection, launch_process
-from llm_sandbox.backends.layers import LayerPlace
+from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import refuse_mounts
 from llm_sandbox.backends.process_hooks import register
 from llm_sandbox.backends.supervised import (
@@ -176,8 +176,8 @@ class LocalBackend(Backend):
             host.connection.close()
             raise
 
-    def layers(self, machine: Machine) -> LayerPlace:
-        return LayerPlace(str(get_settings().cache_dir / "layers"))
+    def layers(self, machine: Machine) -> LayerLocation:
+        return LayerLocation(str(get_settings().cache_dir / "layers"))
 
     def _create(self, host: _LocalHost, spec: MachineSpec) -> Machine:
         machine = _LocalMachine(
