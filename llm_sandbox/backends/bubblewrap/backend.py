@@ -16,7 +16,7 @@ from llm_sandbox.backends.bubblewrap.isolation import describe_isolation
 from llm_sandbox.backends.bubblewrap.machine import BubblewrapMachine
 from llm_sandbox.backends.bubblewrap.machine_mounts import MachineMounts
 from llm_sandbox.backends.bubblewrap.root import BUILD_ROOT, Layout, describe_root
-from llm_sandbox.backends.bubblewrap.selftest import explain_failure, proof_file, verify
+from llm_sandbox.backends.bubblewrap.self_test import explain_failure, proof_file, verify
 from llm_sandbox.backends.bubblewrap.writable import (
     describe_writable,
     explain_root,
