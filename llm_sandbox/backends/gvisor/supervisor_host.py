@@ -14,7 +14,7 @@ from llm_sandbox.backends.gvisor.binary import Runsc
 from llm_sandbox.backends.gvisor.bundle import TRUSTED_HOME, SharedFolder, configuration
 from llm_sandbox.backends.gvisor.launch import launch_in_gvisor
 from llm_sandbox.backends.hardening.cgroups import Cgroup, CgroupTree
-from llm_sandbox.backends.hardening.removal import remove_group
+from llm_sandbox.backends.hardening.cgroup_removal import remove_group
 from llm_sandbox.backends.host_root import describe_root
 from llm_sandbox.backends.supervised import GuestPaths, SupervisedMachine, guest_command
 from llm_sandbox.guest.control import Message
