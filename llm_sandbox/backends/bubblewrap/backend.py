@@ -17,7 +17,7 @@ from llm_sandbox.backends.bubblewrap.machine import BubblewrapMachine
 from llm_sandbox.backends.bubblewrap.machine_mounts import MachineMounts
 from llm_sandbox.backends.bubblewrap.root import BUILD_ROOT, Layout, describe_root
 from llm_sandbox.backends.bubblewrap.self_test import explain_failure, proof_file, verify
-from llm_sandbox.backends.bubblewrap.writable import (
+from llm_sandbox.backends.bubblewrap.writable_root import (
     describe_writable,
     explain_root,
     open_saved_root,
