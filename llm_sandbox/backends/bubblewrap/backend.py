@@ -11,12 +11,12 @@ from pathlib import Path
 from llm_sandbox.backends import python_environment as environment
 from llm_sandbox.backends.base import Backend, Isolation, Machine, MachineSpec, Network
 from llm_sandbox.backends.bubblewrap.binary import Bwrap, find_bwrap
-from llm_sandbox.backends.bubblewrap.supervisor_host import BubblewrapHost, new_user
 from llm_sandbox.backends.bubblewrap.isolation import describe_isolation
 from llm_sandbox.backends.bubblewrap.machine import BubblewrapMachine
 from llm_sandbox.backends.bubblewrap.machine_mounts import MachineMounts
 from llm_sandbox.backends.bubblewrap.root import BUILD_ROOT, Layout, describe_root
 from llm_sandbox.backends.bubblewrap.self_test import explain_failure, proof_file, verify
+from llm_sandbox.backends.bubblewrap.supervisor_host import BubblewrapHost, new_user
 from llm_sandbox.backends.bubblewrap.writable_root import (
     describe_writable,
     explain_root,

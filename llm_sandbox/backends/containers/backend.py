@@ -37,8 +37,8 @@ from llm_sandbox.backends.containers.volumes.runtime import Runtime, describe_ru
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts, writes_to_host
-from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
 from llm_sandbox.backends.process_hooks import register
+from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
 from llm_sandbox.backends.supervised import SupervisedMachine, resource_limits
 from llm_sandbox.exceptions import BackendError, SandboxError, UnsupportedError
 from llm_sandbox.guest.control import Message

@@ -24,9 +24,9 @@ from llm_sandbox.backends.connection import SupervisorConnection
 from llm_sandbox.backends.containers.creation.arguments import CPU_PERIOD_US
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.snapshots import SAVED_SITE, SAVED_WORKDIR, save_container
-from llm_sandbox.backends.watchdog import start_watchdog
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.supervised import GuestPaths, SupervisedMachine, guest_command
+from llm_sandbox.backends.watchdog import start_watchdog
 from llm_sandbox.exceptions import (
     BackendError,
     ContainerGoneError,

@@ -14,8 +14,13 @@ from pathlib import Path
 from llm_sandbox.backends import python_environment as environment
 from llm_sandbox.backends.base import Backend, Control, Isolation, Machine, MachineSpec, Network
 from llm_sandbox.backends.gvisor.binary import Runsc, find_runsc
-from llm_sandbox.backends.gvisor.supervisor_host import Building, GvisorMachine, GvisorHost, base_env
 from llm_sandbox.backends.gvisor.self_test import proof_file, verify
+from llm_sandbox.backends.gvisor.supervisor_host import (
+    Building,
+    GvisorHost,
+    GvisorMachine,
+    base_env,
+)
 from llm_sandbox.backends.hardening.cgroups import find_tree
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.host_root import SEARCH_PATH

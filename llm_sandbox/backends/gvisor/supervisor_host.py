@@ -13,15 +13,15 @@ from llm_sandbox.backends.gvisor import launcher
 from llm_sandbox.backends.gvisor.binary import Runsc
 from llm_sandbox.backends.gvisor.bundle import TRUSTED_HOME, SharedFolder, configuration
 from llm_sandbox.backends.gvisor.launch import launch_in_gvisor
-from llm_sandbox.backends.hardening.cgroups import Cgroup, CgroupTree
 from llm_sandbox.backends.hardening.cgroup_removal import remove_group
+from llm_sandbox.backends.hardening.cgroups import Cgroup, CgroupTree
 from llm_sandbox.backends.host_root import describe_root
 from llm_sandbox.backends.supervised import GuestPaths, SupervisedMachine, guest_command
 from llm_sandbox.guest.control import Message
 from llm_sandbox.limits import Limits
 from llm_sandbox.settings import Preload, get_settings
 
-__all__ = ["BUILD_ROOT", "Building", "GvisorMachine", "GvisorHost", "base_env"]
+__all__ = ["BUILD_ROOT", "Building", "GvisorHost", "GvisorMachine", "base_env"]
 
 _LOWEST_USER = 1_700_000_000
 """Root's sandboxes run as users from here up, each as its own: no account and no subordinate range
@@ -106,7 +106,9 @@ class GvisorHost:
             # A private package index may be known by this file alone.
             layout.binds.update({"/etc/hosts": "/etc/hosts", **build.binds})
             layout.folders.append(BUILD_ROOT)
-            shared.append(SharedFolder(BUILD_ROOT, launcher.BUILD, str(build.staging), writable=True))
+            shared.append(
+                SharedFolder(BUILD_ROOT, launcher.BUILD, str(build.staging), writable=True)
+            )
             if os.geteuid() == 0:
                 os.chown(build.staging, user, user)
         joined: list[int] = []
