@@ -15,17 +15,17 @@ from llm_sandbox.exceptions import SandboxError, UnsupportedError
 from llm_sandbox.language_handlers.package_settings import Carrier
 from llm_sandbox.language_handlers.packages import Packages
 from llm_sandbox.limits import Deadline
-from llm_sandbox.sandbox.sandbox import Sandbox
-from llm_sandbox.session.installation import Progress
-from llm_sandbox.session.layer_builder import BuildingBackend
-from llm_sandbox.session.layer_links import replace_links
-from llm_sandbox.session.workplaces import (
+from llm_sandbox.packages.build_environments import (
     BUILD_LIMITS,
     HostPlace,
     Job,
     MachinePlace,
     SharedPlace,
 )
+from llm_sandbox.packages.builders import BuildingBackend
+from llm_sandbox.packages.links import replace_links
+from llm_sandbox.packages.pip import Progress
+from llm_sandbox.sandbox.sandbox import Sandbox
 
 __all__ = ["LanguageBuilder"]
 
