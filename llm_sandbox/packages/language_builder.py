@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from llm_sandbox.backends.base import Backend, Machine, MachineSpec
-from llm_sandbox.backends.layers import LayerPlace
+from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import SandboxError, UnsupportedError
 from llm_sandbox.language_handlers.package_settings import Carrier
@@ -46,7 +46,7 @@ class LanguageBuilder:
         place: Where its machine finds layers.
     """
 
-    def __init__(self, packages: Packages, backend: Backend, place: LayerPlace) -> None:
+    def __init__(self, packages: Packages, backend: Backend, place: LayerLocation) -> None:
         self._packages = packages
         self._backend = backend
         self._place = place

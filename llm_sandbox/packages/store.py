@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from llm_sandbox.backends.base import Backend
-from llm_sandbox.backends.layers import LayerPlace
+from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.python_environment import LAYERS_ROOT
 from llm_sandbox.exceptions import SandboxTimeoutError
 from llm_sandbox.language_handlers.packages import Packages
@@ -234,7 +234,7 @@ class LayerStore:
 
 
 def open_language_store(
-    packages: Packages, backend: Backend, place: LayerPlace
+    packages: Packages, backend: Backend, place: LayerLocation
 ) -> tuple[LayerStore, Builder]:
     """Return the store of layers for a language beside Python, and what builds them.
 
@@ -253,7 +253,7 @@ def open_language_store(
     return store, LanguageBuilder(packages, backend, place)
 
 
-def open_store(backend: Backend, place: LayerPlace | None = None) -> tuple[LayerStore, Builder]:
+def open_store(backend: Backend, place: LayerLocation | None = None) -> tuple[LayerStore, Builder]:
     """Return the store of layers for the Python of a machine, and what builds them.
 
     Args:

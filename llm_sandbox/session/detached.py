@@ -173,6 +173,6 @@ def _backend(machine: KeptMachine) -> Backend:
     options = machine.facts.options
     if options is None:
         return backend
-    from llm_sandbox.backends.containers.bound import bind
+    from llm_sandbox.backends.containers.configured import bind
 
     return bind(cast("ContainerBackend", backend), options)
