@@ -123,6 +123,8 @@ class SupervisedMachine(Machine):
         restore: Folder in it whose files are copied into the working directory first.
         root: What `guest.overlay` needs to know of a writable root; None for a read-only one.
         saved_root: Descriptor of what another one was packed as, if `root` has it that it is.
+        start_zygote: Starts what kernels are forked from, before the first one is; None where that
+            is started otherwise.
 
     Raises:
         BackendError: The supervisor could not make it.
@@ -149,6 +151,7 @@ class SupervisedMachine(Machine):
         restore: str | None = None,
         root: Mapping[str, Any] | None = None,
         saved_root: Sequence[int] = (),
+        start_zygote: Callable[[], None] | None = None,
     ) -> None:
         self.id = machine_id
         self.spec = spec
@@ -166,6 +169,7 @@ class SupervisedMachine(Machine):
         self._end_reason: str | None = None
         self._ready_files: socket.socket | None = None
         self._on_destroyed = on_destroyed
+        self._start_zygote = start_zygote
         self._at_end: list[Callable[[], None]] = []
         fds = cgroup.open_procs() if cgroup is not None else []
         watched = spec.limits.memory_bytes if watch_memory and cgroup is None else None
@@ -243,6 +247,8 @@ class SupervisedMachine(Machine):
                 return self._start_interpreter(spec, near, far)
             if spec.cold:
                 return self._start_cold_kernel(spec, near, far)
+            if self._start_zygote is not None and self._end_reason is None:
+                self._start_zygote()
             return self._fork_kernel(spec, near, far)
         except BaseException:
             near.close()
