@@ -20,7 +20,7 @@ from llm_sandbox.exceptions import SandboxTimeoutError
 from llm_sandbox.limits import LimitOptions, Limits, validate_timeout
 from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network, NetworkEvent
-from llm_sandbox.sandbox.kept.record import OnExit
+from llm_sandbox.sandbox.detached.record import OnExit
 from llm_sandbox.sandbox.process import Pipe, Process
 from llm_sandbox.sandbox.readiness import Readiness, wait_until
 from llm_sandbox.sandbox.sandbox import Sandbox

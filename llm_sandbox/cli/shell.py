@@ -142,7 +142,7 @@ class Shell:
                 importlib.import_module("readline")  # gives input() editing and history
             return self._read_lines
         from llm_sandbox.cli.prompt import Prompt
-        from llm_sandbox.sandbox.kept.place import state_folder
+        from llm_sandbox.sandbox.detached.state_dir import state_folder
 
         complete = self._complete if self._lang == "python" else None
         return Prompt(self._lang, complete, Path(state_folder()).parent).read

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from llm_sandbox.backends.containers.engine import Engine
     from llm_sandbox.backends.containers.upkeep.census import Holding
     from llm_sandbox.backends.containers.upkeep.sweep import Verdict
-    from llm_sandbox.sandbox.kept.record import Record
+    from llm_sandbox.sandbox.detached.record import Record
 
 __all__ = ["clean_up", "end_sandboxes", "list_sandboxes"]
 

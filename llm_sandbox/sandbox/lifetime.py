@@ -92,8 +92,8 @@ class SandboxLifetime(SandboxFacts):
             ValidationError: They are no tags.
         """
         self._check_open()
-        from llm_sandbox.sandbox.kept.machine import KeptMachine
-        from llm_sandbox.sandbox.kept.record import check_tags
+        from llm_sandbox.sandbox.detached.machine import KeptMachine
+        from llm_sandbox.sandbox.detached.record import check_tags
 
         checked = check_tags(tags)
         if not isinstance(self._machine, KeptMachine):
@@ -144,7 +144,7 @@ class SandboxLifetime(SandboxFacts):
         return self._machine.snapshot(workdir, name, expires_at=ends)
 
     def _saves_file_systems(self) -> bool:
-        from llm_sandbox.sandbox.kept.machine import KeptMachine
+        from llm_sandbox.sandbox.detached.machine import KeptMachine
 
         if isinstance(self._machine, KeptMachine):
             return self._machine.facts.saves_file_systems
@@ -156,7 +156,7 @@ class SandboxLifetime(SandboxFacts):
         Unlike `destroy` this leaves the handle open: `poll` is 137, and what `entry` wrote can be
         read.
         """
-        from llm_sandbox.sandbox.kept.machine import KeptMachine
+        from llm_sandbox.sandbox.detached.machine import KeptMachine
 
         if isinstance(self._machine, KeptMachine):
             self._machine.end("terminated")
@@ -173,7 +173,7 @@ class SandboxLifetime(SandboxFacts):
         Raises:
             UnsupportedError: It has no keeper, and so lives in this process only.
         """
-        from llm_sandbox.sandbox.kept.machine import KeptMachine
+        from llm_sandbox.sandbox.detached.machine import KeptMachine
 
         if self._closed_because is not None:
             return

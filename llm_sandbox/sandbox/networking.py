@@ -14,7 +14,7 @@ from llm_sandbox.secrets.plan import SecretPlan
 from llm_sandbox.secrets.secret import Secret
 
 if TYPE_CHECKING:
-    from llm_sandbox.sandbox.kept.network import KeptNetwork
+    from llm_sandbox.sandbox.detached.network import KeptNetwork
 
 __all__ = ["SandboxNetworking"]
 

@@ -16,7 +16,7 @@ from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network
 from llm_sandbox.sandbox.checks import check_argv, check_entry_terminal, check_env, check_flag
 from llm_sandbox.sandbox.delivery import check_secrets
-from llm_sandbox.sandbox.kept.record import OnExit
+from llm_sandbox.sandbox.detached.record import OnExit
 from llm_sandbox.sandbox.lifetime import SandboxLifetime
 from llm_sandbox.sandbox.network import machine_network
 from llm_sandbox.sandbox.networking import SandboxNetworking
@@ -32,7 +32,7 @@ from llm_sandbox.secrets.plan import SecretPlan, plan_secrets
 from llm_sandbox.secrets.secret import Secret
 
 if TYPE_CHECKING:
-    from llm_sandbox.sandbox.kept.place import Place
+    from llm_sandbox.sandbox.detached.state_dir import Place
 
 __all__ = ["Sandbox"]
 
@@ -160,8 +160,8 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
             made = cls.from_machine(machine, env, plan, network=network, ports=ports)
             made._take_readiness(probe)
             return made
-        from llm_sandbox.sandbox.kept.record import check_name, check_tags
-        from llm_sandbox.sandbox.kept.start import make
+        from llm_sandbox.sandbox.detached.record import check_name, check_tags
+        from llm_sandbox.sandbox.detached.start import make
 
         if command:
             check_argv(command)
@@ -219,8 +219,8 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
             SecurityError: What is found by that id belongs to another user, or its place does.
             ValidationError: It is no id of such a sandbox.
         """
-        from llm_sandbox.sandbox.kept.place import Place
-        from llm_sandbox.sandbox.kept.registry import find
+        from llm_sandbox.sandbox.detached.state_dir import Place
+        from llm_sandbox.sandbox.detached.registry import find
 
         with Place() as place:
             return cls._attach(place, find(place, id).id)
@@ -228,9 +228,9 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
     @classmethod
     def from_name(cls, name: str, namespace: str = "default") -> Self:
         """Return a handle of the living sandbox that has a name; as `attach`."""
-        from llm_sandbox.sandbox.kept.place import Place
-        from llm_sandbox.sandbox.kept.record import check_name
-        from llm_sandbox.sandbox.kept.registry import find_by_name
+        from llm_sandbox.sandbox.detached.state_dir import Place
+        from llm_sandbox.sandbox.detached.record import check_name
+        from llm_sandbox.sandbox.detached.registry import find_by_name
 
         check_name(name, "name")
         check_name(namespace, "namespace")
@@ -248,9 +248,9 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
             namespace: Their namespace; None for any.
         """
         from llm_sandbox.exceptions import BackendError, SandboxNotFoundError
-        from llm_sandbox.sandbox.kept.place import Place
-        from llm_sandbox.sandbox.kept.record import check_name, check_tags
-        from llm_sandbox.sandbox.kept.registry import live_records
+        from llm_sandbox.sandbox.detached.state_dir import Place
+        from llm_sandbox.sandbox.detached.record import check_name, check_tags
+        from llm_sandbox.sandbox.detached.registry import live_records
 
         if namespace is not None:
             check_name(namespace, "namespace")
@@ -272,13 +272,13 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
         Returns:
             The ids of those whose keeper was killed.
         """
-        from llm_sandbox.sandbox.kept.cleaning import clean
+        from llm_sandbox.sandbox.detached.cleanup import clean
 
         return clean()
 
     @classmethod
     def _attach(cls, place: "Place", sandbox_id: str) -> Self:
-        from llm_sandbox.sandbox.kept.start import attach
+        from llm_sandbox.sandbox.detached.start import attach
 
         machine = attach(place, sandbox_id)
         sandbox = cls(machine, machine.facts.env, machine.facts.secrets)

@@ -44,7 +44,7 @@ from llm_sandbox.session.program import Programs, figure_notes
 from llm_sandbox.settings import get_settings
 
 if TYPE_CHECKING:
-    from llm_sandbox.sandbox.kept.machine import KeptMachine
+    from llm_sandbox.sandbox.detached.machine import KeptMachine
     from llm_sandbox.session.kept import Keeping
     from llm_sandbox.session.layers import Layer
 

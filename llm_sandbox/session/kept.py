@@ -9,13 +9,13 @@ from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import NameInUseError, UnsupportedError, ValidationError
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import validate_timeout
-from llm_sandbox.sandbox.kept.codec import decode, encode
-from llm_sandbox.sandbox.kept.machine import KeptMachine
-from llm_sandbox.sandbox.kept.order import KeptSession
-from llm_sandbox.sandbox.kept.place import Place
-from llm_sandbox.sandbox.kept.record import ID, OnExit, check_name
-from llm_sandbox.sandbox.kept.registry import find, find_by_name
-from llm_sandbox.sandbox.kept.start import attach, make
+from llm_sandbox.sandbox.detached.codec import decode, encode
+from llm_sandbox.sandbox.detached.machine import KeptMachine
+from llm_sandbox.sandbox.detached.request import KeptSession
+from llm_sandbox.sandbox.detached.state_dir import Place
+from llm_sandbox.sandbox.detached.record import ID, OnExit, check_name
+from llm_sandbox.sandbox.detached.registry import find, find_by_name
+from llm_sandbox.sandbox.detached.start import attach, make
 from llm_sandbox.secrets.plan import plan_secrets
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.session import BaseSession

@@ -32,7 +32,7 @@ import pytest
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.containers.upkeep.labels import OWNER, Owner
 from llm_sandbox.guest.family import MARKER
-from llm_sandbox.sandbox.kept.place import state_folder
+from llm_sandbox.sandbox.detached.state_dir import state_folder
 from llm_sandbox.session.pool import shared_pool
 from tests.engines import STARTED, docker_answers
 

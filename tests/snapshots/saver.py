@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox import Sandbox
-from llm_sandbox.sandbox.kept.place import state_folder
+from llm_sandbox.sandbox.detached.state_dir import state_folder
 
 if TYPE_CHECKING:
     from llm_sandbox import Snapshot
@@ -68,7 +68,7 @@ def work(how: str) -> None:
 
 def main() -> None:
     # Nothing is forked from a process with threads, and nothing is imported twice.
-    for module in ("sandbox.kept.start", "backends.bubblewrap.backend", "backends.docker.backend"):
+    for module in ("sandbox.detached.start", "backends.bubblewrap.backend", "backends.docker.backend"):
         importlib.import_module(f"llm_sandbox.{module}")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     os.write(1, b"ready\n")

@@ -10,7 +10,7 @@ from llm_sandbox.adapters.modal.calls import Function
 from llm_sandbox.adapters.modal.configuration import refuse
 from llm_sandbox.adapters.modal.exception import InvalidError, NotFoundError
 from llm_sandbox.sandbox import Sandbox as Machine
-from llm_sandbox.sandbox.kept.place import state_folder
+from llm_sandbox.sandbox.detached.state_dir import state_folder
 
 __all__ = ["ANY_APP", "App", "namespace_of", "refuse_environment"]
 

@@ -30,7 +30,7 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
 )
 from llm_sandbox.limits import Limits
-from tests.kept.conftest import ROOT, until
+from tests.detached.conftest import ROOT, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

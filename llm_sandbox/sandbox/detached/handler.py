@@ -14,14 +14,14 @@ from llm_sandbox.backends.base import Ending, Exit, RawKernel
 from llm_sandbox.exceptions import BackendError, ContainerGoneError, SandboxError
 from llm_sandbox.guest.control import ControlChannel, Message
 from llm_sandbox.guest.ends import open_pipe
-from llm_sandbox.sandbox.kept.codec import decode, encode
-from llm_sandbox.sandbox.kept.kernel import SessionKernel
-from llm_sandbox.sandbox.kept.line import peer_of
-from llm_sandbox.sandbox.kept.network import answer
-from llm_sandbox.sandbox.kept.programs import Follower, Program
+from llm_sandbox.sandbox.detached.codec import decode, encode
+from llm_sandbox.sandbox.detached.kernel import SessionKernel
+from llm_sandbox.sandbox.detached.client import peer_of
+from llm_sandbox.sandbox.detached.network import answer
+from llm_sandbox.sandbox.detached.programs import Follower, Program
 
 if TYPE_CHECKING:
-    from llm_sandbox.sandbox.kept.keeper import Keeper
+    from llm_sandbox.sandbox.detached.daemon import Keeper
 
 __all__ = ["ServedClient"]
 

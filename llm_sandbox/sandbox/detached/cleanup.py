@@ -5,9 +5,9 @@ import logging
 
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import SandboxError
-from llm_sandbox.sandbox.kept.place import Place
-from llm_sandbox.sandbox.kept.record import Record
-from llm_sandbox.sandbox.kept.registry import sweep
+from llm_sandbox.sandbox.detached.state_dir import Place
+from llm_sandbox.sandbox.detached.record import Record
+from llm_sandbox.sandbox.detached.registry import sweep
 from llm_sandbox.sandbox.snapshots import sweep_snapshots
 
 __all__ = ["clean"]

@@ -23,10 +23,10 @@ from llm_sandbox.backends.base import (
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.exceptions import BackendError, ContainerGoneError
 from llm_sandbox.limits import Limits
-from llm_sandbox.sandbox.kept.codec import decode, encode
-from llm_sandbox.sandbox.kept.line import Line
-from llm_sandbox.sandbox.kept.network import KeptNetwork
-from llm_sandbox.sandbox.kept.order import Claim, Facts
+from llm_sandbox.sandbox.detached.codec import decode, encode
+from llm_sandbox.sandbox.detached.client import Line
+from llm_sandbox.sandbox.detached.network import KeptNetwork
+from llm_sandbox.sandbox.detached.request import Claim, Facts
 
 __all__ = ["KeptMachine"]
 

@@ -10,7 +10,7 @@ from llm_sandbox.sandbox.network import SandboxNetwork
 from llm_sandbox.sandbox.tunnels import Tunnel
 
 if TYPE_CHECKING:
-    from llm_sandbox.sandbox.kept.machine import KeptMachine
+    from llm_sandbox.sandbox.detached.machine import KeptMachine
 
 __all__ = ["KeptNetwork", "answer"]
 

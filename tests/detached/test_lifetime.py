@@ -27,8 +27,8 @@ from llm_sandbox.exceptions import (
     ProcessNotFoundError,
     SessionClosedError,
 )
-from llm_sandbox.sandbox.kept import machine as kept_machine
-from tests.kept.conftest import until
+from llm_sandbox.sandbox.detached import machine as kept_machine
+from tests.detached.conftest import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

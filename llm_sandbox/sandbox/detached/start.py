@@ -26,12 +26,12 @@ from llm_sandbox.exceptions import (
 )
 from llm_sandbox.guest.control import ControlChannel
 from llm_sandbox.network import Network
-from llm_sandbox.sandbox.kept.codec import decode, encode
-from llm_sandbox.sandbox.kept.line import Line, connect
-from llm_sandbox.sandbox.kept.machine import KeptMachine
-from llm_sandbox.sandbox.kept.order import Facts, KeptSession, Order
-from llm_sandbox.sandbox.kept.place import Place
-from llm_sandbox.sandbox.kept.record import OnExit
+from llm_sandbox.sandbox.detached.codec import decode, encode
+from llm_sandbox.sandbox.detached.client import Line, connect
+from llm_sandbox.sandbox.detached.machine import KeptMachine
+from llm_sandbox.sandbox.detached.request import Facts, KeptSession, Order
+from llm_sandbox.sandbox.detached.state_dir import Place
+from llm_sandbox.sandbox.detached.record import OnExit
 from llm_sandbox.sandbox.readiness import ReadinessFacts
 from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.secrets.plan import SecretPlan
@@ -205,7 +205,7 @@ def _launch(far: socket.socket, log: BinaryIO) -> None:
         "if os.fork(): os._exit(0)\n"
         "os.setsid()\n"
         f"if {folder!r} not in sys.path: sys.path.insert(0, {folder!r})\n"
-        "from llm_sandbox.sandbox.kept.process import main\n"
+        "from llm_sandbox.sandbox.detached.process import main\n"
         f"main({far.fileno()})\n"
     )
     known = _PASSED_ON | {CONFIG, *variables_of(Settings.names()).values()}

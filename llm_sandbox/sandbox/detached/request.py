@@ -8,7 +8,7 @@ from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.terminals import Terminal
 from llm_sandbox.network import Network
-from llm_sandbox.sandbox.kept.record import OnExit
+from llm_sandbox.sandbox.detached.record import OnExit
 from llm_sandbox.sandbox.readiness import ReadinessFacts
 from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.secrets.plan import SecretPlan

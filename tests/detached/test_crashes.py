@@ -26,8 +26,8 @@ from llm_sandbox.backends.containers.backend import ContainerBackend
 from llm_sandbox.backends.containers.upkeep.census import take_census
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import BackendError
-from tests.kept import killed
-from tests.kept.conftest import ROOT, until
+from tests.detached import killed
+from tests.detached.conftest import ROOT, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -212,7 +212,7 @@ def test_clients_that_are_killed_leave_nothing(
         lasting.check("true")
         before = len(os.listdir(descriptors))
         killer = Killer(
-            client("from tests.kept.killed import main; main()"), activity, backend, word
+            client("from tests.detached.killed import main; main()"), activity, backend, word
         )
         for roles in waves(ROLES[backend]):
             assert not still(killer.kill(roles)), roles
@@ -237,7 +237,7 @@ def test_clients_that_are_killed_leave_nothing(
 def test_what_a_killed_client_leaves_is_seen(client: Callable[[str], Any], registry: Any) -> None:
     """The control: a sandbox that was to be kept is left, by every way of looking."""
     killer = Killer(
-        client("from tests.kept.killed import main; main()"), "exec", "bubblewrap", "left"
+        client("from tests.detached.killed import main; main()"), "exec", "bubblewrap", "left"
     )
     killer.kill(["leaving"])
     (sandbox,) = Sandbox.list()

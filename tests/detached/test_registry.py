@@ -17,7 +17,7 @@ import pytest
 from llm_sandbox import Sandbox, SecurityError, ValidationError
 from llm_sandbox.exceptions import NameInUseError, SandboxNotFoundError
 from llm_sandbox.guest.control import ControlChannel
-from tests.kept.conftest import until
+from tests.detached.conftest import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ import pytest
 
 from llm_sandbox import Sandbox, SandboxError
 from llm_sandbox.exceptions import NameInUseError, SandboxNotFoundError
-from tests.kept.conftest import until
+from tests.detached.conftest import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,8 +8,8 @@ import socket
 
 from llm_sandbox.exceptions import BackendError, SandboxError
 from llm_sandbox.guest.control import ControlChannel
-from llm_sandbox.sandbox.kept.codec import decode, encode
-from llm_sandbox.sandbox.kept.keeper import Keeper
+from llm_sandbox.sandbox.detached.codec import decode, encode
+from llm_sandbox.sandbox.detached.daemon import Keeper
 
 __all__ = ["main"]
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from llm_sandbox.exceptions import NameInUseError, SandboxNotFoundError, ValidationError
-from llm_sandbox.sandbox.kept.place import Place
-from llm_sandbox.sandbox.kept.record import ID, Record
+from llm_sandbox.sandbox.detached.state_dir import Place
+from llm_sandbox.sandbox.detached.record import ID, Record
 
 __all__ = [
     "Registration",

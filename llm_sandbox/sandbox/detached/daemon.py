@@ -15,14 +15,14 @@ from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import KernelNotReadyError, SandboxError
 from llm_sandbox.guest.control import ControlChannel
 from llm_sandbox.sandbox.delivery import deliver
-from llm_sandbox.sandbox.kept.kernel import SessionKernel
-from llm_sandbox.sandbox.kept.line import peer_of
-from llm_sandbox.sandbox.kept.order import Facts, Order
-from llm_sandbox.sandbox.kept.place import Place
-from llm_sandbox.sandbox.kept.programs import Program, Programs
-from llm_sandbox.sandbox.kept.record import Record
-from llm_sandbox.sandbox.kept.registry import register
-from llm_sandbox.sandbox.kept.served import ServedClient
+from llm_sandbox.sandbox.detached.kernel import SessionKernel
+from llm_sandbox.sandbox.detached.client import peer_of
+from llm_sandbox.sandbox.detached.request import Facts, Order
+from llm_sandbox.sandbox.detached.state_dir import Place
+from llm_sandbox.sandbox.detached.programs import Program, Programs
+from llm_sandbox.sandbox.detached.record import Record
+from llm_sandbox.sandbox.detached.registry import register
+from llm_sandbox.sandbox.detached.handler import ServedClient
 from llm_sandbox.sandbox.network import SandboxNetwork
 from llm_sandbox.sandbox.process import spools_of
 from llm_sandbox.sandbox.snapshots import create_from, saves_file_systems

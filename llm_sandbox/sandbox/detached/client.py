@@ -24,8 +24,8 @@ from typing import Any
 from llm_sandbox.backends.base import Ending, Exit
 from llm_sandbox.exceptions import BackendError, ContainerGoneError, SandboxError, SecurityError
 from llm_sandbox.guest.control import ControlChannel
-from llm_sandbox.sandbox.kept.codec import decode
-from llm_sandbox.sandbox.kept.place import Place
+from llm_sandbox.sandbox.detached.codec import decode
+from llm_sandbox.sandbox.detached.state_dir import Place
 
 __all__ = ["Answer", "Line", "connect", "peer_of"]
 

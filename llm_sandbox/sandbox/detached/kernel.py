@@ -17,7 +17,7 @@ from collections.abc import Callable
 from llm_sandbox.backends.base import Machine, RawKernel
 from llm_sandbox.exceptions import SandboxError, SessionBusyError
 from llm_sandbox.guest import frames
-from llm_sandbox.sandbox.kept.order import Claim
+from llm_sandbox.sandbox.detached.request import Claim
 
 __all__ = ["SessionKernel"]
 
