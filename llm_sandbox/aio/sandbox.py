@@ -152,7 +152,7 @@ class AsyncSandbox:
 
     @classmethod
     async def attach(cls, id: str) -> Self:
-        """Return a handle of a living sandbox that has a keeper; see `Sandbox.attach`."""
+        """Return a handle of a living sandbox that has a daemon; see `Sandbox.attach`."""
         return cls(await in_thread_quickly(Sandbox.attach, id))
 
     @classmethod
@@ -169,7 +169,7 @@ class AsyncSandbox:
 
     @classmethod
     async def gc(cls) -> builtins.list[str]:
-        """Remove what sandboxes have left whose keeper was killed; see `Sandbox.gc`."""
+        """Remove what sandboxes have left whose daemon was killed; see `Sandbox.gc`."""
         return await in_thread_quickly(Sandbox.gc)
 
     async def update_limits(self, **limits: Unpack[LimitOptions]) -> Limits:

@@ -214,19 +214,19 @@ def cp(
 
 def records() -> "list[Record]":
     """The kept sandboxes that live, newest first."""
-    from llm_sandbox.sandbox.detached.state_dir import Place
     from llm_sandbox.sandbox.detached.registry import live_records
+    from llm_sandbox.sandbox.detached.state_dir import StateDir
 
-    with Place() as place:
+    with StateDir() as place:
         return live_records(place)
 
 
 def _print_last_output(which: str, namespace: str) -> bool:
     """Print what an ended sandbox has left; False where a living one is meant, or none."""
-    from llm_sandbox.sandbox.detached.state_dir import Place
     from llm_sandbox.sandbox.detached.registry import find_ended, last_output
+    from llm_sandbox.sandbox.detached.state_dir import StateDir
 
-    with exit_codes(), Place() as place:
+    with exit_codes(), StateDir() as place:
         ended = find_ended(place, which, namespace)
         if ended is None or _is_alive(which, namespace):
             return False

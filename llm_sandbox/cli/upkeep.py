@@ -206,7 +206,7 @@ def clean_up(
         print(json.dumps(shown, indent=2))
     else:
         for one in lost:
-            print(f"removed what was left of {one}, whose keeper was killed")
+            print(f"removed what was left of {one}, whose daemon was killed")
         _print_rows([_verdict_row(verdict, dry_run) for verdict in verdicts])
         removed = sum(verdict.remove for verdict in verdicts)
         would = "would be " if dry_run else ""

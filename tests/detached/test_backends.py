@@ -111,7 +111,7 @@ def test_another_process_goes_on(made: tuple[str, list[str]], registry: Any) -> 
 def test_a_killed_keeper_takes_all_with_it(made: tuple[str, list[str]], registry: Any) -> None:
     _, (sandbox_id, _, _) = made
     sandbox = Sandbox.attach(sandbox_id)
-    os.kill(registry.keeper_of(sandbox), signal.SIGKILL)
+    os.kill(registry.daemon_of(sandbox), signal.SIGKILL)
     assert until(lambda: sandbox.poll() == 137)
     assert sandbox.end_reason == "gone"
     assert Sandbox.list() == []
