@@ -44,9 +44,9 @@ from llm_sandbox.session.program import Programs, figure_notes
 from llm_sandbox.settings import get_settings
 
 if TYPE_CHECKING:
+    from llm_sandbox.packages.store import Layer
     from llm_sandbox.sandbox.detached.machine import DetachedMachine
     from llm_sandbox.session.kept import Keeping
-    from llm_sandbox.session.layers import Layer
 
 __all__ = ["Interpreter"]
 
@@ -233,7 +233,7 @@ class Interpreter:
             return wait_for_kernel(client) if sure else client
         except KernelNotReadyError as error:
             if self._config.persistent:
-                from llm_sandbox.session.libraries import start_with_packages
+                from llm_sandbox.packages.libraries import start_with_packages
 
                 return start_with_packages(
                     self._backend, self.machine, self._start, error, _OTHERWISE

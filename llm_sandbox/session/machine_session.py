@@ -44,8 +44,8 @@ from llm_sandbox.session.recording import Recorder
 from llm_sandbox.session.turn import Turns
 
 if TYPE_CHECKING:
+    from llm_sandbox.packages.libraries import Libraries
     from llm_sandbox.session.kept import Keeping
-    from llm_sandbox.session.libraries import Libraries
     from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["MachineSession"]
@@ -171,7 +171,7 @@ class MachineSession:
 
     def _ready_libraries(self, interpreter: Interpreter) -> "Libraries":
         if self._libraries is None:
-            from llm_sandbox.session.libraries import Libraries
+            from llm_sandbox.packages.libraries import Libraries
 
             self._libraries = Libraries(
                 self._backend, self.language_handler, interpreter.machine, self.sandbox.files

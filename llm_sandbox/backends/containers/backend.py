@@ -35,10 +35,10 @@ from llm_sandbox.backends.containers.volumes.layers import (
 )
 from llm_sandbox.backends.containers.volumes.runtime import Runtime, describe_runtime
 from llm_sandbox.backends.hardening.seccomp import build_filter
-from llm_sandbox.backends.layers import LayerPlace
+from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts, writes_to_host
+from llm_sandbox.backends.process_hooks import register
 from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
-from llm_sandbox.backends.registered import register
 from llm_sandbox.backends.supervised import SupervisedMachine, resource_limits
 from llm_sandbox.exceptions import BackendError, SandboxError, UnsupportedError
 from llm_sandbox.guest.control import Message
@@ -49,7 +49,7 @@ __all__ = ["ContainerBackend"]
 _MOST_LIKELY_TO_DIE = 1000
 
 
-class _House:
+class _ContainerHost:
     """One container's supervisor with its one machine."""
 
     def __init__(self, launch: ContainerLaunch | AttachedLaunch, backend: str) -> None:
@@ -98,7 +98,7 @@ class ContainerBackend(Backend):
         self._engine_of: ContainerBackend | None = None
         self._volume: GuestVolume | None = None
         self._layers: LayersVolume | None = None
-        self._houses: weakref.WeakSet[_House] = weakref.WeakSet()
+        self._hosts: weakref.WeakSet[_ContainerHost] = weakref.WeakSet()
         register(self)
 
     def _forget(self) -> None:
@@ -107,7 +107,7 @@ class ContainerBackend(Backend):
         self._engine = None
         self._volume = None
         self._layers = None
-        self._houses = weakref.WeakSet()
+        self._hosts = weakref.WeakSet()
 
     def connect(self) -> Engine:
         """Reach the engine.
@@ -160,10 +160,10 @@ class ContainerBackend(Backend):
         volume.ensure(image.id)
         self._layers_volume().ensure(image.id)
         with hold_volumes(spec.mounts) as held:
-            house, launch = self._launch(image, runtime, arguments, asked)
-            house.holds = held
+            host, launch = self._launch(image, runtime, arguments, asked)
+            host.holds = held
             return self._furnish(
-                house,
+                host,
                 spec,
                 self._isolation(arguments),
                 Origin(
@@ -184,7 +184,7 @@ class ContainerBackend(Backend):
 
     def _launch(
         self, image: ResolvedImage, runtime: Runtime, arguments: CreateArguments, asked: AskedMounts
-    ) -> tuple[_House, ContainerLaunch]:
+    ) -> tuple[_ContainerHost, ContainerLaunch]:
         """Start a container, and have its mounts as they are to be before any code runs."""
         command = supervisor_command(runtime.command, spec=arguments.spec)
         launch = ContainerLaunch(
@@ -196,18 +196,18 @@ class ContainerBackend(Backend):
             mounted=arguments.mount_points if SNAPSHOT in image.labels else (),
         )
         try:
-            house = _House(launch, self.name)
+            host = _ContainerHost(launch, self.name)
         except BackendError:
             # Its volume may be incomplete after a crash, or empty after another program's `gc`.
             if not self._guest_volume().repair(image.id):
                 raise
-            house = _House(launch, self.name)
+            host = _ContainerHost(launch, self.name)
         try:
             asked.map_owners(launch.container)
         except BaseException:
-            house.connection.close()
+            host.connection.close()
             raise
-        return house, launch
+        return host, launch
 
     def _isolation(self, arguments: CreateArguments) -> Isolation:
         return Isolation(self.name, "container", arguments.controls())
@@ -219,7 +219,7 @@ class ContainerBackend(Backend):
         runtime = describe_runtime(self.engine.architecture)
         launch = AttachedLaunch(existing, runtime, spec)
         return self._furnish(
-            _House(launch, self.name),
+            _ContainerHost(launch, self.name),
             spec,
             existing.isolation(),
             Origin(
@@ -239,34 +239,34 @@ class ContainerBackend(Backend):
 
     def _furnish(
         self,
-        house: _House,
+        host: _ContainerHost,
         spec: MachineSpec,
         isolation: Isolation,
         origin: Origin,
         confinement: Mapping[str, Any],
     ) -> ContainerMachine:
         def gone(machine: SupervisedMachine) -> None:
-            house.connection.close()
-            house.leave()
-            while house.holds:
-                os.close(house.holds.pop())
+            host.connection.close()
+            host.leave()
+            while host.holds:
+                os.close(host.holds.pop())
 
         try:
             machine = self.machine_type(
-                house.connection,
+                host.connection,
                 spec,
                 isolation,
                 origin=origin,
                 confinement=confinement,
-                loaded=house.zygote_loaded,
+                loaded=host.zygote_loaded,
                 on_destroyed=gone,
             )
         except BaseException:
-            house.connection.close()
+            host.connection.close()
             raise
-        house.machine = machine
+        host.machine = machine
         with self._lock:
-            self._houses.add(house)
+            self._hosts.add(host)
         return machine
 
     def _confinement(self, spec: MachineSpec, arguments: CreateArguments) -> dict[str, Any]:
@@ -310,7 +310,7 @@ class ContainerBackend(Backend):
                 self._layers = LayersVolume(self.engine)
             return self._layers
 
-    def layers(self, machine: Machine) -> LayerPlace:
+    def layers(self, machine: Machine) -> LayerLocation:
         images = machine.images
         if images is None:
             raise UnsupportedError("installing libraries as layers", self.name)
@@ -329,14 +329,14 @@ class ContainerBackend(Backend):
                 variant=variant,
                 fresh_machine=self._of_image(origin.image).create,
             )
-            return LayerPlace(origin.guest, attached)
+            return LayerLocation(origin.guest, attached)
         image = ContainerLayers(
             self._layers_volume(),
             *images,
             variant=variant,
             fresh_machine=self.create,
         )
-        return LayerPlace(LAYERS_ROOT, image)
+        return LayerLocation(LAYERS_ROOT, image)
 
     def _of_image(self, image: str) -> "ContainerBackend":
         """Return a backend of the same engine whose containers are made from an image."""
@@ -363,10 +363,10 @@ class ContainerBackend(Backend):
     def close(self) -> None:
         """End every sandbox of this process. Called at exit; new ones can be made after."""
         with self._lock:
-            houses, self._houses = list(self._houses), weakref.WeakSet()
-        for house in houses:
-            house.connection.close()
-        for house in houses:
+            hosts, self._hosts = list(self._hosts), weakref.WeakSet()
+        for host in hosts:
+            host.connection.close()
+        for host in hosts:
             with contextlib.suppress(RuntimeError):
-                house.connection.close(wait_s=5.0)
+                host.connection.close(wait_s=5.0)
         wait_until_removed()

@@ -24,9 +24,9 @@ from llm_sandbox.backends.connection import SupervisorConnection
 from llm_sandbox.backends.containers.creation.arguments import CPU_PERIOD_US
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.snapshots import SAVED_SITE, SAVED_WORKDIR, save_container
-from llm_sandbox.backends.overdue import watch_overdue
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.supervised import GuestPaths, SupervisedMachine, guest_command
+from llm_sandbox.backends.watchdog import start_watchdog
 from llm_sandbox.exceptions import (
     BackendError,
     ContainerGoneError,
@@ -185,7 +185,7 @@ class ContainerMachine(SupervisedMachine):
         raw = super()._start(spec, near_in, far_in, wraps=wraps)
         if spec.timeout_s is not None:
             # The deadline is kept inside; a container that was stopped from outside keeps none.
-            watch_overdue(raw.ending, spec.timeout_s, lambda: self._end_overdue(raw))
+            start_watchdog(raw.ending, spec.timeout_s, lambda: self._end_overdue(raw))
         return raw
 
     def _end_overdue(self, raw: RawProcess) -> None:

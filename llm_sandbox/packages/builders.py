@@ -20,9 +20,9 @@ from llm_sandbox.backends.base import Backend, Machine, ProcessSpec
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import SandboxError, UnsupportedError
 from llm_sandbox.limits import Deadline
-from llm_sandbox.session.installation import Installation, Place, Progress, Started
-from llm_sandbox.session.pip_settings import CarriedSettings, PipSettings
-from llm_sandbox.session.target_python import TargetPython
+from llm_sandbox.packages.pip import Installation, Place, Progress, Started
+from llm_sandbox.packages.pip_settings import CarriedSettings, PipSettings
+from llm_sandbox.packages.target_python import TargetPython
 
 __all__ = [
     "Builder",

@@ -8,7 +8,7 @@ import pytest
 
 from llm_sandbox import create_session
 from llm_sandbox.guest.installers import refuse_installation
-from llm_sandbox.session.distribution_names import suggest
+from llm_sandbox.packages.distribution_names import suggest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

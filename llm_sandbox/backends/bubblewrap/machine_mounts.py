@@ -12,13 +12,13 @@ from llm_sandbox.backends.mounts import HostMount, find_mounts, sizes
 from llm_sandbox.exceptions import UnsupportedError
 from llm_sandbox.mounts import Mount
 
-__all__ = ["Mounted"]
+__all__ = ["MachineMounts"]
 
 _STAGE = "/run/llm-sandbox"
 """Where bubblewrap puts folders, from where a machine takes them once its own places are there."""
 
 
-class Mounted:
+class MachineMounts:
     """The mounts of one machine.
 
     As an ordinary user's, a sandbox is that user outside and needs nothing more. Root's sandboxes

@@ -9,14 +9,14 @@ from collections.abc import Callable
 
 from llm_sandbox.backends.base import Ending
 
-__all__ = ["watch_overdue"]
+__all__ = ["start_watchdog"]
 
 _GRACE_S = 2.0
 
 _Entry = tuple[float, int, Ending, Callable[[], None]]
 
 
-class _Watch:
+class _Watchdog:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._entries: list[_Entry] = []
@@ -28,7 +28,7 @@ class _Watch:
             heapq.heappush(self._entries, (when, next(self._numbers), ending, act))
             if self._thread is None:
                 self._thread = threading.Thread(
-                    target=self._work, name="llm-sandbox-overdue", daemon=True
+                    target=self._work, name="llm-sandbox-watchdog", daemon=True
                 )
                 self._thread.start()
             elif self._entries[0][0] == when:
@@ -49,22 +49,22 @@ class _Watch:
                     self._changed.wait(left)
                     continue
                 heapq.heappop(self._entries)
-            threading.Thread(target=act, name="llm-sandbox-end-overdue", daemon=True).start()
+            threading.Thread(target=act, name="llm-sandbox-watchdog-action", daemon=True).start()
             del ending, act
 
 
-_watch = _Watch()
+_watchdog = _Watchdog()
 
 
 def _renew() -> None:
-    global _watch
-    _watch = _Watch()
+    global _watchdog
+    _watchdog = _Watchdog()
 
 
 os.register_at_fork(after_in_child=_renew)
 
 
-def watch_overdue(ending: Ending, within_s: float, act: Callable[[], None]) -> None:
+def start_watchdog(ending: Ending, within_s: float, act: Callable[[], None]) -> None:
     """Have something done, in a thread of its own, about what does not end in time.
 
     Args:
@@ -72,4 +72,4 @@ def watch_overdue(ending: Ending, within_s: float, act: Callable[[], None]) -> N
         within_s: Seconds from now that it should take; 2 more are granted.
         act: What is done.
     """
-    _watch.add(time.monotonic() + within_s + _GRACE_S, ending, act)
+    _watchdog.add(time.monotonic() + within_s + _GRACE_S, ending, act)

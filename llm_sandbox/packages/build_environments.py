@@ -18,11 +18,11 @@ from llm_sandbox.exceptions import LaunchError, LibraryInstallationError
 from llm_sandbox.language_handlers.package_settings import Carrier
 from llm_sandbox.language_handlers.packages import Packages
 from llm_sandbox.limits import Deadline, Limits
+from llm_sandbox.packages.links import replace_links
+from llm_sandbox.packages.pip import Progress
+from llm_sandbox.packages.processes import LARGEST_LAYER, Started, ToolRun
+from llm_sandbox.packages.unpacking import Unpacker
 from llm_sandbox.sandbox.sandbox import Sandbox
-from llm_sandbox.session.installation import Progress
-from llm_sandbox.session.layer_links import replace_links
-from llm_sandbox.session.tools import LARGEST_LAYER, Started, ToolRun
-from llm_sandbox.session.unpacking import Unpacker
 
 __all__ = ["BUILD_LIMITS", "HostPlace", "Job", "MachinePlace", "SharedPlace"]
 

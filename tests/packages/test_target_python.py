@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from llm_sandbox.session.target_python import PROBE, read_target, same_version
+from llm_sandbox.packages.target_python import PROBE, read_target, same_version
 
 
 def facts(**changed: Any) -> str:

@@ -28,15 +28,15 @@ from pathlib import Path
 from typing import Any
 
 from llm_sandbox.backends.base import Backend
-from llm_sandbox.backends.layers import LayerPlace
+from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.python_environment import LAYERS_ROOT
 from llm_sandbox.exceptions import SandboxTimeoutError
 from llm_sandbox.language_handlers.packages import Packages
 from llm_sandbox.limits import Deadline
-from llm_sandbox.session.environments import Environment, LanguageEnvironment, LayerEnvironment
-from llm_sandbox.session.installation import Progress
-from llm_sandbox.session.layer_builder import Builder, builder_for
-from llm_sandbox.session.layer_seal import LAYER_FORMAT, seal
+from llm_sandbox.packages.builders import Builder, builder_for
+from llm_sandbox.packages.pip import Progress
+from llm_sandbox.packages.seal import LAYER_FORMAT, seal
+from llm_sandbox.packages.targets import Environment, LanguageEnvironment, LayerEnvironment
 from llm_sandbox.terminal import announce
 
 __all__ = ["Layer", "LayerStore", "open_language_store", "open_store"]
@@ -234,7 +234,7 @@ class LayerStore:
 
 
 def open_language_store(
-    packages: Packages, backend: Backend, place: LayerPlace
+    packages: Packages, backend: Backend, place: LayerLocation
 ) -> tuple[LayerStore, Builder]:
     """Return the store of layers for a language beside Python, and what builds them.
 
@@ -243,7 +243,7 @@ def open_language_store(
         backend: The machine's.
         place: Where the machine finds layers.
     """
-    from llm_sandbox.session.language_builder import LanguageBuilder
+    from llm_sandbox.packages.language_builder import LanguageBuilder
     from llm_sandbox.settings import get_settings
 
     image = place.image.image if place.image is not None else ""
@@ -253,7 +253,7 @@ def open_language_store(
     return store, LanguageBuilder(packages, backend, place)
 
 
-def open_store(backend: Backend, place: LayerPlace | None = None) -> tuple[LayerStore, Builder]:
+def open_store(backend: Backend, place: LayerLocation | None = None) -> tuple[LayerStore, Builder]:
     """Return the store of layers for the Python of a machine, and what builds them.
 
     Args:
@@ -270,7 +270,7 @@ def open_store(backend: Backend, place: LayerPlace | None = None) -> tuple[Layer
         builder = builder_for(backend)
         guest_root = LAYERS_ROOT if place is None else place.guest_root
         return LayerStore(root, guest_root=guest_root), builder
-    from llm_sandbox.session.image_python import ImageBuilder, ImagePython
+    from llm_sandbox.packages.image_python import ImageBuilder, ImagePython
 
     target = ImagePython(place.image, root.with_name(f"{root.name}-index") / "images").target()
     environment = Environment(target, place.image.image)

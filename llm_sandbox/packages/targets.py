@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.language_handlers.packages import Packages
 from llm_sandbox.language_handlers.python.handler import PythonHandler
-from llm_sandbox.session.target_python import TargetPython, canonical_name
+from llm_sandbox.packages.target_python import TargetPython, canonical_name
 
 __all__ = ["Environment", "LanguageEnvironment", "LayerEnvironment", "find_distributions"]
 

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from llm_sandbox.session.tar_reading import Stream
+from llm_sandbox.packages.tar_archive import Stream
 
 __all__ = ["open_files"]
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from llm_sandbox.exceptions import LibraryInstallationError
-from llm_sandbox.session.layer_links import replace_links
-from llm_sandbox.session.tar_reading import read_tar
-from llm_sandbox.session.unpacking import Unpacker
+from llm_sandbox.packages.links import replace_links
+from llm_sandbox.packages.tar_archive import read_tar
+from llm_sandbox.packages.unpacking import Unpacker
 
 if TYPE_CHECKING:
     from pathlib import Path

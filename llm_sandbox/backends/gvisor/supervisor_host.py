@@ -9,19 +9,19 @@ from pathlib import Path
 from llm_sandbox.backends import python_environment as environment
 from llm_sandbox.backends.base import KernelSpec, MachineSpec, RawKernel
 from llm_sandbox.backends.connection import SupervisorConnection
-from llm_sandbox.backends.gvisor import keeper
+from llm_sandbox.backends.gvisor import launcher
 from llm_sandbox.backends.gvisor.binary import Runsc
 from llm_sandbox.backends.gvisor.bundle import TRUSTED_HOME, SharedFolder, configuration
 from llm_sandbox.backends.gvisor.launch import launch_in_gvisor
+from llm_sandbox.backends.hardening.cgroup_removal import remove_group
 from llm_sandbox.backends.hardening.cgroups import Cgroup, CgroupTree
-from llm_sandbox.backends.hardening.removal import remove_group
 from llm_sandbox.backends.host_root import describe_root
 from llm_sandbox.backends.supervised import GuestPaths, SupervisedMachine, guest_command
 from llm_sandbox.guest.control import Message
 from llm_sandbox.limits import Limits
 from llm_sandbox.settings import Preload, get_settings
 
-__all__ = ["BUILD_ROOT", "Building", "GvisorMachine", "House", "base_env"]
+__all__ = ["BUILD_ROOT", "Building", "GvisorHost", "GvisorMachine", "base_env"]
 
 _LOWEST_USER = 1_700_000_000
 """Root's sandboxes run as users from here up, each as its own: no account and no subordinate range
@@ -50,7 +50,7 @@ class Building:
     binds: Mapping[str, str]
 
 
-class House:
+class GvisorHost:
     """Starts a sandbox for one machine.
 
     Args:
@@ -99,14 +99,16 @@ class House:
         layout = describe_root(network=spec.network == "open", layers=None)
         layout.folders += [spec.workdir, environment.LAYERS_ROOT, "/proc", "/sys", "/dev"]
         layout.folders.append("/tmp")  # noqa: S108 - inside
-        shared = [SharedFolder(environment.LAYERS_ROOT, keeper.LAYERS, str(layers))]
+        shared = [SharedFolder(environment.LAYERS_ROOT, launcher.LAYERS, str(layers))]
         user = _new_user()
         build = self._building
         if build is not None:
             # A private package index may be known by this file alone.
             layout.binds.update({"/etc/hosts": "/etc/hosts", **build.binds})
             layout.folders.append(BUILD_ROOT)
-            shared.append(SharedFolder(BUILD_ROOT, keeper.BUILD, str(build.staging), writable=True))
+            shared.append(
+                SharedFolder(BUILD_ROOT, launcher.BUILD, str(build.staging), writable=True)
+            )
             if os.geteuid() == 0:
                 os.chown(build.staging, user, user)
         joined: list[int] = []
@@ -116,7 +118,7 @@ class House:
         zygote = [*self._zygote_words()[1:], self._preload, "0"] if spec.for_kernel else None
         work = {"env": _ZYGOTE_VARIABLES, "zygote": zygote, "folders": None}
         command = guest_command(self.paths, "container.main", work, isolated_site=True)
-        text = keeper.plan(
+        text = launcher.plan(
             runsc=str(self._runsc.path),
             flags=[
                 "--rootless",
@@ -124,7 +126,7 @@ class House:
                 f"--network={'none' if spec.network == 'blocked' else 'host'}",
             ],
             name=name,
-            configuration=configuration(spec, command, root=keeper.ROOT, shared=shared),
+            configuration=configuration(spec, command, root=launcher.ROOT, shared=shared),
             binds=layout.binds,
             links=layout.links,
             files=layout.files,
@@ -144,7 +146,7 @@ class House:
         elif message["event"] == "gone":
             if self.machine is not None:
                 self.machine.ended(message["reason"])
-            # Done by the keeper already, unless that was killed.
+            # Done by the launcher already, unless that was killed.
             for group in self._cgroups:
                 remove_group(group, _TIDY_UP_S)
         elif message["event"] == "ended" and self.machine is not None:
@@ -202,11 +204,11 @@ def base_env(home: str) -> dict[str, str]:
 class GvisorMachine(SupervisedMachine):
     """A machine whose supervisor starts a zygote of its own for its first kernel."""
 
-    house: House
+    host: GvisorHost
 
     def start_kernel(self, spec: KernelSpec) -> RawKernel:
         if not spec.cold and self.end_reason is None:
-            self.house.start_zygote()
+            self.host.start_zygote()
         # A fork pays for each page that it is first to write to, here many times what it does
         # elsewhere: the first cell shall not.
         return super().start_kernel(replace(spec, warm=True))

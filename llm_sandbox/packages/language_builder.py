@@ -9,23 +9,23 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from llm_sandbox.backends.base import Backend, Machine, MachineSpec
-from llm_sandbox.backends.layers import LayerPlace
+from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import SandboxError, UnsupportedError
 from llm_sandbox.language_handlers.package_settings import Carrier
 from llm_sandbox.language_handlers.packages import Packages
 from llm_sandbox.limits import Deadline
-from llm_sandbox.sandbox.sandbox import Sandbox
-from llm_sandbox.session.installation import Progress
-from llm_sandbox.session.layer_builder import BuildingBackend
-from llm_sandbox.session.layer_links import replace_links
-from llm_sandbox.session.workplaces import (
+from llm_sandbox.packages.build_environments import (
     BUILD_LIMITS,
     HostPlace,
     Job,
     MachinePlace,
     SharedPlace,
 )
+from llm_sandbox.packages.builders import BuildingBackend
+from llm_sandbox.packages.links import replace_links
+from llm_sandbox.packages.pip import Progress
+from llm_sandbox.sandbox.sandbox import Sandbox
 
 __all__ = ["LanguageBuilder"]
 
@@ -46,7 +46,7 @@ class LanguageBuilder:
         place: Where its machine finds layers.
     """
 
-    def __init__(self, packages: Packages, backend: Backend, place: LayerPlace) -> None:
+    def __init__(self, packages: Packages, backend: Backend, place: LayerLocation) -> None:
         self._packages = packages
         self._backend = backend
         self._place = place

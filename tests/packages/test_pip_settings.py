@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llm_sandbox.session.pip_settings import PipSettings
+from llm_sandbox.packages.pip_settings import PipSettings
 
 if TYPE_CHECKING:
     from pathlib import Path

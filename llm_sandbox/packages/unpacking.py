@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from llm_sandbox.exceptions import LibraryInstallationError
-from llm_sandbox.session.debian_archive import open_files
-from llm_sandbox.session.tar_reading import Entry, Stream, read_tar
-from llm_sandbox.session.tools import LARGEST_LAYER
+from llm_sandbox.packages.debian_archive import open_files
+from llm_sandbox.packages.processes import LARGEST_LAYER
+from llm_sandbox.packages.tar_archive import Entry, Stream, read_tar
 
 __all__ = ["Unpacker"]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from llm_sandbox.backends import python_environment as environment
 from llm_sandbox.backends.base import Network
-from llm_sandbox.backends.bubblewrap import privileged
-from llm_sandbox.backends.bubblewrap.mounted import Mounted
+from llm_sandbox.backends.bubblewrap import launcher
+from llm_sandbox.backends.bubblewrap.machine_mounts import MachineMounts
 from llm_sandbox.backends.bubblewrap.root import Layout, arguments
 from llm_sandbox.backends.connection import SupervisorConnection, launch_process
 from llm_sandbox.backends.supervised import SupervisedMachine, guest_command
@@ -17,14 +17,14 @@ from llm_sandbox.guest.control import Message
 if TYPE_CHECKING:
     from llm_sandbox.backends.bubblewrap.backend import BubblewrapBackend
 
-__all__ = ["House", "new_user"]
+__all__ = ["BubblewrapHost", "new_user"]
 
 _LOWEST_USER = 1_600_000_000
 """Root's sandboxes run as users from here up, one for each supervisor: no account and no
 subordinate range has them."""
 
 
-class House:
+class BubblewrapHost:
     """One supervisor with the machines that live in its bubblewrap.
 
     Args:
@@ -32,7 +32,7 @@ class House:
         network: What of one its machines have.
         layout: Their private root.
         user: Root's sandboxes run as this user; None for one that nobody else has.
-        mounted: What its one machine is given besides; None for a house of many.
+        mounts: Mounts of its one machine; None for a host with many machines.
     """
 
     def __init__(
@@ -42,10 +42,10 @@ class House:
         layout: Layout,
         *,
         user: int | None = None,
-        mounted: Mounted | None = None,
+        mounts: MachineMounts | None = None,
     ) -> None:
         self.network = network
-        self._mounted = mounted or Mounted({})
+        self._mounts = mounts or MachineMounts({})
         self._user = new_user() if user is None else user
         self.machines: dict[str, SupervisedMachine] = {}
         self.zygote_started = False
@@ -73,37 +73,37 @@ class House:
         if os.geteuid() != 0:
             words = arguments(layout, network=network, file_fds=descriptors)
             return [str(bwrap.path), *words, *variables, *guest], list(descriptors.values())
-        mapped = self._mounted.mapped(self._user)
+        mapped = self._mounts.mapped(self._user)
         sources = sorted({*layout.binds.values(), *layout.writable.values()})
         staged = Layout(
-            {inside: privileged.STAGED + host for inside, host in layout.binds.items()},
-            {inside: privileged.STAGED + host for inside, host in layout.writable.items()},
+            {inside: launcher.STAGED + host for inside, host in layout.binds.items()},
+            {inside: launcher.STAGED + host for inside, host in layout.writable.items()},
             layout.links,
             layout.files,
             layout.folders,
         )
         for name, folder in mapped.items():
             place = staged.binds if folder.read_only else staged.writable
-            place[folder.target] = privileged.STAGED + name
+            place[folder.target] = launcher.STAGED + name
         program = str(bwrap.path)
         if bwrap.from_wheel:
             # Its library lies beside it, so the folder that holds both is made reachable.
             packages = str(bwrap.path.parents[2])
             sources.append(packages)
-            program = f"{privileged.STAGED}{packages}//{bwrap.path.relative_to(packages)}"
+            program = f"{launcher.STAGED}{packages}//{bwrap.path.relative_to(packages)}"
         words = arguments(staged, network=network, file_fds=descriptors)
-        work = privileged.plan(
+        work = launcher.plan(
             [program, *words, *variables, *guest],
             list(dict.fromkeys(sources)),
             mapped=mapped,
-            exact=[one.source for one in self._mounted.found],
+            exact=[one.source for one in self._mounts.found],
             user=self._user,
             kept_fds=[control, *descriptors.values()],
             cgroups=[str(folder / self.cgroup_name) for folder in self._backend.cgroup_folders()],
         )
         code = (
             f"import sys; sys.path.insert(0, {str(environment.PACKAGE.parent)!r}); "
-            "from llm_sandbox.backends.bubblewrap import privileged; privileged.main()"
+            "from llm_sandbox.backends.bubblewrap import launcher; launcher.main()"
         )
         plan_fd = _text_fd(work)
         words = [sys.executable, "-I", "-S", "-c", code, str(plan_fd)]

@@ -18,8 +18,8 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
     ValidationError,
 )
-from llm_sandbox.session.layer_builder import builder_for
-from llm_sandbox.session.layers import LayerStore
+from llm_sandbox.packages.builders import builder_for
+from llm_sandbox.packages.store import LayerStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

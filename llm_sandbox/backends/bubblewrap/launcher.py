@@ -20,8 +20,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from llm_sandbox.backends.hardening.cgroup_removal import remove_group
 from llm_sandbox.backends.hardening.idmap import MappedFolder, clone, move, open_exactly
-from llm_sandbox.backends.hardening.removal import remove_group
 from llm_sandbox.guest import linux
 
 __all__ = ["STAGED", "main", "plan"]

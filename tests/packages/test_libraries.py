@@ -23,14 +23,14 @@ from llm_sandbox.exceptions import (
     LibraryInstallationError,
     SandboxTimeoutError,
 )
-from llm_sandbox.session.layer_builder import HostBuilder, SandboxBuilder
-from llm_sandbox.session.layers import LayerStore, open_store
+from llm_sandbox.packages.builders import HostBuilder, SandboxBuilder
+from llm_sandbox.packages.store import LayerStore, open_store
 from llm_sandbox.settings import get_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from llm_sandbox.session.layers import Layer
+    from llm_sandbox.packages.store import Layer
 
 NOWHERE = "http://127.0.0.1:9/simple"
 
@@ -313,7 +313,7 @@ def test_two_processes_install_the_same_once(cache: Path) -> None:
     program = """
 import sys
 from llm_sandbox.backends.bubblewrap.backend import BubblewrapBackend
-from llm_sandbox.session.layers import open_store
+from llm_sandbox.packages.store import open_store
 store, builder = open_store(BubblewrapBackend())
 words = []
 layer = store.install(["cowsay"], builder=builder, progress=words.append)
@@ -356,7 +356,7 @@ def test_a_killed_installation_is_cleaned_up_by_the_next(
 ) -> None:
     program = """
 from llm_sandbox.backends.bubblewrap.backend import BubblewrapBackend
-from llm_sandbox.session.layers import open_store
+from llm_sandbox.packages.store import open_store
 store, builder = open_store(BubblewrapBackend())
 store.install(["humanize"], builder=builder)
 """
@@ -433,7 +433,7 @@ def test_the_local_backend_stops_pip_at_the_deadline(tmp_path: Path) -> None:
 def test_an_interrupted_wait_ends_the_installation(cache: Path) -> None:
     program = """
 from llm_sandbox.backends.bubblewrap.backend import BubblewrapBackend
-from llm_sandbox.session.layers import open_store
+from llm_sandbox.packages.store import open_store
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
 store, builder = open_store(BubblewrapBackend())
