@@ -175,6 +175,6 @@ def _backend(machine: DetachedMachine) -> Backend:
     options = machine.info.options
     if options is None:
         return backend
-    from llm_sandbox.backends.containers.bound import bind
+    from llm_sandbox.backends.containers.configured import bind
 
     return bind(cast("ContainerBackend", backend), options)

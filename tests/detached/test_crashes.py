@@ -23,7 +23,7 @@ import pytest
 
 from llm_sandbox import Sandbox, Snapshot
 from llm_sandbox.backends.containers.backend import ContainerBackend
-from llm_sandbox.backends.containers.upkeep.census import take_census
+from llm_sandbox.backends.containers.gc.inventory import list_resources
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import BackendError
 from tests.detached import killed
@@ -121,7 +121,7 @@ def containers(*states: str) -> list[str]:
     assert isinstance(backend, ContainerBackend)
     return [
         one.name
-        for one in take_census(backend.engine)
+        for one in list_resources(backend.engine)
         if one.kind in ("sandbox", "filler") and one.owner_state == "dead"
         if not states or one.state in states
     ]

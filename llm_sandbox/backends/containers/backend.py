@@ -11,21 +11,21 @@ from typing import Any, ClassVar
 
 from llm_sandbox.backends.base import Backend, Isolation, Machine, MachineSpec, Network
 from llm_sandbox.backends.connection import SupervisorConnection
-from llm_sandbox.backends.containers.attached import AttachedLaunch, ExistingContainer
 from llm_sandbox.backends.containers.creation.arguments import (
     MEMORY_ALLOWANCE,
     CreateArguments,
     create_arguments,
 )
-from llm_sandbox.backends.containers.creation.asked_mounts import AskedMounts
+from llm_sandbox.backends.containers.creation.mount_plan import MountPlan
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.existing_container import AttachedLaunch, ExistingContainer
+from llm_sandbox.backends.containers.gc.labels import new_labels
+from llm_sandbox.backends.containers.gc.removal import wait_until_removed
 from llm_sandbox.backends.containers.images.find import Images, ResolvedImage
 from llm_sandbox.backends.containers.launch import ContainerLaunch, supervisor_command
 from llm_sandbox.backends.containers.machine import ContainerMachine, Origin
-from llm_sandbox.backends.containers.saved_images import SNAPSHOT, refuse_expired
-from llm_sandbox.backends.containers.upkeep.labels import new_labels
-from llm_sandbox.backends.containers.upkeep.removal import wait_until_removed
+from llm_sandbox.backends.containers.snapshot_images import SNAPSHOT, reject_expired
 from llm_sandbox.backends.containers.volumes.engine_volume import READ_ONLY
 from llm_sandbox.backends.containers.volumes.guest import GuestVolume
 from llm_sandbox.backends.containers.volumes.layers import (
@@ -54,19 +54,19 @@ class _ContainerHost:
 
     def __init__(self, launch: ContainerLaunch | AttachedLaunch, backend: str) -> None:
         self.machine: ContainerMachine | None = None
-        self.holds: list[int] = []
+        self.held_descriptors: list[int] = []
         """Descriptors that keep its volumes from being removed."""
         self.leave = launch.leave
         self.zygote_loaded = threading.Event()
         self.connection = SupervisorConnection(
             launch,
             backend=backend,
-            on_event=self._hear,
-            channel=launch.handover.near,
+            on_event=self._on_event,
+            channel=launch.control_pair.host_end,
             look=launch.obstacle,
         )
 
-    def _hear(self, message: Message) -> None:
+    def _on_event(self, message: Message) -> None:
         machine = self.machine
         if message["event"] == "zygote" and message["stage"] in ("loaded", "ended"):
             self.zygote_loaded.set()
@@ -151,18 +151,18 @@ class ContainerBackend(Backend):
             return self._attach(spec, self.options.container_id)
         engine = self.engine
         image = Images(engine).resolve(self.options, announce)
-        refuse_expired(image.name, image.labels)
-        asked = AskedMounts(spec, engine, self.options.runtime_configs)
-        arguments = self._arguments(spec, asked)
+        reject_expired(image.name, image.labels)
+        plan = MountPlan(spec, engine, self.options.runtime_configs)
+        arguments = self._arguments(spec, plan)
         spec = arguments.spec
         runtime = describe_runtime(engine.architecture)
         volume = self._guest_volume()
         volume.ensure(image.id)
         self._layers_volume().ensure(image.id)
         with hold_volumes(spec.mounts) as held:
-            host, launch = self._launch(image, runtime, arguments, asked)
-            host.holds = held
-            return self._furnish(
+            host, launch = self._launch(image, runtime, arguments, plan)
+            host.held_descriptors = held
+            return self._make_machine(
                 host,
                 spec,
                 self._isolation(arguments),
@@ -173,7 +173,7 @@ class ContainerBackend(Backend):
                     image.name,
                     saved=image.labels.get(SNAPSHOT, "").split(),
                     memory_allowance=self._memory_allowance(),
-                    changed_root=not arguments.in_force.read_only_root,
+                    changed_root=not arguments.effective.read_only_root,
                 ),
                 self._confinement(spec, arguments),
             )
@@ -183,7 +183,7 @@ class ContainerBackend(Backend):
         return 0 if "mem_limit" in self.options.runtime_configs else MEMORY_ALLOWANCE
 
     def _launch(
-        self, image: ResolvedImage, runtime: Runtime, arguments: CreateArguments, asked: AskedMounts
+        self, image: ResolvedImage, runtime: Runtime, arguments: CreateArguments, plan: MountPlan
     ) -> tuple[_ContainerHost, ContainerLaunch]:
         """Start a container, and have its mounts as they are to be before any code runs."""
         command = supervisor_command(runtime.command, spec=arguments.spec)
@@ -203,7 +203,7 @@ class ContainerBackend(Backend):
                 raise
             host = _ContainerHost(launch, self.name)
         try:
-            asked.map_owners(launch.container)
+            plan.map_owners(launch.container)
         except BaseException:
             host.connection.close()
             raise
@@ -218,7 +218,7 @@ class ContainerBackend(Backend):
         existing = ExistingContainer(self.engine, container_id, None if user is None else str(user))
         runtime = describe_runtime(self.engine.architecture)
         launch = AttachedLaunch(existing, runtime, spec)
-        return self._furnish(
+        return self._make_machine(
             _ContainerHost(launch, self.name),
             spec,
             existing.isolation(),
@@ -237,7 +237,7 @@ class ContainerBackend(Backend):
             },
         )
 
-    def _furnish(
+    def _make_machine(
         self,
         host: _ContainerHost,
         spec: MachineSpec,
@@ -248,8 +248,8 @@ class ContainerBackend(Backend):
         def gone(machine: SupervisedMachine) -> None:
             host.connection.close()
             host.leave()
-            while host.holds:
-                os.close(host.holds.pop())
+            while host.held_descriptors:
+                os.close(host.held_descriptors.pop())
 
         try:
             machine = self.machine_type(
@@ -283,7 +283,7 @@ class ContainerBackend(Backend):
             "oom_score": _MOST_LIKELY_TO_DIE,
         }
 
-    def _arguments(self, spec: MachineSpec, asked: AskedMounts | None = None) -> CreateArguments:
+    def _arguments(self, spec: MachineSpec, plan: MountPlan | None = None) -> CreateArguments:
         return create_arguments(
             spec,
             self.options,
@@ -294,7 +294,7 @@ class ContainerBackend(Backend):
                 **self._layers_volume().mount,
             },
             facts=self.engine.facts,
-            asked=asked,
+            plan=plan,
         )
 
     def _guest_volume(self) -> GuestVolume:

@@ -33,8 +33,8 @@ def clean() -> list[str]:
 def _remove_container(backend_name: str, machine: str) -> None:
     """Remove a container, if it is ours and its process has ended."""
     from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.upkeep.census import take_census
-    from llm_sandbox.backends.containers.upkeep.sweep import Sweep
+    from llm_sandbox.backends.containers.gc.collector import GarbageCollector
+    from llm_sandbox.backends.containers.gc.inventory import list_resources
 
     with contextlib.suppress(SandboxError):
         backend = get_backend(backend_name)
@@ -42,8 +42,8 @@ def _remove_container(backend_name: str, machine: str) -> None:
             return
         # trust: the id comes from a file; what it names is removed only if its labels say that it
         # is ours and nobody's any more.
-        held = [one for one in take_census(backend.engine) if one.id.startswith(machine)]
+        held = [one for one in list_resources(backend.engine) if one.id.startswith(machine)]
         found = [one for one in held if one.kind == "sandbox"]
-        sweeper = Sweep(backend.engine)
-        for verdict in sweeper.carry_out(sweeper.judge(found)):
-            logger.debug("container %s: %s", verdict.holding.id, verdict.why)
+        sweeper = GarbageCollector(backend.engine)
+        for verdict in sweeper.collect(sweeper.decide(found)):
+            logger.debug("container %s: %s", verdict.resource.id, verdict.why)

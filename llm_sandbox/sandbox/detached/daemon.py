@@ -401,7 +401,7 @@ def _backend(request: CreateRequest) -> Backend:
     if request.options is None:
         return backend
     from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.bound import bind
+    from llm_sandbox.backends.containers.configured import bind
 
     assert isinstance(backend, ContainerBackend)  # noqa: S101 - by whoever gave the request
     return bind(backend, request.options)

@@ -16,22 +16,22 @@ from pathlib import Path
 from typing import Any
 
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.saved_images import (
+from llm_sandbox.backends.containers.gc.labels import (
+    OWNER,
+    STARTED,
+    current_owner,
+    new_labels,
+)
+from llm_sandbox.backends.containers.snapshot_images import (
     BACKEND,
     CREATED,
     EXPIRES,
     SAVING,
     SNAPSHOT,
 )
-from llm_sandbox.backends.containers.upkeep.labels import (
-    OWNER,
-    STARTED,
-    current_owner,
-    new_labels,
-)
 from llm_sandbox.exceptions import ValidationError
 
-__all__ = ["SAVED_SITE", "SAVED_WORKDIR", "SNAPSHOT", "save_container"]
+__all__ = ["SAVED_SITE", "SAVED_WORKDIR", "SNAPSHOT", "commit_container"]
 
 SAVED_WORKDIR = "/var/lib/llm_sandbox/workdir"
 _IMAGE_NAME = re.compile(r"[a-z0-9][a-z0-9._/:-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?")
@@ -40,7 +40,7 @@ _ENGINES_OWN = ("HOME", "HOSTNAME", "PATH", "TERM", "container")
 SAVED_SITE = "/var/lib/llm_sandbox/site"
 
 
-def save_container(
+def commit_container(
     engine: Engine,
     container: str,
     *,

@@ -4,11 +4,17 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from llm_sandbox.backends.containers.creation.host_places import danger_of
-from llm_sandbox.backends.containers.creation.mounts import MountedPlace
+from llm_sandbox.backends.containers.creation.host_paths import path_risk
+from llm_sandbox.backends.containers.creation.mounts import MountPoint
 from llm_sandbox.exceptions import SecurityError
 
-__all__ = ["ADDED_CAPABILITIES", "UNSAFE", "find_dangers", "no_limit", "refuse_dangers"]
+__all__ = [
+    "ADDED_CAPABILITIES",
+    "UNSAFE",
+    "find_unsafe_options",
+    "is_unlimited",
+    "reject_unsafe_options",
+]
 
 ADDED_CAPABILITIES: Final = ("KILL", "SETGID", "SETPCAP", "SETUID", "SYS_PTRACE")
 """What a container's process 1 needs to start code as another user, to tell by its environment what
@@ -63,22 +69,24 @@ _PRESENCE: Final = {
 }
 
 
-def find_dangers(
-    given: Mapping[str, Any], places: Sequence[MountedPlace]
+def find_unsafe_options(
+    given: Mapping[str, Any], mount_points: Sequence[MountPoint]
 ) -> Iterator[tuple[str, object, str]]:
     """The dangerous options among those given: name, value, and why.
 
     Args:
         given: Runtime configs, frozen.
-        places: What they and the mounts put into the file system.
+        mount_points: What they and the mounts put into the file system.
     """
     yield from _openings(given)
     yield from _excesses(given)
-    for place in places:
-        writable = not place.read_only
-        danger = None if place.source is None else danger_of(place.source, writable=writable)
-        if danger is not None:
-            yield place.option, place.source, danger
+    for mount_point in mount_points:
+        writable = not mount_point.read_only
+        risk = (
+            None if mount_point.source is None else path_risk(mount_point.source, writable=writable)
+        )
+        if risk is not None:
+            yield mount_point.option, mount_point.source, risk
 
 
 def _openings(given: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
@@ -94,9 +102,9 @@ def _openings(given: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
     if added:
         yield "cap_add", added, "capabilities are what the kernel asks for before it gives way"
     for option in given.get("security_opt", ()):
-        danger = _wall_taken_away(str(option))
-        if danger is not None:
-            yield "security_opt", option, danger
+        risk = _weakened_protection(str(option))
+        if risk is not None:
+            yield "security_opt", option, risk
 
 
 def _excesses(given: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
@@ -107,17 +115,17 @@ def _excesses(given: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
     if isinstance(score := given.get("oom_score_adj"), int) and score < 0:
         yield "oom_score_adj", score, "the machine would rather end its other programs"
     for name, whole in (("mem_limit", "memory"), ("pids_limit", "process table")):
-        if name in given and no_limit(given[name]):
+        if name in given and is_unlimited(given[name]):
             yield name, given[name], f"without a limit code takes all of the machine's {whole}"
     user = str(given.get("user", "")).partition(":")[0]
     if user == "root" or (user.isdecimal() and int(user) == 0):
         yield "user", given["user"], "code of that user can disturb the process that guards it"
 
 
-def refuse_dangers(
-    dangers: Iterator[tuple[str, object, str]], allowed: Sequence[str]
+def reject_unsafe_options(
+    risks: Iterator[tuple[str, object, str]], allowed: Sequence[str]
 ) -> tuple[str, ...]:
-    """Refuse the first danger that was not allowed by name.
+    """Refuse the first risk that was not allowed by name.
 
     Returns:
         Names of those that were, sorted.
@@ -126,7 +134,7 @@ def refuse_dangers(
         SecurityError: One was not; its hint says how it is allowed.
     """
     accepted = set()
-    for name, value, reason in dangers:
+    for name, value, reason in risks:
         if name not in allowed:
             shown = json.dumps(value, default=list)
             raise SecurityError(
@@ -139,7 +147,7 @@ def refuse_dangers(
     return tuple(sorted(accepted))
 
 
-def no_limit(value: object) -> bool:
+def is_unlimited(value: object) -> bool:
     """Whether a limit's value stands for none: 0 and below, to engines."""
     return str(value).strip().startswith("-") or str(value).strip() == "0"
 
@@ -148,7 +156,7 @@ def _bare(capability: object) -> str:
     return str(capability).upper().removeprefix("CAP_")
 
 
-def _wall_taken_away(option: str) -> str | None:
+def _weakened_protection(option: str) -> str | None:
     name, _, value = option.replace(":", "=", 1).partition("=")
     if value == "unconfined":
         return f"it takes {name} away, one of the walls between the code and the kernel"

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from llm_sandbox.backends.containers.creation.host_writes import origin, write_danger
+from llm_sandbox.backends.containers.creation.writable_host_paths import origin, write_risk
 from llm_sandbox.host.places import user_folder
 from llm_sandbox.settings import get_settings
 
-__all__ = ["danger_of"]
+__all__ = ["path_risk"]
 
 _SYSTEM = {
     "/proc": "it is the machine's kernel interface",
@@ -46,7 +46,7 @@ _OWN_FOLDERS = (
 _SOCKET_REASON = "who reaches the socket of a container engine commands the machine"
 
 
-def danger_of(source: str, *, writable: bool = False) -> str | None:
+def path_risk(source: str, *, writable: bool = False) -> str | None:
     """Say why a path of this machine should not be mounted; None when nothing is known against it.
 
     Links are followed where the path exists here, and so are bind mounts. A path of another machine
@@ -58,7 +58,7 @@ def danger_of(source: str, *, writable: bool = False) -> str | None:
     """
     path = _clean(_resolve(source))
     danger = _read_danger(dict.fromkeys((_clean(source), path, origin(path))))
-    return write_danger(path) if danger is None and writable else danger
+    return write_risk(path) if danger is None and writable else danger
 
 
 def _read_danger(paths: Iterable[str]) -> str | None:

@@ -24,9 +24,9 @@ __all__ = [
     "SNAPSHOT",
     "delete_image",
     "list_images",
-    "refuse_expired",
-    "sweep_images",
-    "times_of",
+    "reject_expired",
+    "remove_expired_images",
+    "snapshot_times",
 ]
 
 SNAPSHOT = "llm-sandbox.snapshot"
@@ -48,7 +48,7 @@ _GOING_S = 15.0
 _LOOK_S = 0.05
 
 
-def times_of(labels: Mapping[str, str]) -> tuple[float, float | None]:
+def snapshot_times(labels: Mapping[str, str]) -> tuple[float, float | None]:
     """When an image was saved, and when it expires, as its labels have it."""
     found: list[float | None] = []
     for label in (CREATED, EXPIRES):
@@ -59,7 +59,7 @@ def times_of(labels: Mapping[str, str]) -> tuple[float, float | None]:
     return found[0] or 0.0, found[1]
 
 
-def refuse_expired(name: str, labels: Mapping[str, str]) -> None:
+def reject_expired(name: str, labels: Mapping[str, str]) -> None:
     """Do nothing unless this is the image of a snapshot whose time to live is over.
 
     What the image says counts: a name of it can be written by anybody.
@@ -68,7 +68,7 @@ def refuse_expired(name: str, labels: Mapping[str, str]) -> None:
         ValidationError: It is.
     """
     if SNAPSHOT in labels:
-        created, expires = times_of(labels)
+        created, expires = snapshot_times(labels)
         Snapshot("", "", "", name, created_at=created, expires_at=expires).check_alive()
 
 
@@ -89,7 +89,7 @@ def list_images(engine: Engine) -> list[Snapshot]:
         if labels.get(SAVING):
             continue
         ref = str(facts["Id"])
-        created, expires = times_of(labels)
+        created, expires = snapshot_times(labels)
         found.append(
             Snapshot(
                 labels.get(BACKEND) or engine.name,
@@ -171,7 +171,7 @@ def _is_used(engine: Engine, ref: str) -> bool:
     return False
 
 
-def sweep_images(engine: Engine) -> list[Snapshot]:
+def remove_expired_images(engine: Engine) -> list[Snapshot]:
     """Remove the snapshots whose time to live is over and that no container uses.
 
     Raises:

@@ -11,14 +11,14 @@ from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.volumes.engine_volume import EngineVolume
 from llm_sandbox.limits import Deadline
 
-__all__ = ["Profiles"]
+__all__ = ["SeccompProfiles"]
 
 _PREFIX = "llm-sandbox-seccomp-"
 _FILE = "profile.json"
 _WAIT_S = 60.0
 
 
-class Profiles:
+class SeccompProfiles:
     """Keeps each profile in a volume of its own, from where the engine reads it by path.
 
     A volume is the one place that both the engine and its clients can reach, also when one of

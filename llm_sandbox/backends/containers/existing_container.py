@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 from llm_sandbox.backends.base import Control, Isolation, MachineSpec
-from llm_sandbox.backends.containers.attachment import raw_socket
+from llm_sandbox.backends.containers.attach_stream import plain_socket_of
+from llm_sandbox.backends.containers.control_pair import ControlPair
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.handover import Handover
-from llm_sandbox.backends.containers.launch import Carried, find_obstacle, supervisor_command
+from llm_sandbox.backends.containers.launch import (
+    RelayedSupervisor,
+    find_unresponsive_cause,
+    supervisor_command,
+)
 from llm_sandbox.backends.containers.volumes.runtime import Runtime, pack
 from llm_sandbox.exceptions import (
     BackendError,
@@ -108,7 +112,7 @@ class AttachedLaunch:
     """
 
     def __init__(self, container: ExistingContainer, runtime: Runtime, spec: MachineSpec) -> None:
-        self.handover = Handover()
+        self.control_pair = ControlPair()
         self._container = container
         self._runtime = runtime
         self.root = f"{_FOLDER}{os.urandom(4).hex()}"
@@ -119,7 +123,7 @@ class AttachedLaunch:
             folders=[self.root],
         )
 
-    def __call__(self, far: socket.socket, log: IO[bytes]) -> Carried:
+    def __call__(self, far: socket.socket, log: IO[bytes]) -> RelayedSupervisor:
         container, engine = self._container, self._container.engine
         archive = pack(self._runtime, f"{self.root.lstrip('/')}/")
         try:
@@ -139,19 +143,19 @@ class AttachedLaunch:
                     user=container.supervisor_user,
                     workdir="/",
                 )
-                connection = raw_socket(engine.api.exec_start(made["Id"], socket=True))
+                connection = plain_socket_of(engine.api.exec_start(made["Id"], socket=True))
         except BackendError:
             container.check_running()
             raise
-        channel = self.handover.far(far.dup())
-        return Carried(connection, channel, log, self.leave)
+        channel = self.control_pair.supervisor_end(far.dup())
+        return RelayedSupervisor(connection, channel, log, self.leave)
 
     def leave(self) -> None:
         """Nothing: the container is not ours to remove."""
 
     def obstacle(self) -> SandboxError | None:
-        """See `find_obstacle`."""
-        return find_obstacle(self._container.engine, self._container.id)
+        """See `find_unresponsive_cause`."""
+        return find_unresponsive_cause(self._container.engine, self._container.id)
 
 
 def _controls(facts: Mapping[str, Any]) -> dict[str, Control]:

@@ -6,7 +6,7 @@ from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.exceptions import UnsupportedError
 from llm_sandbox.guest.linux import network_name
 
-__all__ = ["find_process"]
+__all__ = ["find_network_process"]
 
 _FEATURE = "a network with rules"
 _HINT = (
@@ -15,7 +15,7 @@ _HINT = (
 )
 
 
-def find_process(engine: Engine, container: str, network: object) -> int:
+def find_network_process(engine: Engine, container: str, network: object) -> int:
     """Return the number of process 1 of a container, as this process sees it.
 
     Args:

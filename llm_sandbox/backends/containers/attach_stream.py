@@ -6,9 +6,9 @@ import struct
 from collections.abc import Sequence
 from typing import IO, Any
 
-from llm_sandbox.backends.containers.bridge import plain_socket
+from llm_sandbox.backends.containers.socket_relay import plain_socket
 
-__all__ = ["AttachTransport", "raw_socket"]
+__all__ = ["AttachTransport", "plain_socket_of"]
 
 _HEADER = struct.Struct(">BxxxI")
 _STDOUT = 1
@@ -71,7 +71,7 @@ class AttachTransport:
         return b"".join(found)
 
 
-def raw_socket(connection: Any) -> socket.socket:
+def plain_socket_of(connection: Any) -> socket.socket:
     """Return a plain socket for what docker-py calls the socket of a connection.
 
     With a local engine, and without encryption, it is one. Otherwise threads carry between it and a

@@ -3,12 +3,12 @@
 import errno
 import os
 
-__all__ = ["way_in"]
+__all__ = ["permission_hint"]
 
 _OWN_PODMAN = "use the service of your own: systemctl --user start podman.socket"
 
 
-def way_in(engine: str, problem: object, otherwise: str) -> str:
+def permission_hint(engine: str, problem: object, otherwise: str) -> str:
     """Return the hint for an engine that did not answer.
 
     Args:

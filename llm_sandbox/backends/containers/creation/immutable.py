@@ -5,10 +5,10 @@ from typing import Any
 
 from llm_sandbox.exceptions import ValidationError
 
-__all__ = ["FrozenMapping", "freeze", "thaw"]
+__all__ = ["ImmutableMapping", "to_immutable", "to_mutable"]
 
 
-class FrozenMapping(Mapping[str, Any]):
+class ImmutableMapping(Mapping[str, Any]):
     """A mapping of frozen values, equal and hashed by value.
 
     Args:
@@ -22,7 +22,7 @@ class FrozenMapping(Mapping[str, Any]):
     __slots__ = ("_entries",)
 
     def __init__(self, entries: Mapping[str, Any], name: str = "value") -> None:
-        self._entries = {str(key): freeze(entry, name) for key, entry in entries.items()}
+        self._entries = {str(key): to_immutable(entry, name) for key, entry in entries.items()}
 
     def __getitem__(self, key: str) -> Any:
         return self._entries[key]
@@ -40,8 +40,8 @@ class FrozenMapping(Mapping[str, Any]):
         return repr(self._entries)
 
 
-def freeze(value: Any, name: str = "value") -> Any:
-    """Return a copy of a value that cannot change: tuples for lists, `FrozenMapping` for mappings.
+def to_immutable(value: Any, name: str = "value") -> Any:
+    """Return a copy of a value that cannot change: with tuples and `ImmutableMapping`.
 
     Args:
         value: Text, numbers, None, and lists, tuples and mappings of such.
@@ -53,19 +53,19 @@ def freeze(value: Any, name: str = "value") -> Any:
     if value is None or isinstance(value, str | bytes | int | float):
         return value
     if isinstance(value, Mapping):
-        return FrozenMapping(value, name)
+        return ImmutableMapping(value, name)
     if isinstance(value, list | tuple):
-        return tuple(freeze(entry, name) for entry in value)
+        return tuple(to_immutable(entry, name) for entry in value)
     raise ValidationError(
         f"{name} may hold text, numbers, lists and mappings, not a {type(value).__name__}",
         parameter=name,
     )
 
 
-def thaw(value: Any) -> Any:
+def to_mutable(value: Any) -> Any:
     """Return a frozen value as the lists and dictionaries that docker-py takes; a copy."""
     if isinstance(value, Mapping):
-        return {key: thaw(entry) for key, entry in value.items()}
+        return {key: to_mutable(entry) for key, entry in value.items()}
     if isinstance(value, tuple):
-        return [thaw(entry) for entry in value]
+        return [to_mutable(entry) for entry in value]
     return value

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from llm_sandbox.exceptions import UnsupportedError
 
-__all__ = ["folder_modes", "podman_arguments"]
+__all__ = ["folder_modes", "to_podman_arguments"]
 
 _SECCOMP: Final = "seccomp="
 
@@ -22,7 +22,7 @@ _UNHEARD: Final = {
 """Arguments that Podman, or docker-py for it, takes without doing anything; and what to do."""
 
 
-def podman_arguments(
+def to_podman_arguments(
     arguments: Mapping[str, Any], *, profile_path: Callable[[str], str], runtime: str | None
 ) -> dict[str, Any]:
     """Translate the arguments of a container that was described for Docker.

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from llm_sandbox.backends.base import Control, Network
-from llm_sandbox.backends.containers.creation.mounts import MountedPlace
+from llm_sandbox.backends.containers.creation.mounts import MountPoint
 
-__all__ = ["InForce"]
+__all__ = ["EffectiveConfig"]
 
 
 @dataclass(frozen=True)
-class InForce:
+class EffectiveConfig:
     """The walls and limits of one container. Limits of None are not there."""
 
     network: Network
@@ -44,7 +44,7 @@ class InForce:
     """Files and directories in each of the three; None where the engine cannot limit them."""
     seccomp: str
     """Whose list of refused system calls the container has: ``own``, ``caller`` or ``none``."""
-    places: tuple[MountedPlace, ...]
+    mount_points: tuple[MountPoint, ...]
     """What the caller put into its file system."""
     risks: tuple[str, ...]
     """Dangerous options that the caller allowed."""
@@ -86,7 +86,9 @@ class InForce:
         if {"privileged", "devices", "device_cgroup_rules"} & {*self.risks}:
             return Control("absent", "the machine's devices can be read and written")
         root = "the image's files, " + ("read-only" if self.read_only_root else "a private copy")
-        outside = [str(place) for place in self.places if place.option != "tmpfs"]
+        outside = [
+            str(mount_point) for mount_point in self.mount_points if mount_point.option != "tmpfs"
+        ]
         if not outside and "volumes_from" not in self.risks:
             return Control("enforced", root)
         shared = ", ".join(outside) or "volumes_from"
@@ -112,7 +114,9 @@ class InForce:
         return Control("enforced", "seccomp, by process 1")
 
     def _disk(self) -> Control:
-        unlimited = [place.target for place in self.places if place.is_unlimited]
+        unlimited = [
+            mount_point.target for mount_point in self.mount_points if mount_point.is_unlimited
+        ]
         ours = {
             "the working directory": self.workdir_bytes,
             "/tmp": self.tmp_bytes,  # noqa: S108 - inside

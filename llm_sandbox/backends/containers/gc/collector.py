@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.saved_images import SAVING, SNAPSHOT, times_of
-from llm_sandbox.backends.containers.upkeep.census import Holding
-from llm_sandbox.backends.containers.upkeep.labels import MARK, Owner, new_labels
-from llm_sandbox.backends.containers.upkeep.removal import remove_now
+from llm_sandbox.backends.containers.gc.inventory import Resource
+from llm_sandbox.backends.containers.gc.labels import MARK, Owner, new_labels
+from llm_sandbox.backends.containers.gc.removal import remove_now
+from llm_sandbox.backends.containers.snapshot_images import SAVING, SNAPSHOT, snapshot_times
 from llm_sandbox.backends.containers.volumes.layers import LAYERS_VOLUME
 from llm_sandbox.backends.containers.volumes.runtime import COMPLETE, describe_runtime
 from llm_sandbox.const import VERSION
 from llm_sandbox.exceptions import ContainerGoneError, ImageNotFoundError, SandboxError
 
-__all__ = ["Sweep", "Verdict"]
+__all__ = ["Decision", "GarbageCollector"]
 
 _GUEST = "llm-sandbox-guest-"
 _FROM_DOCKERFILE = "llm-sandbox/from-dockerfile"
@@ -27,20 +27,20 @@ _DOCKERFILE_S = 86400.0
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Decision:
     """What is done about one thing."""
 
-    holding: Holding
+    resource: Resource
     remove: bool
     why: str
     """A clause, such as ``its process 4711 has ended``."""
 
     def to_dict(self) -> dict[str, object]:
         """The same as JSON types."""
-        return {**self.holding.to_dict(), "removed": self.remove, "why": self.why}
+        return {**self.resource.to_dict(), "removed": self.remove, "why": self.why}
 
 
-class Sweep:
+class GarbageCollector:
     """Decides, and removes. What a living process owns stays, as does what may be somebody's.
 
     Args:
@@ -53,26 +53,26 @@ class Sweep:
         self._younger_s = younger_stays_s
         self._now = datetime.datetime.now(datetime.UTC)
 
-    def judge(self, holdings: Iterable[Holding]) -> list[Verdict]:
+    def decide(self, resources: Iterable[Resource]) -> list[Decision]:
         """Decide on all that an engine holds; nothing is removed."""
-        held = list(holdings)
+        held = list(resources)
         self._any_image = next((one.id for one in held if one.kind == "image"), None)
-        return [self._judge(one) for one in held]
+        return [self._decide(one) for one in held]
 
-    def _judge(self, one: Holding) -> Verdict:
-        judges = {
-            "sandbox": self._judge_container,
-            "filler": self._judge_container,
+    def _decide(self, one: Resource) -> Decision:
+        rules = {
+            "sandbox": self._decide_container,
+            "filler": self._decide_container,
             "container": lambda _: (False, "somebody made it by hand"),
-            "volume": self._judge_volume,
-            "image": self._judge_image,
+            "volume": self._decide_volume,
+            "image": self._decide_image,
         }
-        remove, why = judges[one.kind](one)
+        remove, why = rules[one.kind](one)
         if remove and one.age_s(self._now) < self._younger_s:
-            return Verdict(one, remove=False, why=f"it is younger than {self._younger_s:.0f} s")
-        return Verdict(one, remove, why)
+            return Decision(one, remove=False, why=f"it is younger than {self._younger_s:.0f} s")
+        return Decision(one, remove, why)
 
-    def _judge_container(self, one: Holding) -> tuple[bool, str]:
+    def _decide_container(self, one: Resource) -> tuple[bool, str]:
         whose = "nobody" if one.owner is None else f"process {one.owner.pid}"
         age = one.age_s(self._now)
         match one.owner_state:
@@ -89,7 +89,7 @@ class Sweep:
                     return False, f"{where}, where its process seems to live"
                 return _aged(age, _UNKNOWN_S, f"{where}, and it does not run")
 
-    def _judge_volume(self, one: Holding) -> tuple[bool, str]:
+    def _decide_volume(self, one: Resource) -> tuple[bool, str]:
         if one.in_use:
             return False, "containers use it"
         if one.owner_state == "alive":
@@ -110,7 +110,7 @@ class Sweep:
             return True, f"it is of version {one.labels.get(MARK)}, and no container uses it"
         return False, "the next sandbox uses it"
 
-    def _judge_image(self, one: Holding) -> tuple[bool, str]:
+    def _decide_image(self, one: Resource) -> tuple[bool, str]:
         by_hand = f"{self._engine.name} rmi {one.name}"
         saving = Owner.parse(one.labels.get(SAVING, ""))
         if saving is not None and not one.tags:
@@ -122,7 +122,7 @@ class Sweep:
         if one.in_use:
             return False, "containers use it"
         if SNAPSHOT in one.labels:
-            _, expires = times_of(one.labels)
+            _, expires = snapshot_times(one.labels)
             if expires is not None and expires <= self._now.timestamp():
                 return True, "a sandbox was saved in it, and its time to live is over"
             return False, f"a sandbox was saved in it: {by_hand}"
@@ -163,12 +163,12 @@ class Sweep:
                 api.remove_container(made["Id"], v=False, force=True)
         return False
 
-    def carry_out(self, verdicts: Iterable[Verdict]) -> list[Verdict]:
+    def collect(self, decisions: Iterable[Decision]) -> list[Decision]:
         """Remove what is to be removed; returns what came of it."""
-        return [self._carry_out(one) if one.remove else one for one in verdicts]
+        return [self._collect(one) if one.remove else one for one in decisions]
 
-    def _carry_out(self, verdict: Verdict) -> Verdict:
-        one, api = verdict.holding, self._engine.api
+    def _collect(self, decision: Decision) -> Decision:
+        one, api = decision.resource, self._engine.api
         try:
             with self._engine.errors("remove", one.name):
                 if one.kind == "volume":
@@ -181,8 +181,8 @@ class Sweep:
         except (ContainerGoneError, ImageNotFoundError):
             pass
         except SandboxError as error:
-            return Verdict(one, remove=False, why=error.message)
-        return verdict
+            return Decision(one, remove=False, why=error.message)
+        return decision
 
 
 def _aged(age_s: float, least_s: float, why: str) -> tuple[bool, str]:

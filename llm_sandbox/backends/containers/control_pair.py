@@ -11,27 +11,27 @@ from collections.abc import Sequence
 
 from llm_sandbox.guest.control import ControlChannel, Message
 
-__all__ = ["Handover"]
+__all__ = ["ControlPair"]
 
 
-class Handover:
+class ControlPair:
     """Makes both ends of such connections, one connection after the other."""
 
     def __init__(self) -> None:
         self._passed: collections.deque[int] = collections.deque()
 
-    def near(self, sock: socket.socket) -> ControlChannel:
+    def host_end(self, sock: socket.socket) -> ControlChannel:
         """The end that passes descriptors; what an earlier connection left is closed."""
         while self._passed:
             os.close(self._passed.popleft())
-        return _Giver(sock, self._passed)
+        return _SendingEnd(sock, self._passed)
 
-    def far(self, sock: socket.socket) -> ControlChannel:
+    def supervisor_end(self, sock: socket.socket) -> ControlChannel:
         """The end that receives them."""
-        return _Taker(sock, self._passed)
+        return _ReceivingEnd(sock, self._passed)
 
 
-class _Plain(ControlChannel):
+class _LocalChannel(ControlChannel):
     def _fill(self) -> bool:
         try:
             data = self.socket.recv(1 << 16)
@@ -40,7 +40,7 @@ class _Plain(ControlChannel):
         return self._add(data)
 
 
-class _Giver(_Plain):
+class _SendingEnd(_LocalChannel):
     def __init__(self, sock: socket.socket, passed: collections.deque[int]) -> None:
         super().__init__(sock)
         self._passed = passed
@@ -51,7 +51,7 @@ class _Giver(_Plain):
         self.socket.sendall(self._record(message, len(fds)))
 
 
-class _Taker(_Plain):
+class _ReceivingEnd(_LocalChannel):
     def __init__(self, sock: socket.socket, passed: collections.deque[int]) -> None:
         super().__init__(sock)
         self._fds = passed

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-__all__ = ["origin", "write_danger"]
+__all__ = ["origin", "write_risk"]
 
 _OCTAL = re.compile(r"\\([0-7]{3})")
 """How the kernel writes white space in a path."""
@@ -23,7 +23,7 @@ _FIRST_PERSON = 1000
 """Users from here up are people, below are root and services, on all usual systems."""
 
 
-def write_danger(path: str) -> str | None:
+def write_risk(path: str) -> str | None:
     """Say why a sandbox should not write to a path of this machine; None if it may.
 
     It may where the caller's own things are: what belongs to an ordinary user who is the caller, or

@@ -10,20 +10,20 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from llm_sandbox.backends.base import MachineSpec
-from llm_sandbox.backends.containers.creation.mounts import MountedPlace
+from llm_sandbox.backends.containers.creation.mounts import MountPoint
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.hardening.idmap import MappedFolder, attach_to, obstacle
 from llm_sandbox.backends.mounts import HostMount, find_mounts, sizes
 from llm_sandbox.exceptions import BackendError, UnsupportedError
 from llm_sandbox.guest.names import USER_ID
 
-__all__ = ["AskedMounts"]
+__all__ = ["MountPlan"]
 
 _OTHER_USERS: Final = ("name=rootless", "name=userns")
 _HINT: Final = "use the bubblewrap backend, which works as whoever owns the folder"
 
 
-class AskedMounts:
+class MountPlan:
     """The mounts of one container.
 
     Args:
@@ -40,27 +40,27 @@ class AskedMounts:
     def __init__(self, spec: MachineSpec, engine: Engine, given: Mapping[str, Any]) -> None:
         self._engine = engine
         self._given = given
-        self.found = find_mounts(spec.mounts)
+        self.host_mounts = find_mounts(spec.mounts)
         """Those that are folders or files of this computer."""
         self.sizes = sizes(spec.mounts)
         """Path inside to bytes of those that are memory."""
         self.user: str | None = None
         """Who code has to run as; None for whom it runs as anyway."""
         self._mapped: list[HostMount] = []
-        if self.found:
+        if self.host_mounts:
             self._settle()
 
     def _settle(self) -> None:
         engine = self._engine
         if not engine.is_local:
             raise UnsupportedError(
-                f"a mount of {self.found[0].source}",
+                f"a mount of {self.host_mounts[0].source}",
                 engine.name,
                 "the engine may run on another machine, where that is something else",
                 hint="bring files with sandbox.files.upload",
             )
         owners: dict[tuple[int, int], HostMount] = {}
-        for one in self.found:
+        for one in self.host_mounts:
             if "user" in self._given:
                 if self._can_map(one):
                     self._mapped.append(one)
@@ -111,9 +111,11 @@ class AskedMounts:
         )
 
     @property
-    def places(self) -> list[MountedPlace]:
+    def mount_points(self) -> list[MountPoint]:
         """What they are for those who reckon with the caller's mounts."""
-        return [MountedPlace("mounts", one.target, one.source, one.read_only) for one in self.found]
+        return [
+            MountPoint("mounts", one.target, one.source, one.read_only) for one in self.host_mounts
+        ]
 
     @property
     def mounts(self) -> list[dict[str, Any]]:
@@ -126,7 +128,7 @@ class AskedMounts:
                 "ReadOnly": one.read_only,
                 "BindOptions": {"Propagation": "rprivate"},
             }
-            for one in self.found
+            for one in self.host_mounts
         ]
 
     def map_owners(self, container: str) -> None:

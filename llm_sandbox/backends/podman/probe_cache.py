@@ -10,14 +10,14 @@ from typing import Any
 
 from llm_sandbox.settings import get_settings
 
-__all__ = ["remember", "remembered", "stamp"]
+__all__ = ["file_identity", "load_result", "store_result"]
 
 _VARIABLES = ("CONTAINERS_CONF", "CONTAINERS_CONF_OVERRIDE", "CONTAINERS_STORAGE_CONF")
 """Variables that change what Podman does."""
 
 
-def remembered(subject: object) -> Any:
-    """What was remembered of a subject on this machine, since it was started; None if nothing.
+def load_result(subject: object) -> Any:
+    """What was stored of a subject on this machine, since it was started; None if nothing.
 
     Args:
         subject: What the record is about: equal as text means the same.
@@ -27,7 +27,7 @@ def remembered(subject: object) -> Any:
     return None
 
 
-def remember(subject: object, value: object) -> None:
+def store_result(subject: object, value: object) -> None:
     """Remember a value, JSON-like, of a subject; a cache that cannot be written to is no error."""
     record = _record(subject)
     with contextlib.suppress(OSError):
@@ -37,7 +37,7 @@ def remember(subject: object, value: object) -> None:
         draft.replace(record)
 
 
-def stamp(path: str) -> list[object]:
+def file_identity(path: str) -> list[object]:
     """What changes when a file does, or another takes its place."""
     try:
         about = os.stat(path)

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from typing import Final
 
 from llm_sandbox.backends.base import MachineSpec
-from llm_sandbox.backends.containers.creation.asked_mounts import AskedMounts
+from llm_sandbox.backends.containers.creation.mount_plan import MountPlan
 from llm_sandbox.backends.containers.creation.mounts import tmpfs_options
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 
-__all__ = ["FileSystems"]
+__all__ = ["MemoryFileSystems"]
 
 _TMP: Final = "/tmp"  # noqa: S108 - inside
 _SHM: Final = "/dev/shm"  # noqa: S108 - inside
 
 
-class FileSystems:
+class MemoryFileSystems:
     """Where they are, how large, and whose.
 
     Programs can be started from all of them, as in the sandboxes without an engine: compilers and
@@ -28,7 +28,7 @@ class FileSystems:
             would fill each file system with what the image has in its place.
         image_volumes: Places that the image declares as volumes, which engines would give a folder
             of their own disk, of any size.
-        asked: What of this computer the container is given; None for nothing.
+        plan: What of this computer the container is given; None for nothing.
     """
 
     def __init__(
@@ -39,12 +39,14 @@ class FileSystems:
         user: str,
         podman: bool,
         image_volumes: Sequence[str] = (),
-        asked: AskedMounts | None = None,
+        plan: MountPlan | None = None,
     ) -> None:
         limits = spec.limits
-        mounted = [] if asked is None else asked.places
-        memory = {} if asked is None else asked.sizes
-        self._places = {place.target: place for place in (*options.places(), *mounted)}
+        mounted = [] if plan is None else plan.mount_points
+        memory = {} if plan is None else plan.sizes
+        self._mount_points = {
+            mount_point.target: mount_point for mount_point in (*options.mount_points(), *mounted)
+        }
         shared = options.runtime_configs.get("ipc_mode", "private") != "private"
         self.own_shm = not shared
         """Whether `/dev/shm` is one of them, and not what the engine makes of `shm_size`."""
@@ -63,7 +65,9 @@ class FileSystems:
             **({} if shared else {_SHM: (limits.shm_bytes, "mode=1777")}),
             **{path: (size, "mode=1777") for path, size in memory.items()},
         }
-        self._sizes = {path: size for path, (size, _) in wanted.items() if path not in self._places}
+        self._sizes = {
+            path: size for path, (size, _) in wanted.items() if path not in self._mount_points
+        }
         count = f"nr_inodes={limits.inodes}," if not podman else ""
         end = ",notmpcopyup" if podman else ""
         self.tmpfs = {
@@ -78,12 +82,16 @@ class FileSystems:
             self.modes.pop(spec.workdir, None)
         elif spec.workdir in self.modes:
             self.modes[spec.workdir] = mode
-        written = [place.target for place in self._places.values() if not place.read_only]
+        written = [
+            mount_point.target
+            for mount_point in self._mount_points.values()
+            if not mount_point.read_only
+        ]
         in_memory = (path for path in (*image_volumes, *memory) if path in self._sizes)
         self.writable = (*written, *in_memory)
         """Places of the caller's and of the image's that code may write to."""
 
     def size_of(self, path: str) -> int | None:
         """The size of what is mounted at a path, in bytes; None where nothing limits it."""
-        place = self._places.get(path)
-        return self._sizes.get(path) if place is None else place.size_bytes
+        mount_point = self._mount_points.get(path)
+        return self._sizes.get(path) if mount_point is None else mount_point.size_bytes

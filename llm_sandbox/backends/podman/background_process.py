@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-__all__ = ["Companion"]
+__all__ = ["BackgroundProcess"]
 
 _POLL_S = 0.01
 _TERMINATE_S = 5.0
@@ -30,7 +30,7 @@ rm -rf -- "$2"
 """
 
 
-class Companion:
+class BackgroundProcess:
     """A running program with a private folder, which goes with it.
 
     Neither a closed terminal nor Ctrl-C reaches the program; it is ended by `close`, at exit, and
@@ -68,7 +68,7 @@ class Companion:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        _companions.add(self)
+        _running.add(self)
 
     def wait_until(self, ready: Callable[[], bool], timeout_s: float) -> bool:
         """Wait for the program to be ready; False if it ended or took too long."""
@@ -97,7 +97,7 @@ class Companion:
             if self._closed:
                 return
             self._closed = True
-        _companions.discard(self)
+        _running.discard(self)
         self._child.terminate()
         try:
             self._child.wait(_TERMINATE_S)
@@ -117,19 +117,19 @@ class Companion:
         self._child.returncode = self._guard.returncode = 0
 
 
-_companions: set[Companion] = set()
+_running: set[BackgroundProcess] = set()
 """Those that run: until they are closed, or this process exits."""
 
 
 def _close_all() -> None:
-    for companion in list(_companions):
-        companion.close()
+    for process in list(_running):
+        process.close()
 
 
 def _abandon_all() -> None:
-    for companion in list(_companions):
-        companion.abandon()
-    _companions.clear()
+    for process in list(_running):
+        process.abandon()
+    _running.clear()
 
 
 # At exit it comes after the sandboxes have been closed, which register later.

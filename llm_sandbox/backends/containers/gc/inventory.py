@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.saved_images import SAVING
-from llm_sandbox.backends.containers.upkeep.labels import MARK, OWNER, STARTED, Owner
+from llm_sandbox.backends.containers.gc.labels import MARK, OWNER, STARTED, Owner
+from llm_sandbox.backends.containers.snapshot_images import SAVING
 from llm_sandbox.exceptions import SandboxError
 
-__all__ = ["Holding", "Kind", "OwnerState", "measure_memory", "take_census"]
+__all__ = ["Kind", "OwnerState", "Resource", "list_resources", "measure_memory"]
 
 Kind = Literal["sandbox", "filler", "container", "volume", "image"]
 """``filler``: a container that is never started, through which files get into a volume or an image.
@@ -27,7 +27,7 @@ _AT_ONCE = 8
 
 
 @dataclass(frozen=True)
-class Holding:
+class Resource:
     """One thing of ours in an engine."""
 
     engine: str
@@ -90,7 +90,7 @@ class Holding:
         }
 
 
-def take_census(engine: Engine) -> list[Holding]:
+def list_resources(engine: Engine) -> list[Resource]:
     """Return what an engine holds of ours: containers, volumes, images, each oldest first.
 
     Raises:
@@ -116,7 +116,7 @@ def take_census(engine: Engine) -> list[Holding]:
     return sorted(found, key=lambda one: (order.index(one.kind), -one.age_s(), one.name))
 
 
-def _container(engine: Engine, facts: Mapping[str, Any], names: Mapping[str, str]) -> Holding:
+def _container(engine: Engine, facts: Mapping[str, Any], names: Mapping[str, str]) -> Resource:
     labels = facts.get("Labels") or {}
     owner = Owner.parse(labels.get(OWNER, ""))
     kind: Kind = "sandbox" if owner is not None else "container"
@@ -124,7 +124,7 @@ def _container(engine: Engine, facts: Mapping[str, Any], names: Mapping[str, str
         owner, kind = None, "container"
     elif _ATTEMPT in labels or labels.get(SAVING) or (owner is None and _is_snapshot_filler(facts)):
         kind = "filler"
-    return Holding(
+    return Resource(
         engine.name,
         kind,
         str(facts["Id"]),
@@ -173,9 +173,9 @@ def _is_snapshot_filler(facts: Mapping[str, Any]) -> bool:
     ).split()[-1:] == ["true"]
 
 
-def _volume(engine: Engine, facts: Mapping[str, Any], *, in_use: bool) -> Holding:
+def _volume(engine: Engine, facts: Mapping[str, Any], *, in_use: bool) -> Resource:
     labels = facts.get("Labels") or {}
-    return Holding(
+    return Resource(
         engine.name,
         "volume",
         str(facts["Name"]),
@@ -187,10 +187,10 @@ def _volume(engine: Engine, facts: Mapping[str, Any], *, in_use: bool) -> Holdin
     )
 
 
-def _image(engine: Engine, facts: Mapping[str, Any], *, in_use: bool) -> Holding:
+def _image(engine: Engine, facts: Mapping[str, Any], *, in_use: bool) -> Resource:
     tags = tuple(tag for tag in facts.get("RepoTags") or () if tag != "<none>:<none>")
     identity = str(facts["Id"])
-    return Holding(
+    return Resource(
         engine.name,
         "image",
         identity,
@@ -212,20 +212,20 @@ def _moment(value: object) -> datetime.datetime | None:
     return None
 
 
-def measure_memory(engine: Engine, holdings: list[Holding]) -> list[Holding]:
+def measure_memory(engine: Engine, resources: list[Resource]) -> list[Resource]:
     """Return the same, with the memory that running containers use as far as the engine tells."""
     with ThreadPoolExecutor(_AT_ONCE, "llm-sandbox-measure") as pool:
-        return list(pool.map(lambda one: _measured(engine, one), holdings))
+        return list(pool.map(lambda one: _measured(engine, one), resources))
 
 
-def _measured(engine: Engine, holding: Holding) -> Holding:
-    if holding.state != "running":
-        return holding
+def _measured(engine: Engine, resource: Resource) -> Resource:
+    if resource.state != "running":
+        return resource
     api: Any = engine.api
     with contextlib.suppress(SandboxError, KeyError, TypeError, ValueError):
-        with engine.errors("stats", holding.id):
-            stats = api.stats(holding.id, stream=False, one_shot=True)["memory_stats"]
+        with engine.errors("stats", resource.id):
+            stats = api.stats(resource.id, stream=False, one_shot=True)["memory_stats"]
         # Files that were read and can be dropped are no one's use.
         cache = (stats.get("stats") or {}).get("total_inactive_file") or 0
-        return replace(holding, memory_bytes=max(0, int(stats["usage"]) - int(cache)))
-    return holding
+        return replace(resource, memory_bytes=max(0, int(stats["usage"]) - int(cache)))
+    return resource

@@ -12,7 +12,7 @@ from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.containers.backend import ContainerBackend
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.images.names import find_image
-from llm_sandbox.backends.containers.saved_images import refuse_expired
+from llm_sandbox.backends.containers.snapshot_images import reject_expired
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.exceptions import (
@@ -113,7 +113,7 @@ def bind_image(backend: Backend, image: str | Snapshot) -> Backend:
             backend=backend.name,
             hint="the snapshot was deleted; what is there: llm-sandbox snapshots list",
         )
-    refuse_expired(image.name, (found.get("Config") or {}).get("Labels") or {})
+    reject_expired(image.name, (found.get("Config") or {}).get("Labels") or {})
     return bind(backend, replace(backend.options, image=image.ref))
 
 
