@@ -10,7 +10,7 @@ from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.creation.unsafe_options import is_unlimited
 from llm_sandbox.exceptions import UnsupportedError
 from llm_sandbox.session.config import SessionConfig
-from llm_sandbox.session.runtime_configs import apply_runtime_configs
+from llm_sandbox.session.resolution import apply_runtime_configs
 
 __all__ = ["bind_container"]
 

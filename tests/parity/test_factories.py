@@ -13,7 +13,7 @@ from llm_sandbox.sandbox.detached.record import OnExit
 from llm_sandbox.secrets import Secret
 from llm_sandbox.security import SecurityPolicy
 from llm_sandbox.session.config import Start
-from llm_sandbox.session.turn import Busy
+from llm_sandbox.session.lock import Busy
 from llm_sandbox.telemetry import RunObserver
 
 NAMES = {

@@ -25,7 +25,7 @@ from llm_sandbox.session.kernel_setup import KernelSetup
 from llm_sandbox.session.program_displays import ProgramDisplays
 from llm_sandbox.session.program_streams import Tail, Words, follow_program
 
-__all__ = ["Programs", "figure_notes"]
+__all__ = ["ProgramRunner", "figure_notes"]
 
 _DRAWS = re.compile(r"\b(?:matplotlib|plotly|pyplot|seaborn|altair|bokeh)\b")
 
@@ -45,7 +45,7 @@ def figure_notes(code: str) -> tuple[str, ...]:
     return (note,)
 
 
-class Programs:
+class ProgramRunner:
     """Runs each piece of code as a program of its own. For one thread at a time.
 
     Nobody watches such a program from inside: its result has no observations.

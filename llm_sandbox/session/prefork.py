@@ -17,8 +17,8 @@ from llm_sandbox.limits import Deadline, Limits
 from llm_sandbox.outputs import StreamOutput
 
 __all__ = [
+    "PreforkPool",
     "Ready",
-    "WarmPool",
     "await_start",
     "connect_kernel",
     "shared_pool",
@@ -89,7 +89,7 @@ def wait_for_kernel(client: KernelClient) -> KernelClient:
     return client
 
 
-class WarmPool:
+class PreforkPool:
     """Ready kernels by backend and machine specification.
 
     What was asked for last is what is kept: a pool of another specification is let go when a new
@@ -219,9 +219,9 @@ def _end(pair: Ready) -> None:
     machine.destroy()
 
 
-_pool = WarmPool()
+_pool = PreforkPool()
 
 
-def shared_pool() -> WarmPool:
+def shared_pool() -> PreforkPool:
     """The pool of this process."""
     return _pool

@@ -14,7 +14,7 @@ from llm_sandbox.mounts import Tmpfs
 from llm_sandbox.outputs import ExecutionError
 from llm_sandbox.sandbox.space import Space
 
-__all__ = ["Circumstances", "find_cause", "limit_sentences"]
+__all__ = ["RunEvidence", "find_cause", "limit_hints"]
 
 _BY_ERRNO: dict[int, RunCause] = {
     GuestErrno.ENOSPC: RunCause.DISK,
@@ -56,7 +56,7 @@ _CRASHES: dict[int, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Circumstances:
+class RunEvidence:
     """What is known of a run that has ended."""
 
     status: RunStatus
@@ -76,7 +76,7 @@ class Circumstances:
     """Whether it failed for what its network does not lead to."""
 
 
-def find_cause(run: Circumstances, spec: MachineSpec) -> RunCause | None:
+def find_cause(run: RunEvidence, spec: MachineSpec) -> RunCause | None:
     """Say what ended a run, or which limit it ran into: what was measured before what is claimed.
 
     Args:
@@ -104,7 +104,7 @@ def find_cause(run: Circumstances, spec: MachineSpec) -> RunCause | None:
     return kernel or (RunCause.EXCEPTION if run.error is not None else RunCause.EXIT)
 
 
-def _seen_outside(run: Circumstances, spec: MachineSpec) -> RunCause | None:
+def _seen_outside(run: RunEvidence, spec: MachineSpec) -> RunCause | None:
     if run.stopped:
         return RunCause.INTERRUPT
     if run.expired or run.status is RunStatus.TIMEOUT:
@@ -115,7 +115,7 @@ def _seen_outside(run: Circumstances, spec: MachineSpec) -> RunCause | None:
     return None if found is RunCause.EXIT else found
 
 
-def _claimed(run: Circumstances) -> RunCause | None:
+def _claimed(run: RunEvidence) -> RunCause | None:
     error = run.error
     if error is None:
         return next(iter(_named(run.streams.stderr[-4000:])), None)
@@ -133,9 +133,9 @@ def _named(text: str) -> list[RunCause]:
     return [cause for cause, all_ in _WORDS.items() if any(words in text for words in all_)]
 
 
-def limit_sentences(
+def limit_hints(
     cause: RunCause | None,
-    run: Circumstances,
+    run: RunEvidence,
     spec: MachineSpec,
     *,
     has_disk_limits: bool,

@@ -27,28 +27,28 @@ from llm_sandbox.limits import Deadline, Limits
 from llm_sandbox.sandbox.sandbox import Sandbox
 from llm_sandbox.sandbox.space import measure_space
 from llm_sandbox.session.assembly import assemble, claimed_cpu_s
-from llm_sandbox.session.attempts import Attempts
-from llm_sandbox.session.collection import Collected, Collection
+from llm_sandbox.session.attempts import BlockedConnections
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.ended import check_alive, why_ended
 from llm_sandbox.session.kernel_setup import KernelSetup
-from llm_sandbox.session.lending import LentKernel, lend_kernel
-from llm_sandbox.session.pool import (
+from llm_sandbox.session.lending import KernelHandle, lend_kernel
+from llm_sandbox.session.prefork import (
     await_start,
     connect_kernel,
     shared_pool,
     start_kernel,
     wait_for_kernel,
 )
-from llm_sandbox.session.program import Programs, figure_notes
+from llm_sandbox.session.programs import ProgramRunner, figure_notes
+from llm_sandbox.session.workdir_changes import RunFiles, WorkdirChanges
 from llm_sandbox.settings import get_settings
 
 if TYPE_CHECKING:
     from llm_sandbox.packages.store import Layer
     from llm_sandbox.sandbox.detached.machine import DetachedMachine
-    from llm_sandbox.session.kept import Keeping
+    from llm_sandbox.session.detached import DetachOptions
 
-__all__ = ["Interpreter"]
+__all__ = ["KernelSession"]
 
 _CLEAN_ENDS = ("replied", "interrupted", "ended")
 _SHORT_S = 0.01
@@ -59,7 +59,7 @@ _ANSWER_S = 5.0
 _OTHERWISE = "persistent=False runs each piece of code as a program of its own, without a kernel"
 
 
-class Interpreter:
+class KernelSession:
     """Keeps one machine with one kernel in it.
 
     Args:
@@ -78,7 +78,7 @@ class Interpreter:
         config: SessionConfig,
         handler: AbstractLanguageHandler,
         background: Background,
-        keeping: "Keeping | None" = None,
+        keeping: "DetachOptions | None" = None,
     ) -> None:
         self._backend = backend
         self._spec = spec
@@ -91,7 +91,7 @@ class Interpreter:
         self._lost = ""
         self._setup = KernelSetup(handler, config)
         self._has_kernel = self._setup.has_kernel
-        self._programs: Programs | None = None
+        self._programs: ProgramRunner | None = None
         self._is_script = self._setup.is_python and not config.persistent
         self._cold = config.start == "cold"
         self._library_paths: list[str] = []
@@ -99,7 +99,7 @@ class Interpreter:
         """Where the kernel's own packages are; None where its Python has them."""
         self._machine: Machine | None = None
         self._client: KernelClient | None = None
-        self._collection: Collection | None = None
+        self._collection: WorkdirChanges | None = None
         self._sandbox: Sandbox | None = None
         self._fresh = True
         self._is_starting = False
@@ -111,7 +111,7 @@ class Interpreter:
         """Called once, before anything has run: from here on, what runs do to the working directory
         is collected.
         """
-        self._collection = Collection(sandbox, self._config.limits)
+        self._collection = WorkdirChanges(sandbox, self._config.limits)
         self._sandbox = sandbox
         is_found = self._keeping is not None and self._keeping.found is not None
         if is_found:
@@ -123,7 +123,7 @@ class Interpreter:
         if not is_found:
             self.note(has_kernel=self._has_kernel, brought=self._setup.brought)
         if not (self._has_kernel and self._setup.is_python):
-            self._programs = Programs(sandbox, self.machine, self._handler, self._setup)
+            self._programs = ProgramRunner(sandbox, self.machine, self._handler, self._setup)
 
     def serve(self, config: SessionConfig) -> None:
         """Run by other settings from now on, which ask for the same machine and environment."""
@@ -162,7 +162,7 @@ class Interpreter:
             self._configure()
         return machine
 
-    def _open_kept(self, keeping: "Keeping") -> Machine:
+    def _open_kept(self, keeping: "DetachOptions") -> Machine:
         """Have a daemon make the machine, or go on with one that is there."""
         machine = self._machine = self._kept = keeping.machine(
             self._backend, self._spec, self._config
@@ -326,7 +326,7 @@ class Interpreter:
             self._is_starting = False
         if self._collection is not None:
             self._collection.before(deadline)
-        attempts = Attempts(self._sandbox)
+        attempts = BlockedConnections(self._sandbox)
         prepared = time.perf_counter()
         collector = Collector(self._config.limits, on_output)
         self._background.begin_run()
@@ -341,7 +341,7 @@ class Interpreter:
             state = StateOutcome.RESET
         recovered = time.perf_counter()
         collection = self._collection
-        left = collection.after(deadline) if collection is not None else Collected()
+        left = collection.after(deadline) if collection is not None else RunFiles()
         is_file = self._is_script or bool(argv)
         if self._sandbox is not None and is_file and run.end not in _CLEAN_ENDS:
             left = left.without_script(self._sandbox, code, argv[0] if argv else None)
@@ -414,7 +414,7 @@ class Interpreter:
         deadline: Deadline,
         stdin: Iterator[str] | None,
         stop: Stop | None,
-        programs: Programs | None,
+        programs: ProgramRunner | None,
         argv: Sequence[str],
     ) -> KernelRun:
         if programs is not None:
@@ -544,7 +544,7 @@ class Interpreter:
         self._client = self._start()
         self._configure()
 
-    def lend(self) -> LentKernel:
+    def lend(self) -> KernelHandle:
         """Hand the kernel to somebody who speaks to it himself; `restart` makes another."""
         if self._client is None:
             self.restart()

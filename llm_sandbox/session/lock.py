@@ -10,7 +10,7 @@ from typing import Literal
 
 from llm_sandbox.exceptions import SessionBusyError
 
-__all__ = ["Busy", "Turns"]
+__all__ = ["Busy", "SessionLock"]
 
 Busy = Literal["wait", "raise"]
 
@@ -26,11 +26,11 @@ class _Ticket:
         self.called = threading.Event()
 
 
-_held: ContextVar[tuple[_Ticket, ...]] = ContextVar("llm_sandbox_turns", default=())
+_held: ContextVar[tuple[_Ticket, ...]] = ContextVar("llm_sandbox_session_locks", default=())
 """The turns of this thread, and of what has called it: a callback's coroutine is in another."""
 
 
-class Turns:
+class SessionLock:
     """The line before one session. Safe between threads.
 
     Args:
@@ -48,7 +48,7 @@ class Turns:
         self._waiting: deque[_Ticket] = deque()
 
     @contextmanager
-    def turn(
+    def hold(
         self, patience_s: float | None = None, *, busy: Busy | None = None, first: bool = False
     ) -> Iterator[None]:
         """Have the session for a with block.
@@ -79,11 +79,11 @@ class Turns:
         finally:
             self._leave(ticket)
 
-    def is_held_here(self) -> bool:
+    def is_held_by_caller(self) -> bool:
         """Whether this thread has the turn, or was led here by a callback of what has it."""
         return self._holder is not None and self._holder in _held.get()
 
-    def give_up(self, thread: int) -> bool:
+    def cancel_wait(self, thread: int) -> bool:
         """Let a thread wait no more; it gets `SessionBusyError`.
 
         Returns:
@@ -107,7 +107,7 @@ class Turns:
                 self._holder = ticket
                 ticket.called.set()
                 return ticket
-            if self.is_held_here():
+            if self.is_held_by_caller():
                 raise SessionBusyError(
                     "code runs in this session, and that run waits for this call",
                     hint="a callback of run() cannot use its session; do so after the run",

@@ -23,14 +23,14 @@ from llm_sandbox.sandbox import Sandbox
 if TYPE_CHECKING:
     from llm_sandbox.telemetry import RecordKind, RecordStatus, RunContent, RunObserver, RunRecord
 
-__all__ = ["Recorder", "Watch"]
+__all__ = ["NullSpan", "Recorder"]
 
 logger = logging.getLogger("llm_sandbox")
 
 _Result = TypeVar("_Result", bound=ConsoleOutput)
 
 
-class Watch:
+class NullSpan:
     """One thing that a session runs, while it runs: a with block around it, and nobody listens."""
 
     __slots__ = ()
@@ -55,7 +55,7 @@ class Watch:
         pass
 
 
-_UNHEARD = Watch()
+_UNHEARD = NullSpan()
 
 
 class Recorder:
@@ -107,7 +107,7 @@ class Recorder:
         sandbox: Sandbox | None,
         text: str | Sequence[str],
         libraries: Sequence[str] | None = None,
-    ) -> Watch:
+    ) -> NullSpan:
         """Return what to run something in.
 
         Args:
@@ -150,7 +150,7 @@ class Recorder:
         logger.warning(message, type(observer).__name__, words)
 
 
-class _Heard(Watch):
+class _Heard(NullSpan):
     """The same, when there are observers."""
 
     __slots__ = (

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from llm_sandbox.backends.containers.backend import ContainerBackend
     from llm_sandbox.telemetry import RunObserver
 
-__all__ = ["Keeping", "find_session", "keeping"]
+__all__ = ["DetachOptions", "find_session", "keeping"]
 
 _NAMESPACE = "default"
 
 
 @dataclass(frozen=True)
-class Keeping:
+class DetachOptions:
     """How a session is kept.
 
     Attributes:
@@ -84,7 +84,7 @@ class Keeping:
             raise
 
 
-def keeping(name: str | None, on_exit: OnExit, idle_timeout: float | None) -> Keeping | None:
+def keeping(name: str | None, on_exit: OnExit, idle_timeout: float | None) -> DetachOptions | None:
     """Return how a session is kept by these arguments; None where it lives in this process.
 
     Raises:
@@ -97,7 +97,7 @@ def keeping(name: str | None, on_exit: OnExit, idle_timeout: float | None) -> Ke
     idle_timeout = validate_timeout(idle_timeout, "idle_timeout")
     if name is None and on_exit == "destroy" and idle_timeout is None:
         return None
-    return Keeping(None if name is None else check_name(name, "name"), on_exit, idle_timeout)
+    return DetachOptions(None if name is None else check_name(name, "name"), on_exit, idle_timeout)
 
 
 def _words(config: SessionConfig) -> str:
@@ -161,7 +161,7 @@ def find_session(
             _backend(machine),
             f"the session {name_or_id} lives there",
             LanguageHandlerFactory.create_handler(config.lang),
-            Keeping(machine.name, found=machine),
+            DetachOptions(machine.name, found=machine),
         )
         session.open()
     except BaseException:

@@ -12,7 +12,7 @@ from llm_sandbox import BaseSession, SandboxError, create_session
 from llm_sandbox.const import RunStatus
 from llm_sandbox.exceptions import SessionBusyError, SessionClosedError, ValidationError
 from llm_sandbox.session.config import SessionConfig
-from llm_sandbox.session.turn import Turns
+from llm_sandbox.session.lock import SessionLock
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +61,9 @@ def under_way(session: BaseSession, code: str = "while True: pass") -> Iterator[
 
 def queued(session: BaseSession, count: int) -> None:
     limit = time.monotonic() + 20
-    while len(session._turns._waiting) < count and time.monotonic() < limit:
+    while len(session._lock._waiting) < count and time.monotonic() < limit:
         time.sleep(0.005)
-    assert len(session._turns._waiting) == count
+    assert len(session._lock._waiting) == count
 
 
 def test_a_second_thread_waits_for_the_first(session: BaseSession) -> None:
@@ -142,14 +142,14 @@ def test_a_callback_is_refused_at_once(session: BaseSession) -> None:
 
 
 def test_the_line_has_an_end() -> None:
-    turns = Turns("wait")
+    lock = SessionLock("wait")
     with ExitStack() as stack:
-        stack.enter_context(turns.turn())
+        stack.enter_context(lock.hold())
         refused: list[SessionBusyError] = []
 
         def wait() -> None:
             try:
-                with turns.turn():
+                with lock.hold():
                     pass
             except SessionBusyError as error:
                 refused.append(error)

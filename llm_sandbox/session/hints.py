@@ -1,6 +1,6 @@
 """Which closed door a failure ran into, so that a result can say what opens it.
 
-Limits are `session.causes`.
+Limits are `session.diagnosis`.
 """
 
 import re

@@ -16,7 +16,7 @@ from llm_sandbox.session.remote_file import RemoteFile
 if TYPE_CHECKING:
     from llm_sandbox.artifacts.artifact import Artifact
 
-__all__ = ["Collected", "Collection"]
+__all__ = ["RunFiles", "WorkdirChanges"]
 
 _SCRIPT = re.compile(r"main(_\d+)?\.py")
 _LATEST_S = 1.7
@@ -24,7 +24,7 @@ _LATEST_S = 1.7
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class RunFiles:
     """What a run did to the working directory."""
 
     files: "tuple[Artifact, ...]" = ()
@@ -34,7 +34,7 @@ class Collected:
     notes: tuple[str, ...] = ()
     """What is to be known about the whole, a sentence each."""
 
-    def without_script(self, sandbox: Sandbox, code: str, called: str | None) -> "Collected":
+    def without_script(self, sandbox: Sandbox, code: str, called: str | None) -> "RunFiles":
         """Remove the file that the code was run as: an interpreter that dies leaves it behind.
 
         Args:
@@ -58,7 +58,7 @@ class Collected:
         return replace(self, files=tuple(kept))
 
 
-class Collection:
+class WorkdirChanges:
     """Collects what each run of a session does to its working directory.
 
     Args:
@@ -83,7 +83,7 @@ class Collection:
         """
         self._watch.mark(deadline.remaining())
 
-    def after(self, deadline: Deadline) -> Collected:
+    def after(self, deadline: Deadline) -> RunFiles:
         """Called after every run, however it ended, when what it left behind has been killed.
 
         Never raises for what is wrong in the sandbox: that is among the notes.
@@ -97,7 +97,7 @@ class Collection:
         found = artifacts_from_changes(changes)
         pairs = zip(changes.files, found, strict=True)
         files = tuple(self._reachable(file, artifact) for file, artifact in pairs)
-        return Collected(files, changes.deleted, changes.notes)
+        return RunFiles(files, changes.deleted, changes.notes)
 
     def _reachable(self, file: ChangedFile, artifact: "Artifact") -> "Artifact":
         """An artifact that can be brought later, where its content did not come."""
