@@ -3,14 +3,14 @@
 from llm_sandbox.findings import Observation
 from llm_sandbox.guest.watched import MOST, SUBJECT, is_possible
 
-__all__ = ["Observed"]
+__all__ = ["ObservationLog"]
 
 _LARGEST_COUNT = 1 << 53
 _STARTS = ("process.run", "process.fork")
 _MOST_CALLS = 2 * MOST
 
 
-class Observed:
+class ObservationLog:
     """Merges the reports of one run: those that come at once, and the one with the reply.
 
     Of a run that ended without its reply it is known what was seen, and not how often. Where there

@@ -24,8 +24,8 @@ from llm_sandbox.exceptions import (
 )
 from llm_sandbox.limits import Limits
 from llm_sandbox.sandbox.listing import Listing, read_count, read_listing, read_moment
-from llm_sandbox.sandbox.service import FileService, Line
-from llm_sandbox.sandbox.touches import Touches
+from llm_sandbox.sandbox.file_service import FileService, DeadlineConnection
+from llm_sandbox.sandbox.touches import ModifiedFlag
 
 if TYPE_CHECKING:
     from llm_sandbox.sandbox.sandbox import Sandbox
@@ -63,7 +63,7 @@ class WorkdirWatch:
     """
 
     def __init__(
-        self, service: FileService, workdir: str, touches: Touches, *, is_empty: bool
+        self, service: FileService, workdir: str, touches: ModifiedFlag, *, is_empty: bool
     ) -> None:
         self._service = service
         self._workdir = workdir
@@ -263,12 +263,12 @@ def _look_s(total_s: float) -> float:
     return min(_LOOK_S, total_s / 2)
 
 
-def _nothing(line: Line) -> None:
+def _nothing(line: DeadlineConnection) -> None:
     """Neither send nor receive bulk."""
 
 
-def _receiver(limit: int) -> Callable[[Line], bytes]:
-    def receive(line: Line) -> bytes:
+def _receiver(limit: int) -> Callable[[DeadlineConnection], bytes]:
+    def receive(line: DeadlineConnection) -> bytes:
         data = bytearray()
         # trust: the service was told the limit; it holds here as well.
         for chunk in line.chunks():

@@ -16,8 +16,8 @@ from llm_sandbox.exceptions import (
     ValidationError,
 )
 from llm_sandbox.guest.bulk import Record
-from llm_sandbox.sandbox.service import FileService, Line
-from llm_sandbox.sandbox.touches import Touches
+from llm_sandbox.sandbox.file_service import FileService, DeadlineConnection
+from llm_sandbox.sandbox.touches import ModifiedFlag
 from llm_sandbox.sandbox.transfer import TransferReport, receive_tree, send_path
 
 __all__ = ["FileEntry", "SandboxFiles"]
@@ -72,12 +72,12 @@ class SandboxFiles:
         self,
         service: FileService,
         workdir: str,
-        touches: Touches | None = None,
+        touches: ModifiedFlag | None = None,
         mounted: Sequence[str] = (),
     ) -> None:
         self._service = service
         self._workdir = workdir
-        self._touches = touches or Touches()
+        self._touches = touches or ModifiedFlag()
         self._writable = (workdir, *_TEMPORARY, *mounted)
 
     def read_bytes(self, path: str, limit: int = _READ_BYTES) -> bytes:
@@ -128,7 +128,7 @@ class SandboxFiles:
             raise ValidationError("mode is permission bits, 0 to 0o777", parameter="mode")
         view = memoryview(data).cast("B")
 
-        def send(line: Line) -> None:
+        def send(line: DeadlineConnection) -> None:
             for offset in range(0, len(view), _PIECE):
                 line.send_chunk(view[offset : offset + _PIECE])
             line.end_chunks()
@@ -263,7 +263,7 @@ class SandboxFiles:
         self,
         op: str,
         path: str,
-        talk: Callable[[Line], _Value],
+        talk: Callable[[DeadlineConnection], _Value],
         *,
         timeout_s: float = _OPERATION_S,
         repeatable: bool = True,
@@ -303,12 +303,12 @@ class SandboxFiles:
         return posixpath.join(self._workdir, path)
 
 
-def _nothing(line: Line) -> None:
+def _nothing(line: DeadlineConnection) -> None:
     """Neither send nor receive bulk."""
 
 
-def _receiver(limit: int) -> Callable[[Line], bytes]:
-    def receive(line: Line) -> bytes:
+def _receiver(limit: int) -> Callable[[DeadlineConnection], bytes]:
+    def receive(line: DeadlineConnection) -> bytes:
         data = bytearray()
         # trust: the service was told the limit; it holds here as well.
         for chunk in line.chunks():

@@ -15,7 +15,7 @@ from llm_sandbox.limits import LimitOptions, Limits, validate_timeout
 from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network
 from llm_sandbox.sandbox.checks import check_argv, check_entry_terminal, check_env, check_flag
-from llm_sandbox.sandbox.delivery import check_secrets
+from llm_sandbox.sandbox.secret_files import check_secrets
 from llm_sandbox.sandbox.detached.record import OnExit
 from llm_sandbox.sandbox.lifetime import SandboxLifetime
 from llm_sandbox.sandbox.network import machine_network

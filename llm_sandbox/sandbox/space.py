@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from llm_sandbox.exceptions import ProtocolError
-from llm_sandbox.sandbox.service import Line
+from llm_sandbox.sandbox.file_service import DeadlineConnection
 
 if TYPE_CHECKING:
     from llm_sandbox.sandbox.sandbox import Sandbox
@@ -58,5 +58,5 @@ def measure_space(sandbox: "Sandbox", path: str) -> Space:
     return Space(**dict(zip(names, counts, strict=True)))  # type: ignore[arg-type]
 
 
-def _nothing(line: Line) -> None:
+def _nothing(line: DeadlineConnection) -> None:
     """Neither send nor receive bulk."""

@@ -4,10 +4,10 @@ import threading
 
 from llm_sandbox.backends.base import Ending
 
-__all__ = ["Touches"]
+__all__ = ["ModifiedFlag"]
 
 
-class Touches:
+class ModifiedFlag:
     """Remembers that the host wrote files, or started programs that may do so until they end.
 
     Safe to use from several threads.

@@ -20,7 +20,7 @@ from llm_sandbox.exceptions import (
 )
 from llm_sandbox.kernel.background import Background
 from llm_sandbox.kernel.client import KernelClient, KernelRun
-from llm_sandbox.kernel.collector import Collector, OutputCallback
+from llm_sandbox.kernel.output_buffer import OutputBuffer, OutputCallback
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import Deadline, Limits
@@ -328,7 +328,7 @@ class KernelSession:
             self._collection.before(deadline)
         attempts = BlockedConnections(self._sandbox)
         prepared = time.perf_counter()
-        collector = Collector(self._config.limits, on_output)
+        collector = OutputBuffer(self._config.limits, on_output)
         self._background.begin_run()
         self._fresh = False
         earlier_cpu_s = self._claimed_cpu_s
@@ -410,7 +410,7 @@ class KernelSession:
     def _execute(
         self,
         code: str,
-        collector: Collector,
+        collector: OutputBuffer,
         deadline: Deadline,
         stdin: Iterator[str] | None,
         stop: Stop | None,

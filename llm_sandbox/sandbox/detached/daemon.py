@@ -14,7 +14,7 @@ from llm_sandbox.backends.base import Backend, KernelSpec, Machine, ProcessSpec,
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import KernelNotReadyError, SandboxError
 from llm_sandbox.guest.control import ControlChannel
-from llm_sandbox.sandbox.delivery import deliver
+from llm_sandbox.sandbox.secret_files import inject_secrets
 from llm_sandbox.sandbox.detached.client import peer_of
 from llm_sandbox.sandbox.detached.handler import ClientHandler
 from llm_sandbox.sandbox.detached.kernel import SessionKernel
@@ -125,7 +125,7 @@ class SandboxDaemon:
             if request.session is not None:
                 self.kernel = SessionKernel(self.machine)
             self.network.open(request.network, request.ports, request.secrets.bindings)
-            deliver(self.machine, request.secrets)
+            inject_secrets(self.machine, request.secrets)
             with contextlib.suppress(NotImplementedError):
                 self.machine.on_end(self.wake)
             self._set_deadline(request.spec.timeout_s)

@@ -28,7 +28,7 @@ from llm_sandbox.exceptions import (
 from llm_sandbox.guest.bulk import Connection, Record, SenderFailed
 from llm_sandbox.host.guest_numbers import GuestErrno
 
-__all__ = ["FileService", "Line", "file_error"]
+__all__ = ["FileService", "DeadlineConnection", "file_error"]
 
 _Value = TypeVar("_Value")
 
@@ -49,7 +49,7 @@ _BY_ERRNO: dict[int, type[FileError]] = {
 }
 
 
-class Line(Connection):
+class DeadlineConnection(Connection):
     """A connection every wait of which ends at `deadline`, on the monotonic clock."""
 
     deadline: float = 0.0
@@ -95,7 +95,7 @@ class FileService:
         self._activity = activity
         self._lock = threading.Lock()
         self._owner = os.getpid()
-        self._line: Line | None = None
+        self._line: DeadlineConnection | None = None
         self._started = 0
 
     @property
@@ -109,7 +109,7 @@ class FileService:
         path: str,
         *,
         timeout_s: float,
-        talk: Callable[[Line], _Value],
+        talk: Callable[[DeadlineConnection], _Value],
         repeatable: bool = True,
         reply_bytes: int = _REPLY_BYTES,
         **fields: Any,
@@ -183,7 +183,7 @@ class FileService:
             if self._line is None and self._owner == os.getpid():
                 self._line = self._open()
 
-    def _line_now(self, deadline: float, *, sure: bool) -> Line:
+    def _line_now(self, deadline: float, *, sure: bool) -> DeadlineConnection:
         if self._line is not None and self._line.is_dead():
             self._hang_up()
         if self._line is not None and sure:
@@ -199,8 +199,8 @@ class FileService:
         self._line.deadline = deadline
         return self._line
 
-    def _open(self) -> Line:
-        line = Line(self._connect())
+    def _open(self) -> DeadlineConnection:
+        line = DeadlineConnection(self._connect())
         self._started += 1
         return line
 

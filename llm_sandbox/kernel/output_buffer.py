@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from llm_sandbox.bundles import Bundle
-from llm_sandbox.kernel.observations import Observed
+from llm_sandbox.kernel.observations import ObservationLog
 from llm_sandbox.limits import Limits
 from llm_sandbox.outputs import (
     ClearOutput,
@@ -20,7 +20,7 @@ from llm_sandbox.outputs import (
     UpdateOutput,
 )
 
-__all__ = ["OUTPUT_KINDS", "Collector", "OutputCallback", "StreamName", "read_stream_name"]
+__all__ = ["OUTPUT_KINDS", "OutputBuffer", "OutputCallback", "StreamName", "read_stream_name"]
 
 StreamName = Literal["stdout", "stderr"]
 OutputCallback = Callable[[Output], None]
@@ -59,7 +59,7 @@ class _Stream:
         return text
 
 
-class Collector:
+class OutputBuffer:
     """Turns a run's messages and raw bytes into ordered outputs.
 
     Args:
@@ -82,7 +82,7 @@ class Collector:
         self._open: StreamName | None = None
         self._counts = {"display": 0, "error": 0}
         self._kept_bytes = 0
-        self.observed = Observed()
+        self.observed = ObservationLog()
         self.dropped_outputs = self.dropped_displays = 0
         self.error: ExecutionError | None = None
         self.value: str | None = None
