@@ -8,9 +8,8 @@ from llm_sandbox.backends.base import Isolation, Machine
 from llm_sandbox.exceptions import SessionClosedError
 from llm_sandbox.limits import LimitOptions, Limits
 from llm_sandbox.sandbox.checks import check_env
-from llm_sandbox.sandbox.files import SandboxFiles
 from llm_sandbox.sandbox.file_service import FileService
-from llm_sandbox.sandbox.touches import ModifiedFlag
+from llm_sandbox.sandbox.files import ModifiedFlag, SandboxFiles
 from llm_sandbox.secrets.plan import SecretPlan, plan_secrets
 from llm_sandbox.secrets.secret import Secret
 

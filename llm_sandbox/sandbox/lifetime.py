@@ -11,8 +11,8 @@ from llm_sandbox.backends.base import Machine
 from llm_sandbox.backends.snapshot import Snapshot, SnapshotKind, expiry
 from llm_sandbox.exceptions import SandboxTimeoutError, UnsupportedError
 from llm_sandbox.limits import validate_timeout
-from llm_sandbox.sandbox.secret_files import check_snapshot_path
 from llm_sandbox.sandbox.facts import SandboxFacts
+from llm_sandbox.sandbox.secret_files import check_snapshot_path
 from llm_sandbox.sandbox.snapshots import (
     check_kind,
     save_directory,

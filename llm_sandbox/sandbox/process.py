@@ -12,11 +12,17 @@ from llm_sandbox.data import ProcessResult
 from llm_sandbox.exceptions import ContainerGoneError, SandboxTimeoutError, ValidationError
 from llm_sandbox.host.guest_numbers import guest_signal
 from llm_sandbox.limits import validate_timeout
-from llm_sandbox.sandbox.excerpt import Keep, make_excerpt
 from llm_sandbox.sandbox.pump import GRACE_S
-from llm_sandbox.sandbox.spool import Spool
-from llm_sandbox.sandbox.streams import InputStream, OutputStream, open_input, open_output
 from llm_sandbox.sandbox.redirect import Redirection
+from llm_sandbox.sandbox.spool import Spool
+from llm_sandbox.sandbox.streams import (
+    InputStream,
+    Keep,
+    OutputStream,
+    make_excerpt,
+    open_input,
+    open_output,
+)
 
 __all__ = ["PIPE", "Pipe", "Process", "exit_of", "redacted", "spools_of"]
 

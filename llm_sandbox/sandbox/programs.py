@@ -17,10 +17,10 @@ from llm_sandbox.exceptions import (
 )
 from llm_sandbox.limits import validate_timeout
 from llm_sandbox.sandbox.checks import check_argv, check_env, check_stdin, check_terminal
-from llm_sandbox.sandbox.secret_files import inject_secrets
 from llm_sandbox.sandbox.facts import SandboxFacts
 from llm_sandbox.sandbox.process import Pipe, Process, redacted
 from llm_sandbox.sandbox.redirect import ErrorTarget, OutputTarget, check_streams, open_redirection
+from llm_sandbox.sandbox.secret_files import inject_secrets
 from llm_sandbox.secrets.plan import SecretPlan, plan_secrets
 from llm_sandbox.secrets.secret import Secret
 

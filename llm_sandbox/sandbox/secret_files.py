@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from llm_sandbox.backends.base import Machine
 from llm_sandbox.exceptions import FileError, UnsupportedError, ValidationError
 from llm_sandbox.network import Network, rules_of
-from llm_sandbox.sandbox.files import SandboxFiles
 from llm_sandbox.sandbox.file_service import FileService
+from llm_sandbox.sandbox.files import SandboxFiles
 from llm_sandbox.secrets.plan import AUTHORITY, BUNDLE, SecretPlan
 from llm_sandbox.secrets.secret import MEMORY
 
-__all__ = ["check_snapshot_path", "check_secrets", "inject_secrets", "inject_certificates"]
+__all__ = ["check_secrets", "check_snapshot_path", "inject_certificates", "inject_secrets"]
 
 _MOUNTS = "/proc/1/mountinfo"
 """Of the first process inside: the one that reads files is in no process table that it sees."""

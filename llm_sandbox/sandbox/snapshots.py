@@ -20,7 +20,7 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
     ValidationError,
 )
-from llm_sandbox.sandbox.file_service import FileService, DeadlineConnection
+from llm_sandbox.sandbox.file_service import DeadlineConnection, FileService
 
 __all__ = [
     "MOST_BYTES",

@@ -122,7 +122,9 @@ def _destination(parent: int, name: str) -> Iterator[int]:
         os.close(root)
 
 
-def _receive_entries(line: DeadlineConnection, root: int, limit: int, report: TransferReport) -> None:
+def _receive_entries(
+    line: DeadlineConnection, root: int, limit: int, report: TransferReport
+) -> None:
     count = 0
     while entry := line.receive_record(1 << 20):
         count += 1
@@ -166,7 +168,12 @@ def _why_not(parts: list[str], kind: str, entry: Record) -> str | None:
 
 
 def _place(
-    line: DeadlineConnection, root: int, parts: list[str], entry: Record, limit: int, report: TransferReport
+    line: DeadlineConnection,
+    root: int,
+    parts: list[str],
+    entry: Record,
+    limit: int,
+    report: TransferReport,
 ) -> str | None:
     """Write one entry; returns why it was left out, with its content unread, or None."""
     is_folder = entry["kind"] == "directory"
@@ -204,7 +211,12 @@ def _walk(root: int, parts: list[str]) -> int:
 
 
 def _receive_file(
-    line: DeadlineConnection, folder: int, name: str, entry: Record, limit: int, report: TransferReport
+    line: DeadlineConnection,
+    folder: int,
+    name: str,
+    entry: Record,
+    limit: int,
+    report: TransferReport,
 ) -> None:
     """Write one file in one step, over a file or link of that name."""
     mode = entry.get("mode")
@@ -286,7 +298,9 @@ def _send_folder(line: DeadlineConnection, folder: int, path: str) -> None:
             raise PathError("it is neither a file, a directory nor a link", path=inner)
 
 
-def _send_inner(line: DeadlineConnection, folder: int, name: str, path: str, *, directory: bool) -> None:
+def _send_inner(
+    line: DeadlineConnection, folder: int, name: str, path: str, *, directory: bool
+) -> None:
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     fd = os.open(name, flags | (os.O_DIRECTORY if directory else 0), dir_fd=folder)
     try:

@@ -21,7 +21,7 @@ from llm_sandbox.outputs import (
     last_displays,
 )
 from llm_sandbox.plots import PlotOutput
-from llm_sandbox.sandbox.space import Space
+from llm_sandbox.sandbox.file_service import DiskUsage
 from llm_sandbox.session.attempts import BlockedConnections
 from llm_sandbox.session.diagnosis import RunEvidence, find_cause, limit_hints
 from llm_sandbox.session.hints import explain, is_offline
@@ -44,7 +44,7 @@ def assemble(
     isolation: Isolation,
     attempts: BlockedConnections,
     events: LimitEvents,
-    measure: Callable[[str], Space],
+    measure: Callable[[str], DiskUsage],
     expired: bool,
     earlier_cpu_s: float | None,
     phases: Mapping[str, float],

@@ -24,8 +24,8 @@ from llm_sandbox.kernel.output_buffer import OutputBuffer, OutputCallback
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import Deadline, Limits
+from llm_sandbox.sandbox.file_service import disk_usage
 from llm_sandbox.sandbox.sandbox import Sandbox
-from llm_sandbox.sandbox.space import measure_space
 from llm_sandbox.session.assembly import assemble, claimed_cpu_s
 from llm_sandbox.session.attempts import BlockedConnections
 from llm_sandbox.session.config import SessionConfig
@@ -355,7 +355,7 @@ class KernelSession:
             isolation=self.machine.isolation,
             attempts=attempts,
             events=events,
-            measure=partial(measure_space, self._sandbox),
+            measure=partial(disk_usage, self._sandbox),
             expired=self.machine.end_reason == "deadline",
             earlier_cpu_s=None if is_program else earlier_cpu_s,
             phases={

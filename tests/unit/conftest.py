@@ -9,9 +9,8 @@ import pytest
 from llm_sandbox.guest import files as guest_files
 from llm_sandbox.limits import Limits
 from llm_sandbox.sandbox.changes import WorkdirWatch
-from llm_sandbox.sandbox.files import SandboxFiles
 from llm_sandbox.sandbox.file_service import FileService
-from llm_sandbox.sandbox.touches import ModifiedFlag
+from llm_sandbox.sandbox.files import ModifiedFlag, SandboxFiles
 
 
 class Place:

@@ -8,7 +8,7 @@ import pytest
 from llm_sandbox.artifacts.files import FileChanges
 from llm_sandbox.contents import Content
 from llm_sandbox.sandbox.changes import WorkdirWatch
-from llm_sandbox.sandbox.touches import ModifiedFlag
+from llm_sandbox.sandbox.files import ModifiedFlag
 
 
 def listed(changes):

@@ -12,7 +12,7 @@ from llm_sandbox.guest.bulk import Connection
 from llm_sandbox.limits import Limits
 from llm_sandbox.sandbox.changes import WorkdirWatch
 from llm_sandbox.sandbox.file_service import FileService
-from llm_sandbox.sandbox.touches import ModifiedFlag
+from llm_sandbox.sandbox.files import ModifiedFlag
 
 HONEST = {"path": "f", "change": "created", "kind": "file", "size": 1, "stored": 512, "mtime_ns": 1}
 
