@@ -12,7 +12,7 @@ from benchmarks.race import CorrectnessError, Race, Row, Target
 from llm_sandbox import Limits, create_session
 from llm_sandbox.backends.containers.backend import ContainerBackend
 from llm_sandbox.backends.containers.images.names import find_image
-from llm_sandbox.backends.containers.images.recipes import image_name
+from llm_sandbox.backends.recipes import image_name
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.session.prefork import shared_pool

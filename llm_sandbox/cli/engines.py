@@ -28,7 +28,7 @@ def look_at_engine(backend: Backend) -> dict[str, Any]:
         return {}
     from llm_sandbox.backends.containers.backend import ContainerBackend
     from llm_sandbox.backends.containers.images.names import find_image
-    from llm_sandbox.backends.containers.images.recipes import image_name
+    from llm_sandbox.backends.recipes import image_name
 
     assert isinstance(backend, ContainerBackend)  # noqa: S101 - what `has_containers` says
     engine = backend.engine

@@ -101,7 +101,7 @@ def _version(program: str) -> str | None:
 def _look_for_image(name: str, engines: Collection[str]) -> tuple[str | None, list[str]]:
     from llm_sandbox.backends.containers.backend import ContainerBackend
     from llm_sandbox.backends.containers.images.names import find_image
-    from llm_sandbox.backends.containers.images.recipes import (
+    from llm_sandbox.backends.recipes import (
         image_name,
         recipe_name,
         recipe_names,

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.images.find import Images
 from llm_sandbox.backends.containers.images.names import find_image
+from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.exceptions import (
     BackendError,
     ImageNotFoundError,
@@ -130,7 +130,7 @@ def test_what_is_missing_is_refused_with_the_command_to_type(refusing, registry,
 
 
 def test_a_missing_image_of_our_own_is_refused_too(refusing, resolve, monkeypatch):
-    monkeypatch.setattr("llm_sandbox.backends.containers.images.recipes.VERSION", "0.0.0-none")
+    monkeypatch.setattr("llm_sandbox.backends.recipes.VERSION", "0.0.0-none")
     with pytest.raises(ImageNotFoundError, match=r"python:0\.0\.0-none") as caught:
         resolve(lang="python")
     assert caught.value.hint == "llm-sandbox images build python --engine docker"
@@ -220,7 +220,7 @@ def test_ctrl_c_ends_a_build_and_what_it_runs(python_image, engine, tmp_path, ch
     script = (
         "import sys\n"
         "from llm_sandbox.backends.containers.images.find import Images\n"
-        "from llm_sandbox.backends.containers.creation.options import ContainerOptions\n"
+        "from llm_sandbox.backends.options.container_options import ContainerOptions\n"
         "from llm_sandbox.backends.docker.connect import connect_docker\n"
         "options = ContainerOptions(dockerfile=sys.argv[1])\n"
         "Images(connect_docker()).resolve(options, print)\n"

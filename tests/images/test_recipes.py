@@ -8,9 +8,9 @@ import tarfile
 import pytest
 
 from llm_sandbox import __version__
-from llm_sandbox.backends.containers.images import recipes
+from llm_sandbox.backends import recipes
 from llm_sandbox.backends.containers.images.names import candidates
-from llm_sandbox.backends.containers.images.recipes import get_recipe, image_name, recipe_names
+from llm_sandbox.backends.recipes import get_recipe, image_name, recipe_names
 from llm_sandbox.exceptions import ValidationError
 
 

@@ -50,7 +50,7 @@ def missing_engine(name: str, image: str | None) -> str | None:
     """Why tests that need an engine, and an image in it, are skipped; None where they are not."""
     from llm_sandbox.backends.containers.backend import ContainerBackend
     from llm_sandbox.backends.containers.images.names import find_image
-    from llm_sandbox.backends.containers.images.recipes import image_name
+    from llm_sandbox.backends.recipes import image_name
 
     try:
         backend = get_backend(name)

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.containers.backend import ContainerBackend
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.images.names import find_image
 from llm_sandbox.backends.containers.snapshot_images import reject_expired
+from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.exceptions import (

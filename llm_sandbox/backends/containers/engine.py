@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.backends.containers.access_hint import permission_hint
+from llm_sandbox.backends.access_hint import permission_hint
 from llm_sandbox.exceptions import (
     BackendError,
     BackendUnavailableError,

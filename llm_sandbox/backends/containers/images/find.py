@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.images.build import ImageBuilder
 from llm_sandbox.backends.containers.images.dockerfile import Dockerfile
 from llm_sandbox.backends.containers.images.names import find_image
-from llm_sandbox.backends.containers.images.recipes import (
+from llm_sandbox.backends.containers.images.stream import pull
+from llm_sandbox.backends.options.container_options import ContainerOptions
+from llm_sandbox.backends.recipes import (
     get_recipe,
     image_name,
     recipe_name,
     recipe_names,
 )
-from llm_sandbox.backends.containers.images.stream import pull
 from llm_sandbox.exceptions import ImageNotFoundError
 from llm_sandbox.settings import get_settings
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from llm_sandbox.backends.containers.creation.writable_host_paths import origin, write_risk
+from llm_sandbox.backends.writable_host_paths import origin, write_risk
 from llm_sandbox.host.places import user_folder
 from llm_sandbox.settings import get_settings
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from llm_sandbox.backends.containers.creation.immutable import ImmutableMapping
-from llm_sandbox.backends.containers.creation.mounts import (
+from llm_sandbox.backends.options.immutable import ImmutableMapping
+from llm_sandbox.backends.options.mount_points import (
     MountPoint,
     immutable_mount,
     list_mount_points,
 )
-from llm_sandbox.backends.containers.creation.runtime_names import check_names, check_unsafe_names
-from llm_sandbox.backends.containers.creation.unsafe_options import (
+from llm_sandbox.backends.options.runtime_config_names import check_names, check_unsafe_names
+from llm_sandbox.backends.options.unsafe_options import (
     UNSAFE,
     find_unsafe_options,
     reject_unsafe_options,
