@@ -87,8 +87,7 @@ def _check_engine(name: str, lang: str) -> str:
     Raises:
         BackendUnavailableError: It does not answer at once, or lacks the image or its client.
     """
-    from llm_sandbox.backends.access_hint import permission_hint
-    from llm_sandbox.backends.engine_probe import probe_engine
+    from llm_sandbox.backends.engine_probe import permission_hint, probe_engine
     from llm_sandbox.backends.recipes import image_name
 
     image = image_name(str(lang))

@@ -11,9 +11,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from llm_sandbox import __version__
-from llm_sandbox.backends.access_hint import permission_hint
 from llm_sandbox.backends.base import Isolation
-from llm_sandbox.backends.engine_probe import probe_engine
+from llm_sandbox.backends.engine_probe import permission_hint, probe_engine
 from llm_sandbox.backends.registry import available_names, get_backend
 from llm_sandbox.cli.doctor_report import print_findings
 from llm_sandbox.cli.engines import look_at_engine

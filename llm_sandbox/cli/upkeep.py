@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from llm_sandbox.backends.access_hint import permission_hint
+from llm_sandbox.backends.engine_probe import permission_hint
 from llm_sandbox.cli.endings import NOT_FOUND
 from llm_sandbox.cli.images import EngineName
 from llm_sandbox.cli.kept import find, records, to_row

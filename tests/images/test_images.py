@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from llm_sandbox.backends.containers.images.find import Images
-from llm_sandbox.backends.containers.images.names import find_image
 from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.exceptions import (
     BackendError,
@@ -193,7 +192,7 @@ def test_a_failed_build_shows_its_end_and_leaves_no_name(python_image, resolve, 
     assert "line 10\n" not in caught.value.message
     assert f"docker build --file {folder}" in str(caught.value.hint)
     name = f"llm-sandbox/from-dockerfile:{'0' * 16}"
-    assert find_image(engine, name) is None
+    assert engine.find_image(name) is None
 
 
 @pytest.mark.parametrize("place", ["", "nowhere/Dockerfile"])

@@ -369,9 +369,8 @@ def _named(engine: Engine, image: str) -> str:
 
 
 def _inspect(engine: Engine, image: str) -> dict[str, Any]:
-    from llm_sandbox.backends.containers.images.names import find_image
 
-    found = find_image(engine, image)
+    found = engine.find_image(image)
     if found is None:
         raise NotFoundError(f"{engine.name} has no image {image}", backend=engine.name)
     return found
