@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from llm_sandbox.backends.containers.backend import ContainerBackend
     from llm_sandbox.backends.containers.machine import ContainerMachine
     from llm_sandbox.pool import ContainerPoolManager, PooledContainer
-    from llm_sandbox.sandbox.kept.record import OnExit
+    from llm_sandbox.sandbox.detached.record import OnExit
     from llm_sandbox.security import SecurityPolicy
     from llm_sandbox.telemetry import RunObserver
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from llm_sandbox.backends.containers.engine import Engine
     from llm_sandbox.backends.containers.gc.collector import Decision
     from llm_sandbox.backends.containers.gc.inventory import Resource
-    from llm_sandbox.sandbox.kept.record import Record
+    from llm_sandbox.sandbox.detached.record import Record
 
 __all__ = ["clean_up", "end_sandboxes", "list_sandboxes"]
 
@@ -206,7 +206,7 @@ def clean_up(
         print(json.dumps(shown, indent=2))
     else:
         for one in lost:
-            print(f"removed what was left of {one}, whose keeper was killed")
+            print(f"removed what was left of {one}, whose daemon was killed")
         _print_rows([_verdict_row(verdict, dry_run) for verdict in verdicts])
         removed = sum(verdict.remove for verdict in verdicts)
         would = "would be " if dry_run else ""

@@ -45,7 +45,7 @@ from llm_sandbox.settings import get_settings
 
 if TYPE_CHECKING:
     from llm_sandbox.packages.store import Layer
-    from llm_sandbox.sandbox.kept.machine import KeptMachine
+    from llm_sandbox.sandbox.detached.machine import DetachedMachine
     from llm_sandbox.session.detached import DetachOptions
 
 __all__ = ["KernelSession"]
@@ -86,7 +86,7 @@ class KernelSession:
         self._handler = handler
         self._background = background
         self._keeping = keeping
-        self._kept: KeptMachine | None = None
+        self._kept: DetachedMachine | None = None
         self._noted: dict[str, Any] = {}
         self._lost = ""
         self._setup = KernelSetup(handler, config)
@@ -163,7 +163,7 @@ class KernelSession:
         return machine
 
     def _open_kept(self, keeping: "DetachOptions") -> Machine:
-        """Have a keeper make the machine, or go on with one that is there."""
+        """Have a daemon make the machine, or go on with one that is there."""
         machine = self._machine = self._kept = keeping.machine(
             self._backend, self._spec, self._config
         )
@@ -187,7 +187,7 @@ class KernelSession:
         return machine
 
     def note(self, **facts: Any) -> None:
-        """Have the keeper remember what whoever attaches to the session must know, if it is kept.
+        """Have the daemon remember what whoever attaches to the session must know, if it is kept.
 
         Args:
             facts: As JSON types; they stand in for those of the same names.

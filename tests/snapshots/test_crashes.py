@@ -1,4 +1,4 @@
-"""Clients and keepers that are killed while they save: what can be restored is whole."""
+"""Clients and daemons that are killed while they save: what can be restored is whole."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def check_whole(snapshot: Snapshot, *folders: str) -> None:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("how", ["directory", "filesystem", "keeper"])
+@pytest.mark.parametrize("how", ["directory", "filesystem", "daemon"])
 def test_what_a_killed_process_leaves_of_files(
     store: Store, savers: Callable[[str], tuple[int, int, float]], how: str
 ) -> None:

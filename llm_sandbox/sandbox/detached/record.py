@@ -4,18 +4,23 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
 from llm_sandbox.exceptions import ValidationError
 
-__all__ = ["ID", "OnExit", "Record", "check_name", "check_tags"]
+__all__ = ["FORMAT", "ID", "OnExit", "Record", "check_name", "check_tags"]
 
 OnExit = Literal["destroy", "keep"]
 ID = re.compile(r"sb-[0-9a-f]{16}", re.ASCII)
 """The form of an id."""
 
-_FORMAT = 1
+FORMAT = 2
+"""Version of the records and of the protocol between clients and daemons.
+
+Daemons of version 1 are listed, and refused by clients.
+"""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 _MOST_TAGS = 64
 _MOST_TEXT = 256
@@ -46,8 +51,8 @@ class Record:
     """The entry command's program, without its arguments, which may hold secrets."""
     machine: str | None = None
     """The machine's id in its backend, such as a container's; None until there is one."""
-    keeper: int | None = None
-    """Process id of its keeper, for people."""
+    daemon: int | None = None
+    """Process id of its daemon, for people."""
     owner: int | None = None
     """Process id of who made it, for people; None when it outlives that."""
     ends_at: float | None = None
@@ -62,8 +67,8 @@ class Record:
     """What it came to."""
     session: str | None = None
     """Language of the session that lives in it; None for a sandbox without one."""
-    format: int = field(default=_FORMAT)
-    """Version of this form."""
+    format: int = FORMAT
+    """Version of the record, and of the protocol that its daemon speaks."""
 
     def to_json(self) -> bytes:
         """Return it as it is written."""
@@ -82,8 +87,8 @@ class Record:
             found = json.loads(data)
         except (ValueError, RecursionError):
             raise _refusal("is no JSON") from None
-        if isinstance(found, dict):
-            found = {"session": None} | found  # keepers of earlier versions do not write it
+        if isinstance(found, dict) and found.get("format") == 1:
+            found = {"session": None, "daemon": found.pop("keeper", None)} | found
         if not isinstance(found, dict) or set(found) != {item.name for item in fields(cls)}:
             raise _refusal("has other fields")
         for name, is_fine in _CHECKS.items():
@@ -128,7 +133,7 @@ _CHECKS: dict[str, Any] = {
     "created_at": _number,
     "command": _or_none(_text),
     "machine": _or_none(_text),
-    "keeper": _or_none(_whole),
+    "daemon": _or_none(_whole),
     "owner": _or_none(_whole),
     "ends_at": _or_none(_number),
     "idle_timeout": _or_none(_number),
@@ -136,7 +141,7 @@ _CHECKS: dict[str, Any] = {
     "end_reason": _or_none(_text),
     "exit_code": _or_none(_whole),
     "session": _or_none(_text),
-    "format": lambda value: value == _FORMAT,
+    "format": lambda value: value in (1, FORMAT),
 }
 
 

@@ -25,7 +25,7 @@ from llm_sandbox import Sandbox
 if TYPE_CHECKING:
     from llm_sandbox import Snapshot
     from llm_sandbox.backends.snapshot import SnapshotKind
-    from llm_sandbox.sandbox.kept.record import OnExit
+    from llm_sandbox.sandbox.detached.record import OnExit
 
 PORT = 7000
 SIZE = 4 << 20
@@ -114,9 +114,13 @@ def work(begun: threading.Event, role: str, activity: str, backend: str, word: s
 
 def main() -> None:
     # Nothing is forked from a process with threads, and nothing is imported twice.
-    for module in ("sandbox.kept.start", "backends.bubblewrap.backend", "backends.docker.backend"):
+    for module in (
+        "sandbox.detached.start",
+        "backends.bubblewrap.backend",
+        "backends.docker.backend",
+    ):
         importlib.import_module(f"llm_sandbox.{module}")
-    # What is ignored here, a keeper would have ignored from its start.
+    # What is ignored here, a daemon would have ignored from its start.
     for number in (signal.SIGCHLD, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     begun = threading.Event()

@@ -30,7 +30,7 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
 )
 from llm_sandbox.limits import Limits
-from tests.kept.conftest import ROOT, until
+from tests.detached.conftest import ROOT, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -105,7 +105,7 @@ def test_another_process_finds_the_variables(
     attach_session("analysis").close()
     with pytest.raises(SandboxNotFoundError):
         attach_session("analysis")
-    assert until(lambda: not registry.keepers())
+    assert until(lambda: not registry.daemons())
 
 
 def test_one_at_a_time_can_use_it(made: Callable[..., tuple[Any, str]]) -> None:
@@ -248,9 +248,9 @@ def test_ends_are_told(registry: Any) -> None:
     assert caught.value.end_reason == "idle"
 
     with create_session("bubblewrap", name="killed", on_exit="keep") as session:
-        keeper = registry.keeper_of(session.sandbox)
-    os.kill(keeper, signal.SIGKILL)
-    assert until(lambda: keeper not in registry.keepers())
+        daemon = registry.daemon_of(session.sandbox)
+    os.kill(daemon, signal.SIGKILL)
+    assert until(lambda: daemon not in registry.daemons())
     with pytest.raises(SandboxNotFoundError) as caught:
         attach_session("killed")
     assert caught.value.end_reason == "gone"
@@ -262,7 +262,7 @@ def test_without_keep_it_ends_with_its_maker(
 ) -> None:
     with create_session("bubblewrap", name="mine") as session:
         assert session.name == "mine"
-    assert until(lambda: not registry.keepers())
+    assert until(lambda: not registry.daemons())
     # Let go of explicitly it lives on.
     session = create_session("bubblewrap", name="mine")
     session.open()

@@ -27,8 +27,8 @@ from llm_sandbox.exceptions import (
     ProcessNotFoundError,
     SessionClosedError,
 )
-from llm_sandbox.sandbox.kept import machine as kept_machine
-from tests.kept.conftest import until
+from llm_sandbox.sandbox.detached import machine as kept_machine
+from tests.detached.conftest import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,7 +47,7 @@ def leaves_nothing(registry: Any) -> Iterator[None]:
     for sandbox in Sandbox.list():
         sandbox.destroy()
     Sandbox.gc()
-    assert until(registry.is_empty), (registry.keepers(), registry.files())
+    assert until(registry.is_empty), (registry.daemons(), registry.files())
 
 
 MAKER = """
@@ -186,17 +186,17 @@ def test_a_failed_destroy_leaves_the_handle_open(
     registry: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sandbox = make(name="stuck")
-    keeper = registry.keeper_of(sandbox)
+    daemon = registry.daemon_of(sandbox)
     monkeypatch.setattr(kept_machine, "_END_S", 0.5)
     monkeypatch.setattr(kept_machine, "_MARGIN_S", 0.5)
-    os.kill(keeper, signal.SIGSTOP)
+    os.kill(daemon, signal.SIGSTOP)
     try:
         with pytest.raises(BackendError):
             sandbox.destroy()
         assert sandbox.files is not None  # a closed handle refuses
         assert sandbox.poll() is None
     finally:
-        os.kill(keeper, signal.SIGCONT)
+        os.kill(daemon, signal.SIGCONT)
     monkeypatch.undo()
     os.environ["XDG_STATE_HOME"] = str(registry.home)
     sandbox.destroy()
@@ -271,7 +271,7 @@ def test_two_clients_at_once(client: Callable[[str], Any]) -> None:
 
 def test_a_handle_that_is_dropped_keeps_nothing_open() -> None:
     def threads() -> int:
-        return sum(one.name == "llm-sandbox-kept" for one in threading.enumerate())
+        return sum(one.name == "llm-sandbox-rpc" for one in threading.enumerate())
 
     with make(name="dropped") as sandbox:
         before = threads()
@@ -285,7 +285,7 @@ def test_a_handle_that_is_dropped_keeps_nothing_open() -> None:
 
 
 def test_an_interpreter_runs_in_it(orphan: Callable[..., Sandbox]) -> None:
-    """A session's kernel is forked in the keeper's machine, talks to this process, and ends with
+    """A session's kernel is forked in the daemon's machine, talks to this process, and ends with
     the session's machine.
     """
     sandbox = orphan(name="kernel", on_exit="keep")
@@ -314,7 +314,7 @@ def test_a_plain_sandbox_has_no_keeper(registry: Any) -> None:
         process = sandbox.exec("sleep", "60")
         assert sandbox.processes() == [process]
         assert sandbox.process(process.id) is process
-        assert registry.keepers() == {}
+        assert registry.daemons() == {}
         assert Sandbox.list() == []
         assert (sandbox.name, dict(sandbox.tags), sandbox.entry) == (None, {}, None)
         for refused in (sandbox.detach, lambda: sandbox.set_tags({})):
@@ -343,7 +343,7 @@ def test_a_plain_sandbox_has_no_keeper(registry: Any) -> None:
 def test_what_cannot_be_is_refused(options: dict[str, Any], registry: Any) -> None:
     with pytest.raises(ValidationError):
         make(**options)
-    assert registry.keepers() == {}
+    assert registry.daemons() == {}
 
 
 def test_a_backend_that_cannot_be_named_is_refused() -> None:

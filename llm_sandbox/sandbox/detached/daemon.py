@@ -1,4 +1,4 @@
-"""The keeper: the process that a kept sandbox lives by."""
+"""The daemon: the process that a kept sandbox lives by."""
 
 import contextlib
 import os
@@ -15,19 +15,19 @@ from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import KernelNotReadyError, SandboxError
 from llm_sandbox.guest.control import ControlChannel
 from llm_sandbox.sandbox.delivery import deliver
-from llm_sandbox.sandbox.kept.kernel import SessionKernel
-from llm_sandbox.sandbox.kept.line import peer_of
-from llm_sandbox.sandbox.kept.order import Facts, Order
-from llm_sandbox.sandbox.kept.place import Place
-from llm_sandbox.sandbox.kept.programs import Program, Programs
-from llm_sandbox.sandbox.kept.record import Record
-from llm_sandbox.sandbox.kept.registry import register
-from llm_sandbox.sandbox.kept.served import ServedClient
+from llm_sandbox.sandbox.detached.client import peer_of
+from llm_sandbox.sandbox.detached.handler import ClientHandler
+from llm_sandbox.sandbox.detached.kernel import SessionKernel
+from llm_sandbox.sandbox.detached.programs import Program, Programs
+from llm_sandbox.sandbox.detached.record import Record
+from llm_sandbox.sandbox.detached.registry import register
+from llm_sandbox.sandbox.detached.request import CreateRequest, SandboxInfo
+from llm_sandbox.sandbox.detached.state_dir import StateDir
 from llm_sandbox.sandbox.network import SandboxNetwork
 from llm_sandbox.sandbox.process import spools_of
 from llm_sandbox.sandbox.snapshots import create_from, saves_file_systems
 
-__all__ = ["Keeper"]
+__all__ = ["SandboxDaemon"]
 
 _TICK_S = 0.5
 _OVERDUE_S = 3.0
@@ -38,11 +38,11 @@ _TIMED_OUT, _TERMINATED = 124, 137
 _REMEMBERED = ("exited", "deadline", "idle", "terminated", "oom")
 
 
-class Keeper:
+class SandboxDaemon:
     """Keeps one sandbox.
 
     Args:
-        order: What was asked for.
+        request: What was asked for.
     """
 
     machine: Machine
@@ -51,11 +51,11 @@ class Keeper:
     kernel: SessionKernel | None = None
     """That of the session that lives here, where one does."""
 
-    def __init__(self, order: Order) -> None:
-        self._order = order
-        self._place = Place()
+    def __init__(self, request: CreateRequest) -> None:
+        self._request = request
+        self._state_dir = StateDir()
         self._lock = threading.Lock()
-        self._clients: set[ServedClient] = set()
+        self._clients: set[ClientHandler] = set()
         self._wake_read, self._wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._warnings: tuple[tuple[str, str, str], ...] = ()
         self._owner: int | None = None
@@ -74,28 +74,28 @@ class Keeper:
         Raises:
             SandboxError: It could not be made; nothing of it is left.
         """
-        order = self._order
-        if order.on_exit == "destroy":
-            self._owner = os.pidfd_open(order.owner)
+        request = self._request
+        if request.on_exit == "destroy":
+            self._owner = os.pidfd_open(request.owner)
         record = Record(
-            id=order.id,
-            name=order.name,
-            namespace=order.namespace,
-            tags=dict(order.tags),
-            backend=order.backend,
-            workdir=order.spec.workdir,
-            on_exit=order.on_exit,
+            id=request.id,
+            name=request.name,
+            namespace=request.namespace,
+            tags=dict(request.tags),
+            backend=request.backend,
+            workdir=request.spec.workdir,
+            on_exit=request.on_exit,
             created_at=time.time(),
-            command=self._shown(order.command),
-            keeper=os.getpid(),
-            owner=order.owner if order.on_exit == "destroy" else None,
-            idle_timeout=order.idle_timeout,
-            session=None if order.session is None else order.session.language,
+            command=self._shown(request.command),
+            daemon=os.getpid(),
+            owner=request.owner if request.on_exit == "destroy" else None,
+            idle_timeout=request.idle_timeout,
+            session=None if request.session is None else request.session.language,
         )
-        self._entry = register(self._place, record)
+        self._entry = register(self._state_dir, record)
         try:
             self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            self._listener.bind(self._place.socket_path(f"{order.id}.sock"))
+            self._listener.bind(self._state_dir.socket_path(f"{request.id}.sock"))
             self._listener.listen(_BACKLOG)
             self._make_machine()
         except BaseException:
@@ -106,30 +106,30 @@ class Keeper:
         if not command:
             return None
         shown = command[0]
-        for value in self._order.secrets.hidden:
+        for value in self._request.secrets.hidden:
             shown = shown.replace(value, "***")
         return shown[:200]
 
     def _make_machine(self) -> None:
-        order = self._order
+        request = self._request
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            self._backend = _backend(order)
-            self.machine = create_from(self._backend, order.spec, order.snapshot)
+            self._backend = _backend(request)
+            self.machine = create_from(self._backend, request.spec, request.snapshot)
         self._warnings = tuple(
             (one.category.__module__, one.category.__name__, str(one.message)) for one in caught
         )
         self.network = SandboxNetwork(self.machine)
         try:
             self.programs = Programs(self.machine)
-            if order.session is not None:
+            if request.session is not None:
                 self.kernel = SessionKernel(self.machine)
-            self.network.open(order.network, order.ports, order.secrets.bindings)
-            deliver(self.machine, order.secrets)
+            self.network.open(request.network, request.ports, request.secrets.bindings)
+            deliver(self.machine, request.secrets)
             with contextlib.suppress(NotImplementedError):
                 self.machine.on_end(self.wake)
-            self._set_deadline(order.spec.timeout_s)
-            if order.command:
+            self._set_deadline(request.spec.timeout_s)
+            if request.command:
                 self._start_entry()
             self._entry.write(
                 replace(
@@ -145,12 +145,12 @@ class Keeper:
             raise
 
     def _start_entry(self) -> None:
-        order = self._order
-        environment = {**self.machine.base_env(), **order.secrets.env}
-        if order.terminal is not None:
-            environment["TERM"] = order.terminal.term
-        environment.update(order.env)
-        spec = ProcessSpec(order.command, environment, stdin=True, terminal=order.terminal)
+        request = self._request
+        environment = {**self.machine.base_env(), **request.secrets.env}
+        if request.terminal is not None:
+            environment["TERM"] = request.terminal.term
+        environment.update(request.env)
+        spec = ProcessSpec(request.command, environment, stdin=True, terminal=request.terminal)
         program, _ = self.programs.start(spec, is_entry=True)
 
         def wait() -> None:
@@ -162,29 +162,29 @@ class Keeper:
 
         threading.Thread(target=wait, name="llm-sandbox-entry", daemon=True).start()
 
-    def facts(self) -> Facts:
+    def info(self) -> SandboxInfo:
         """What a client needs to know."""
-        machine, order = self.machine, self._order
-        return Facts(
-            id=order.id,
-            name=order.name,
-            namespace=order.namespace,
+        machine, request = self.machine, self._request
+        return SandboxInfo(
+            id=request.id,
+            name=request.name,
+            namespace=request.namespace,
             tags=dict(self._entry.record.tags),
-            on_exit=order.on_exit,
+            on_exit=request.on_exit,
             spec=machine.spec,
             isolation=machine.isolation,
             base_env=machine.base_env(),
-            env=order.env,
-            secrets=order.secrets,
+            env=request.env,
+            secrets=request.secrets,
             python=machine.python(),
             library_path=machine.library_path,
             has_packages=machine.has_packages,
             saves_file_systems=saves_file_systems(machine),
-            ready=order.ready,
-            session=order.session,
-            options=order.options,
+            ready=request.ready,
+            session=request.session,
+            options=request.options,
             images=machine.images,
-            counts_activity=order.idle_timeout is not None,
+            counts_activity=request.idle_timeout is not None,
             warnings=self._warnings,
         )
 
@@ -192,12 +192,12 @@ class Keeper:
 
     def serve(self, channel: ControlChannel) -> None:
         """Take a client on."""
-        client = ServedClient(self, channel)
+        client = ClientHandler(self, channel)
         with self._lock:
             self._clients.add(client)
         client.start()
 
-    def forget(self, client: ServedClient) -> None:
+    def forget(self, client: ClientHandler) -> None:
         """A client has hung up."""
         with self._lock:
             self._clients.discard(client)
@@ -208,7 +208,7 @@ class Keeper:
         try:
             return self.machine.start_kernel(spec)
         except KernelNotReadyError:
-            self._backend.warm_up(self._order.spec.network)
+            self._backend.warm_up(self._request.spec.network)
             return self.machine.start_kernel(spec)
 
     def note_activity(self) -> None:
@@ -216,7 +216,7 @@ class Keeper:
         self._active_at = time.monotonic()
 
     def wake(self) -> None:
-        """Have the keeper look at everything again."""
+        """Have the daemon look at everything again."""
         with contextlib.suppress(BlockingIOError):
             os.write(self._wake_write, b"\0")
 
@@ -309,8 +309,8 @@ class Keeper:
         moments = [now + _TICK_S]
         if self._entry_seen_at is not None:
             moments.append(now + 0.05)
-        if self._order.idle_timeout is not None:
-            moments.append(max(self._active_at + self._order.idle_timeout, now + 0.02))
+        if self._request.idle_timeout is not None:
+            moments.append(max(self._active_at + self._request.idle_timeout, now + 0.02))
         return max(0.0, min(moments) - now)
 
     def _end_of_it(self) -> tuple[str, int] | None:
@@ -337,12 +337,12 @@ class Keeper:
 
     def _still_shows(self, entry: Program) -> bool:
         """Whether its terminal, which ends with the sandbox, has yet to say what was written."""
-        return self._order.terminal is not None and any(
+        return self._request.terminal is not None and any(
             spool.ended_at is None for spool in spools_of(entry.process)
         )
 
     def _is_idle(self, now: float) -> bool:
-        idle = self._order.idle_timeout
+        idle = self._request.idle_timeout
         if idle is None:
             return False
         with self._lock:
@@ -361,7 +361,7 @@ class Keeper:
         for spool in spools_of(entry.process):
             spool.wait_end(_SETTLE_S)
             data = spool.peek()[0]
-            for value in self._order.secrets.hidden:
+            for value in self._request.secrets.hidden:
                 data = data.replace(value.encode("utf-8", "surrogateescape"), b"***")
             found.append(data)
         return found
@@ -376,7 +376,7 @@ class Keeper:
         last = None
         if reason in _REMEMBERED:
             last = replace(
-                self._entry.record, state="ended", end_reason=reason, exit_code=code, keeper=None
+                self._entry.record, state="ended", end_reason=reason, exit_code=code, daemon=None
             )
         with contextlib.suppress(OSError, SandboxError):
             self._entry.remove(last, self._last_output())
@@ -396,12 +396,12 @@ class Keeper:
         return True
 
 
-def _backend(order: Order) -> Backend:
-    backend = get_backend(order.backend)
-    if order.options is None:
+def _backend(request: CreateRequest) -> Backend:
+    backend = get_backend(request.backend)
+    if request.options is None:
         return backend
     from llm_sandbox.backends.containers.backend import ContainerBackend
     from llm_sandbox.backends.containers.configured import bind
 
-    assert isinstance(backend, ContainerBackend)  # noqa: S101 - by whoever gave the order
-    return bind(backend, order.options)
+    assert isinstance(backend, ContainerBackend)  # noqa: S101 - by whoever gave the request
+    return bind(backend, request.options)

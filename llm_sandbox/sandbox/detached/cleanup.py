@@ -1,13 +1,13 @@
-"""Removing what keepers that were killed have left."""
+"""Removing what daemons that were killed have left."""
 
 import contextlib
 import logging
 
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import SandboxError
-from llm_sandbox.sandbox.kept.place import Place
-from llm_sandbox.sandbox.kept.record import Record
-from llm_sandbox.sandbox.kept.registry import sweep
+from llm_sandbox.sandbox.detached.record import Record
+from llm_sandbox.sandbox.detached.registry import sweep
+from llm_sandbox.sandbox.detached.state_dir import StateDir
 from llm_sandbox.sandbox.snapshots import sweep_snapshots
 
 __all__ = ["clean"]
@@ -16,13 +16,13 @@ logger = logging.getLogger(__name__)
 
 
 def clean() -> list[str]:
-    """Clean up after the keepers that were killed; returns the ids of their sandboxes.
+    """Clean up after the daemons that were killed; returns the ids of their sandboxes.
 
     Their processes have ended with them. A container that its engine has not removed is removed,
     and so are snapshots whose time to live is over.
     """
-    with Place() as place:
-        lost = sweep(place, everything=True)
+    with StateDir() as state_dir:
+        lost = sweep(state_dir, everything=True)
     for one in lost:
         if isinstance(one, Record) and one.machine is not None:
             _remove_container(one.backend, one.machine)

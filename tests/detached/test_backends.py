@@ -11,7 +11,7 @@ import pytest
 
 from llm_sandbox import Sandbox, SandboxError
 from llm_sandbox.exceptions import NameInUseError, SandboxNotFoundError
-from tests.kept.conftest import until
+from tests.detached.conftest import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -111,7 +111,7 @@ def test_another_process_goes_on(made: tuple[str, list[str]], registry: Any) -> 
 def test_a_killed_keeper_takes_all_with_it(made: tuple[str, list[str]], registry: Any) -> None:
     _, (sandbox_id, _, _) = made
     sandbox = Sandbox.attach(sandbox_id)
-    os.kill(registry.keeper_of(sandbox), signal.SIGKILL)
+    os.kill(registry.daemon_of(sandbox), signal.SIGKILL)
     assert until(lambda: sandbox.poll() == 137)
     assert sandbox.end_reason == "gone"
     assert Sandbox.list() == []

@@ -1,8 +1,8 @@
-"""A client's end of the connection to a keeper.
+"""A client's end of the connection to a daemon.
 
 Records are those of `guest.control`: JSON objects with descriptors. A request has an ``op`` and an
 ``id``, and is answered by a record with that ``id``: its ``value``, or an ``error`` as
-`SandboxError.to_dict` has it. What has no ``id`` is not answered. By itself the keeper tells
+`SandboxError.to_dict` has it. What has no ``id`` is not answered. By itself the daemon tells
 
     exit      a program that the client follows has ended: ``follow``, ``exit``
     tags      the sandbox has other tags now
@@ -24,10 +24,10 @@ from typing import Any
 from llm_sandbox.backends.base import Ending, Exit
 from llm_sandbox.exceptions import BackendError, ContainerGoneError, SandboxError, SecurityError
 from llm_sandbox.guest.control import ControlChannel
-from llm_sandbox.sandbox.kept.codec import decode
-from llm_sandbox.sandbox.kept.place import Place
+from llm_sandbox.sandbox.detached.codec import decode
+from llm_sandbox.sandbox.detached.state_dir import StateDir
 
-__all__ = ["Answer", "Line", "connect", "peer_of"]
+__all__ = ["Answer", "DaemonClient", "connect", "peer_of"]
 
 _ANSWER_S = 120.0
 _CONNECT_S = 10.0
@@ -44,8 +44,8 @@ def peer_of(sock: socket.socket) -> tuple[int, int]:
     return pid, uid
 
 
-def connect(place: Place, sandbox_id: str) -> ControlChannel:
-    """Connect to a keeper.
+def connect(state_dir: StateDir, sandbox_id: str) -> ControlChannel:
+    """Connect to a daemon.
 
     Raises:
         SecurityError: What listens there is somebody else's.
@@ -54,24 +54,24 @@ def connect(place: Place, sandbox_id: str) -> ControlChannel:
     name = f"{sandbox_id}.sock"
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        if not place.is_own_socket(name):
-            raise SecurityError(f"{place.path}/{name} is no socket of this user's")
+        if not state_dir.is_own_socket(name):
+            raise SecurityError(f"{state_dir.path}/{name} is no socket of this user's")
         sock.settimeout(_CONNECT_S)
-        sock.connect(place.socket_path(name))
+        sock.connect(state_dir.socket_path(name))
         sock.settimeout(None)
         if peer_of(sock)[1] != os.geteuid():
-            raise SecurityError(f"another user listens at {place.path}/{name}")
+            raise SecurityError(f"another user listens at {state_dir.path}/{name}")
     except OSError:
         sock.close()
-        raise ContainerGoneError(f"the keeper of {sandbox_id} does not answer") from None
+        raise ContainerGoneError(f"the daemon of {sandbox_id} does not answer") from None
     except BaseException:
         sock.close()
         raise
     return ControlChannel(sock)
 
 
-class Line:
-    """Talks to a keeper; safe to use from several threads of the process that made it.
+class DaemonClient:
+    """Talks to a daemon; safe to use from several threads of the process that made it.
 
     Args:
         channel: The connection.
@@ -91,7 +91,7 @@ class Line:
         self._answers: dict[int, Future[Answer]] = {}
         self._endings: dict[int, Ending] = {}
         self._at_end: list[Callable[[], None]] = []
-        threading.Thread(target=self._listen, name="llm-sandbox-kept", daemon=True).start()
+        threading.Thread(target=self._listen, name="llm-sandbox-rpc", daemon=True).start()
 
     # --- what the client says
 
@@ -106,7 +106,7 @@ class Line:
         Raises:
             ContainerGoneError: The sandbox has ended, or another process has connected.
             BackendError: No answer came in time.
-            SandboxError: What the keeper said.
+            SandboxError: What the daemon said.
         """
         answer: Future[Answer] = Future()
         with self._lock:
@@ -124,7 +124,7 @@ class Line:
             with self._lock:
                 self._answers.pop(number, None)
             raise BackendError(
-                f"the sandbox's keeper did not answer {op!r} in {answer_s:.0f} s",
+                f"the sandbox's daemon did not answer {op!r} in {answer_s:.0f} s",
                 op=op,
                 backend=self.backend,
                 retryable=True,
@@ -188,7 +188,7 @@ class Line:
             hint="make a new one: nothing in this one is left",
         )
 
-    # --- what the keeper says
+    # --- what the daemon says
 
     def _listen(self) -> None:
         with contextlib.suppress(OSError, KeyError, TypeError, ValueError):

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from llm_sandbox import Sandbox, SecurityError, ValidationError
-from llm_sandbox.exceptions import NameInUseError, SandboxNotFoundError
+from llm_sandbox.exceptions import BackendError, NameInUseError, SandboxNotFoundError
 from llm_sandbox.guest.control import ControlChannel
-from tests.kept.conftest import until
+from llm_sandbox.sandbox.detached.registry import live_records
+from llm_sandbox.sandbox.detached.state_dir import StateDir
+from tests.detached.conftest import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,15 +90,15 @@ def test_tags_are_replaced_and_cleared(three: list[Sandbox]) -> None:
 
 
 def test_secrets_are_written_nowhere(three: list[Sandbox], registry: Any) -> None:
-    """Neither values nor arguments are in files, nor in the keepers' arguments and environment;
+    """Neither values nor arguments are in files, nor in the daemons' arguments and environment;
     a client has them.
     """
     assert three[0].check("sh", "-c", "echo $TOKEN").stdout == f"{SECRET}\n"
-    keepers = {registry.keeper_of(sandbox) for sandbox in three}
-    assert until(lambda: keepers == set(registry.keepers()))
+    daemons = {registry.daemon_of(sandbox) for sandbox in three}
+    assert until(lambda: daemons == set(registry.daemons()))
     seen = b"".join(
         Path(f"/proc/{pid}/{what}").read_bytes()
-        for pid in keepers
+        for pid in daemons
         for what in ("cmdline", "environ")
     )
     names = [name for name in registry.files() if not name.endswith(".sock")]
@@ -118,7 +120,7 @@ def test_variables_of_the_client_stay_with_it(
         monkeypatch.setenv(name, "another-s3cr3t")
     monkeypatch.setenv("LLM_SANDBOX_PREFORK", "1")
     with Sandbox.create(backend="bubblewrap", name="environment") as sandbox:
-        environ = Path(f"/proc/{registry.keeper_of(sandbox)}/environ").read_bytes()
+        environ = Path(f"/proc/{registry.daemon_of(sandbox)}/environ").read_bytes()
         assert b"PATH=" in environ
         assert b"LLM_SANDBOX_PREFORK=1" in environ
         assert b"another-s3cr3t" not in environ
@@ -146,7 +148,7 @@ def test_hostile_records_are_not_believed(
         case "huge":
             path.write_text(json.dumps(good | {"command": "x" * 300_000}))
         case "types":
-            path.write_text(json.dumps(good | {"created_at": "1", "keeper": {}}))
+            path.write_text(json.dumps(good | {"created_at": "1", "daemon": {}}))
         case "link":
             path.symlink_to(elsewhere)
         case "pipe":
@@ -299,3 +301,26 @@ def test_a_registry_that_is_not_private_is_refused(
         with pytest.raises(SecurityError):
             refused()
     assert os.listdir(target) == []
+
+
+def test_a_daemon_of_an_earlier_version_is_refused_in_words(
+    three: list[Sandbox], registry: Any
+) -> None:
+    """It is listed with others' records, and whoever attaches is told how to end it."""
+    old = three[0]
+    path = registry.folder / f"{old.id}.json"
+    content = path.read_text()
+    record = json.loads(content)
+    pid = record.pop("daemon")
+    path.write_text(json.dumps(record | {"keeper": pid, "format": 1}))
+    try:
+        with pytest.raises(BackendError, match="expected protocol 2, got 1") as refused:
+            Sandbox.attach(old.id)
+        assert f"kill {pid}" in str(refused.value.hint)
+        assert old.id not in {one.id for one in Sandbox.list()}
+        with StateDir() as state_dir:
+            (found,) = [one for one in live_records(state_dir) if one.id == old.id]
+        assert pid == found.daemon
+    finally:
+        path.write_text(content)
+    assert old.id == Sandbox.attach(old.id).id

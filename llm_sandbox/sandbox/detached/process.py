@@ -1,4 +1,4 @@
-"""The process of a keeper: how it begins."""
+"""The process of a daemon: how it begins."""
 
 import contextlib
 import ctypes
@@ -8,8 +8,8 @@ import socket
 
 from llm_sandbox.exceptions import BackendError, SandboxError
 from llm_sandbox.guest.control import ControlChannel
-from llm_sandbox.sandbox.kept.codec import decode, encode
-from llm_sandbox.sandbox.kept.keeper import Keeper
+from llm_sandbox.sandbox.detached.codec import decode, encode
+from llm_sandbox.sandbox.detached.daemon import SandboxDaemon
 
 __all__ = ["main"]
 
@@ -18,7 +18,7 @@ _SET_NAME = 15
 
 def main(fd: int) -> None:
     """Keep the sandbox that is asked for on a socket."""
-    ctypes.CDLL(None).prctl(_SET_NAME, b"llm-sandbox-kpr", 0, 0, 0)
+    ctypes.CDLL(None).prctl(_SET_NAME, b"llm-sandboxd", 0, 0, 0)
     # Who starts it may ignore or block signals; with SIGCHLD ignored, no child can be waited for.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -29,26 +29,26 @@ def main(fd: int) -> None:
     if record is None:
         return
     try:
-        keeper = Keeper(decode(record[0]["order"]))
+        daemon = SandboxDaemon(decode(record[0]["request"]))
         for number in (signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
-        keeper.make()
+        daemon.make()
     except Exception as error:  # noqa: BLE001 - told to who asked
-        failure = BackendError(f"the keeper failed: {type(error).__name__}: {error}")
+        failure = BackendError(f"the daemon failed: {type(error).__name__}: {error}")
         told = error if isinstance(error, SandboxError) else failure
         with contextlib.suppress(OSError):
             channel.send({"error": told.to_dict()})
         return
 
-    signal.signal(signal.SIGTERM, lambda *_: keeper.end_soon("terminated"))
+    signal.signal(signal.SIGTERM, lambda *_: daemon.end_soon("terminated"))
     with contextlib.suppress(OSError):
-        channel.send({"value": encode(keeper.facts())})
+        channel.send({"value": encode(daemon.info())})
     if not _is_taken(channel):
-        keeper.end_soon("closed")
+        daemon.end_soon("closed")
     # What it writes for people has no reader any more.
     os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), 2)
-    keeper.serve(channel)
-    keeper.run()
+    daemon.serve(channel)
+    daemon.run()
 
 
 def _is_taken(channel: ControlChannel) -> bool:

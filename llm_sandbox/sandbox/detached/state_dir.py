@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from llm_sandbox.exceptions import BackendUnavailableError, SecurityError
 
-__all__ = ["Place", "state_folder"]
+__all__ = ["StateDir", "default_state_dir"]
 
 _PRIVATE = 0o700
 _LOCK = "registry.lock"
@@ -21,7 +21,7 @@ _LOCK_S = 20.0
 _PAUSE_S = 0.01
 
 
-def state_folder() -> str:
+def default_state_dir() -> str:
     """Path of the folder: in ``$XDG_STATE_HOME``, else in ``~/.local/state``."""
     base = os.environ.get("XDG_STATE_HOME", "")
     if not os.path.isabs(base):
@@ -32,7 +32,7 @@ def state_folder() -> str:
     return os.path.join(base, "llm-sandbox", "kept")
 
 
-class Place:
+class StateDir:
     """The folder, opened once: what its path leads to later does not matter.
 
     Raises:
@@ -41,7 +41,7 @@ class Place:
     """
 
     def __init__(self, path: str | None = None) -> None:
-        self.path = path or state_folder()
+        self.path = path or default_state_dir()
         try:
             os.makedirs(os.path.dirname(self.path), mode=_PRIVATE, exist_ok=True)
             with contextlib.suppress(FileExistsError):
@@ -74,7 +74,7 @@ class Place:
         """Close the folder."""
         os.close(self._fd)
 
-    def __enter__(self) -> "Place":
+    def __enter__(self) -> "StateDir":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,4 +1,4 @@
-"""What every machine must do, done by one that a keeper owns: suites that ship with the library.
+"""What every machine must do, done by one that a daemon owns: suites that ship with the library.
 
 Files are left out: their service's connection is the client's own. Lifetimes have tests of their
 own.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.usefixtures("registry")
 class TestKept(StreamSuite, EndingSuite):
-    """Every sandbox of the suites has tags, and so a keeper."""
+    """Every sandbox of the suites has tags, and so a daemon."""
 
     backend_name = "bubblewrap"
 

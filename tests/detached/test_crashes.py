@@ -26,8 +26,8 @@ from llm_sandbox.backends.containers.backend import ContainerBackend
 from llm_sandbox.backends.containers.gc.inventory import list_resources
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import BackendError
-from tests.kept import killed
-from tests.kept.conftest import ROOT, until
+from tests.detached import killed
+from tests.detached.conftest import ROOT, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,7 +38,7 @@ ROLES: dict[str, dict[str, int]] = {
     "docker": {"owner": 6, "keeping": 2, "visitor": 42},
 }
 """How many clients of each kind are killed in each activity, fifty together: at any moment of its
-beginning, at work with a sandbox of its own, with one of its own that has a keeper, and with one
+beginning, at work with a sandbox of its own, with one of its own that has a daemon, and with one
 that is somebody else's.
 """
 
@@ -207,26 +207,26 @@ def test_clients_that_are_killed_leave_nothing(
     with Sandbox.create(backend=backend, name=word, ports=(killed.PORT,)) as lasting:
         killed.prepare(lasting, activity)
         lasting.files.write_text("mine", "before")
-        keepers = {registry.keeper_of(lasting)}
-        descriptors = Path(f"/proc/{min(keepers)}/fd")
+        daemons = {registry.daemon_of(lasting)}
+        descriptors = Path(f"/proc/{min(daemons)}/fd")
         lasting.check("true")
         before = len(os.listdir(descriptors))
         killer = Killer(
-            client("from tests.kept.killed import main; main()"), activity, backend, word
+            client("from tests.detached.killed import main; main()"), activity, backend, word
         )
         for roles in waves(ROLES[backend]):
             assert not still(killer.kill(roles)), roles
-            assert until(lambda: set(registry.keepers()) == keepers), (roles, registry.keepers())
+            assert until(lambda: set(registry.daemons()) == daemons), (roles, registry.daemons())
             assert lasting.check("echo", "served").stdout == "served\n"
         assert Sandbox.gc() == []
         check_lasting(lasting, activity)
-        # To save, the keeper has an engine's client, which keeps connections: fewer than there
+        # To save, the daemon has an engine's client, which keeps connections: fewer than there
         # were clients.
         more = 30 if (backend, activity) == ("docker", "snapshot") else 2
         assert until(lambda: len(os.listdir(descriptors)) <= before + more)
     assert until(lambda: not programs())
     assert Sandbox.gc() == []
-    assert until(registry.is_empty), (registry.keepers(), registry.files())
+    assert until(registry.is_empty), (registry.daemons(), registry.files())
     if backend == "docker":
         assert until(lambda: not containers("running", "paused")), containers()
         collect = [sys.executable, "-m", "llm_sandbox", "gc", "--engine", "docker", "--json"]
@@ -237,14 +237,14 @@ def test_clients_that_are_killed_leave_nothing(
 def test_what_a_killed_client_leaves_is_seen(client: Callable[[str], Any], registry: Any) -> None:
     """The control: a sandbox that was to be kept is left, by every way of looking."""
     killer = Killer(
-        client("from tests.kept.killed import main; main()"), "exec", "bubblewrap", "left"
+        client("from tests.detached.killed import main; main()"), "exec", "bubblewrap", "left"
     )
     killer.kill(["leaving"])
     (sandbox,) = Sandbox.list()
-    keeper = registry.keeper_of(sandbox)
-    assert {keeper} == set(registry.keepers())
+    daemon = registry.daemon_of(sandbox)
+    assert {daemon} == set(registry.daemons())
     assert programs()
-    assert set(programs()) <= {pid for pid, _ in descendants(keeper)}
+    assert set(programs()) <= {pid for pid, _ in descendants(daemon)}
     sandbox.destroy()
     assert until(lambda: registry.is_empty() and not programs())
 
@@ -254,13 +254,13 @@ def test_a_keeper_that_is_told_to_end_tidies_up(registry: Any, number: int) -> N
     """SIGTERM ends it in order; a terminal that is closed is not its own."""
     with Sandbox.create(backend="bubblewrap", name="told") as sandbox:
         sandbox.exec("sleep", "54321")
-        os.kill(registry.keeper_of(sandbox), number)
+        os.kill(registry.daemon_of(sandbox), number)
         if number == signal.SIGHUP:
             time.sleep(0.6)
             assert sandbox.check("echo", "here").stdout == "here\n"
         else:
             assert until(lambda: sandbox.end_reason == "terminated")
             assert sandbox.poll() == 137
-    assert until(lambda: not registry.keepers() and not programs())
+    assert until(lambda: not registry.daemons() and not programs())
     Sandbox.gc()
     assert registry.files() == []

@@ -1,4 +1,4 @@
-"""The network of a kept sandbox: its keeper has the gate and the tunnels, and clients ask it."""
+"""The network of a kept sandbox: its daemon has the gate and the tunnels, and clients ask it."""
 
 import contextlib
 from collections.abc import Mapping
@@ -10,19 +10,19 @@ from llm_sandbox.sandbox.network import SandboxNetwork
 from llm_sandbox.sandbox.tunnels import Tunnel
 
 if TYPE_CHECKING:
-    from llm_sandbox.sandbox.kept.machine import KeptMachine
+    from llm_sandbox.sandbox.detached.machine import DetachedMachine
 
-__all__ = ["KeptNetwork", "answer"]
+__all__ = ["DetachedNetwork", "answer"]
 
 
-class KeptNetwork:
+class DetachedNetwork:
     """As `SandboxNetwork`, at a client's end.
 
     Args:
         machine: The machine as the client sees it.
     """
 
-    def __init__(self, machine: "KeptMachine") -> None:
+    def __init__(self, machine: "DetachedMachine") -> None:
         self._machine = machine
         self._setting: Network = machine.spec.network
         self._events: tuple[NetworkEvent, ...] = ()
@@ -56,7 +56,7 @@ class KeptNetwork:
 
 
 def answer(network: SandboxNetwork, what: str, value: Any) -> object:
-    """What a keeper says to a client.
+    """What a daemon says to a client.
 
     Args:
         network: The sandbox's.

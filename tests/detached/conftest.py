@@ -1,6 +1,6 @@
 """Kept sandboxes in a registry of the test's own, and clients that are other processes.
 
-After each module nothing is left: no keeper, no record, no socket.
+After each module nothing is left: no daemon, no record, no socket.
 """
 
 # ruff: noqa: PTH208
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
-KEEPER = "llm-sandbox-kpr"
+DAEMON = "llm-sandboxd"
 WAIT_S = 40.0
 
 
@@ -39,8 +39,8 @@ def until(look: Callable[[], Any], seconds: float = WAIT_S) -> Any:
     return seen
 
 
-def keepers(folder: Path) -> dict[int, str]:
-    """The keepers that live and are registered in a folder: process id to command line."""
+def daemons(folder: Path) -> dict[int, str]:
+    """The daemons that live and are registered in a folder: process id to command line."""
     found = {}
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
@@ -49,7 +49,7 @@ def keepers(folder: Path) -> dict[int, str]:
             proc = Path("/proc", entry)
             stat = (proc / "stat").read_text()
             name = stat[stat.index("(") + 1 : stat.rindex(")")]
-            if name != KEEPER or stat[stat.rindex(")") + 2] in "ZX":
+            if name != DAEMON or stat[stat.rindex(")") + 2] in "ZX":
                 continue
             if f"XDG_STATE_HOME={folder}".encode() in (proc / "environ").read_bytes().split(b"\0"):
                 found[int(entry)] = (proc / "cmdline").read_bytes().decode()
@@ -63,8 +63,8 @@ class Registry:
         self.home = home
         self.folder = home / "llm-sandbox" / "kept"
 
-    def keepers(self) -> dict[int, str]:
-        return keepers(self.home)
+    def daemons(self) -> dict[int, str]:
+        return daemons(self.home)
 
     def files(self) -> list[str]:
         """What is there but for the lock of the registry itself."""
@@ -76,11 +76,11 @@ class Registry:
         found: dict[str, Any] = json.loads((self.folder / f"{sandbox_id}.json").read_text())
         return found
 
-    def keeper_of(self, sandbox: Sandbox) -> int:
-        return int(self.record(sandbox.id)["keeper"])
+    def daemon_of(self, sandbox: Sandbox) -> int:
+        return int(self.record(sandbox.id)["daemon"])
 
     def is_empty(self) -> bool:
-        return not self.keepers() and not self.files()
+        return not self.daemons() and not self.files()
 
 
 @pytest.fixture(scope="module")
@@ -95,9 +95,9 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
         for sandbox in Sandbox.list():
             sandbox.destroy()
         Sandbox.gc()
-        assert until(found.is_empty), (found.keepers(), found.files())
+        assert until(found.is_empty), (found.daemons(), found.files())
     finally:
-        for pid in found.keepers():
+        for pid in found.daemons():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         if before is None:

@@ -1,4 +1,4 @@
-"""What a client asks of a new keeper, and what a keeper says of its sandbox."""
+"""What a client asks of a new daemon, and what a daemon says of its sandbox."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,17 +8,17 @@ from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.terminals import Terminal
 from llm_sandbox.network import Network
-from llm_sandbox.sandbox.kept.record import OnExit
+from llm_sandbox.sandbox.detached.record import OnExit
 from llm_sandbox.sandbox.readiness import ReadinessFacts
 from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.secrets.plan import SecretPlan
 
-__all__ = ["Claim", "Facts", "KeptSession", "Order"]
+__all__ = ["Claim", "CreateRequest", "DetachedSession", "SandboxInfo"]
 
 
 @dataclass(frozen=True)
-class KeptSession:
-    """What a keeper holds of a session for those who attach to it; it reads none of the words."""
+class DetachedSession:
+    """What a daemon holds of a session for those who attach to it; it reads none of the words."""
 
     language: str
     """Its language, for people."""
@@ -41,7 +41,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Order:
+class CreateRequest:
     """A sandbox to be made. It travels on a socket that nobody else has, and is written nowhere."""
 
     id: str
@@ -66,7 +66,7 @@ class Order:
     """How it is looked at whether it is ready."""
     snapshot: Snapshot | None
     """What it begins from; None for nothing, or what `options` have the image of."""
-    session: KeptSession | None
+    session: DetachedSession | None
     """The session that lives in it; None for a sandbox without one."""
     owner: int
     """Process id of who asks."""
@@ -75,7 +75,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Facts:
+class SandboxInfo:
     """What a client needs to know of a sandbox that it attaches to."""
 
     id: str
@@ -94,7 +94,7 @@ class Facts:
     saves_file_systems: bool
     ready: ReadinessFacts | None
     """How it is looked at whether it is ready."""
-    session: KeptSession | None
+    session: DetachedSession | None
     """The session that lives in it."""
     options: ContainerOptions | None
     """What was asked of its container; None for backends that make none."""

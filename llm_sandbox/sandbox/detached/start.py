@@ -1,4 +1,4 @@
-"""Starting a keeper, and connecting to one."""
+"""Starting a daemon, and connecting to one."""
 
 import importlib
 import os
@@ -17,6 +17,7 @@ from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.terminals import Terminal
 from llm_sandbox.exceptions import (
+    BackendError,
     BackendUnavailableError,
     ContainerGoneError,
     SandboxError,
@@ -26,12 +27,12 @@ from llm_sandbox.exceptions import (
 )
 from llm_sandbox.guest.control import ControlChannel
 from llm_sandbox.network import Network
-from llm_sandbox.sandbox.kept.codec import decode, encode
-from llm_sandbox.sandbox.kept.line import Line, connect
-from llm_sandbox.sandbox.kept.machine import KeptMachine
-from llm_sandbox.sandbox.kept.order import Facts, KeptSession, Order
-from llm_sandbox.sandbox.kept.place import Place
-from llm_sandbox.sandbox.kept.record import OnExit
+from llm_sandbox.sandbox.detached.client import DaemonClient, connect
+from llm_sandbox.sandbox.detached.codec import decode, encode
+from llm_sandbox.sandbox.detached.machine import DetachedMachine
+from llm_sandbox.sandbox.detached.record import FORMAT, OnExit, Record
+from llm_sandbox.sandbox.detached.request import CreateRequest, DetachedSession, SandboxInfo
+from llm_sandbox.sandbox.detached.state_dir import StateDir
 from llm_sandbox.sandbox.readiness import ReadinessFacts
 from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.secrets.plan import SecretPlan
@@ -74,7 +75,7 @@ _PASSED_ON = frozenset(
         "VIRTUAL_ENV",
     }
 )
-"""Variables that a keeper has of who starts it, besides the settings: all others may be secrets."""
+"""Variables that a daemon has of who starts it, besides the settings: all others may be secrets."""
 _PASSED_ON_PREFIXES = ("LC_", "XDG_")
 
 
@@ -100,9 +101,9 @@ def make(
     ready: ReadinessFacts | None = None,
     snapshot: Snapshot | None = None,
     terminal: Terminal | None = None,
-    session: KeptSession | None = None,
-) -> KeptMachine:
-    """Have a keeper make a machine.
+    session: DetachedSession | None = None,
+) -> DetachedMachine:
+    """Have a daemon make a machine.
 
     Args:
         backend: The engine that it is made by.
@@ -127,7 +128,7 @@ def make(
         UnsupportedError: The backend object, or an option, cannot be given to another process.
         SandboxError: The machine could not be made, or the entry command not started.
     """
-    order = Order(
+    request = CreateRequest(
         id=new_id(),
         name=name,
         namespace=namespace,
@@ -148,14 +149,14 @@ def make(
         env=dict(env),
         secrets=secrets,
     )
-    request = {"order": encode(order)}
-    Place().close()  # whatever is wrong with it is said here, and before anything is started
+    message = {"request": encode(request)}
+    StateDir().close()  # whatever is wrong with it is said here, and before anything is started
     near, far = socket.socketpair()
     channel = ControlChannel(near)
     with tempfile.TemporaryFile() as log:
         try:
             _launch(far, log)
-            channel.send(request)
+            channel.send(message)
             record = channel.receive()
             if record is None:
                 raise _died(log)
@@ -169,11 +170,11 @@ def make(
     if "error" in reply:
         channel.close()
         raise SandboxError.from_dict(reply["error"])
-    facts: Facts = decode(reply["value"])
-    line = Line(channel)
-    line.tell("taken")
-    _warn_again(facts)
-    return KeptMachine(line, facts)
+    info: SandboxInfo = decode(reply["value"])
+    client = DaemonClient(channel)
+    client.tell("taken")
+    _warn_again(info)
+    return DetachedMachine(client, info)
 
 
 def _options(backend: Backend) -> ContainerOptions | None:
@@ -190,7 +191,7 @@ def _options(backend: Backend) -> ContainerOptions | None:
         raise UnsupportedError(
             "a sandbox that is kept",
             backend.name,
-            "its keeper is another process, to which this backend object cannot be given",
+            "its daemon is another process, to which this backend object cannot be given",
             hint=f"name the backend instead: backend={backend.name!r}",
         )
     options: ContainerOptions | None = getattr(backend, "options", None)
@@ -205,7 +206,7 @@ def _launch(far: socket.socket, log: BinaryIO) -> None:
         "if os.fork(): os._exit(0)\n"
         "os.setsid()\n"
         f"if {folder!r} not in sys.path: sys.path.insert(0, {folder!r})\n"
-        "from llm_sandbox.sandbox.kept.process import main\n"
+        "from llm_sandbox.sandbox.detached.process import main\n"
         f"main({far.fileno()})\n"
     )
     known = _PASSED_ON | {CONFIG, *variables_of(Settings.names()).values()}
@@ -238,30 +239,40 @@ def _died(log: BinaryIO) -> BackendUnavailableError:
     log.seek(0, os.SEEK_END)
     log.seek(max(0, log.tell() - _TOLD))
     words = log.read().decode("utf-8", "replace").strip()
-    return BackendUnavailableError(f"the sandbox's keeper did not start: {words or 'it ended'}")
+    return BackendUnavailableError(f"the sandbox's daemon did not start: {words or 'it ended'}")
 
 
-def _warn_again(facts: Facts) -> None:
-    """Warn here of what the keeper was warned of, whose own warnings nobody sees."""
-    for module, name, text in facts.warnings:
+def _warn_again(info: SandboxInfo) -> None:
+    """Warn here of what the daemon was warned of, whose own warnings nobody sees."""
+    for module, name, text in info.warnings:
         category = getattr(importlib.import_module(module), name, UserWarning)
         warnings.warn(text, category, stacklevel=4)
 
 
-def attach(place: Place, sandbox_id: str) -> KeptMachine:
-    """Connect to the keeper of a machine.
+def attach(state_dir: StateDir, record: Record) -> DetachedMachine:
+    """Connect to the daemon of a sandbox.
 
     Raises:
-        SandboxNotFoundError: It has just ended.
-        SecurityError: What listens there is somebody else's.
+        SandboxNotFoundError: The sandbox has just ended.
+        SecurityError: Another user's process listens on its socket.
+        BackendError: The daemon is of another version of this library.
     """
+    if record.format != FORMAT:
+        raise BackendError(
+            f"sandbox {record.id} has a daemon of another version of this library: "
+            f"expected protocol {FORMAT}, got {record.format}",
+            op="attach",
+            backend=record.backend,
+            hint="use it with the version that created it, or end it: "
+            f"kill {record.daemon or '<pid of llm-sandboxd>'}",
+        )
     try:
-        line = Line(connect(place, sandbox_id))
+        client = DaemonClient(connect(state_dir, record.id))
         try:
-            facts: Facts = line.ask("hello")
+            info: SandboxInfo = client.ask("hello")
         except BaseException:
-            line.close()
+            client.close()
             raise
     except ContainerGoneError:
-        raise SandboxNotFoundError(sandbox_id) from None
-    return KeptMachine(line, facts)
+        raise SandboxNotFoundError(record.id) from None
+    return DetachedMachine(client, info)

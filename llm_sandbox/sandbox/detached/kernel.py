@@ -1,6 +1,6 @@
-"""The interpreter of a kept session, at the keeper's end: it outlives the clients that use it.
+"""The interpreter of a kept session, at the daemon's end: it outlives the clients that use it.
 
-A client has the interpreter's own descriptors, and the keeper holds others of the same, so that it
+A client has the interpreter's own descriptors, and the daemon holds others of the same, so that it
 sees no end when a client goes. One client has it at a time. What a client that was killed has left
 half said or half heard is brought in order before the next one gets it; an interpreter that cannot
 be brought in order is ended.
@@ -17,7 +17,7 @@ from collections.abc import Callable
 from llm_sandbox.backends.base import Machine, RawKernel
 from llm_sandbox.exceptions import SandboxError, SessionBusyError
 from llm_sandbox.guest import frames
-from llm_sandbox.sandbox.kept.order import Claim
+from llm_sandbox.sandbox.detached.request import Claim
 
 __all__ = ["SessionKernel"]
 
@@ -206,7 +206,7 @@ def _read(fd: int) -> bool:
 
 def _answers(raw: RawKernel) -> bool:
     """Whether the interpreter is idle, and what it says begins where a message begins."""
-    number = f"keeper-{os.urandom(8).hex()}"
+    number = f"daemon-{os.urandom(8).hex()}"
     header = {
         "msg_id": number,
         "msg_type": "llm_sandbox_call",

@@ -1,4 +1,4 @@
-"""Values of this library as JSON, between a client and a keeper.
+"""Values of this library as JSON, between a client and a daemon.
 
 Dataclasses and enumerations of the library are named and made anew at the other end, by their own
 checks; nothing else is.

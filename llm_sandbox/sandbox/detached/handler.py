@@ -1,4 +1,4 @@
-"""One client of a keeper, at the keeper's end."""
+"""One client of a daemon, at the daemon's end."""
 
 import contextlib
 import os
@@ -14,16 +14,16 @@ from llm_sandbox.backends.base import Ending, Exit, RawKernel
 from llm_sandbox.exceptions import BackendError, ContainerGoneError, SandboxError
 from llm_sandbox.guest.control import ControlChannel, Message
 from llm_sandbox.guest.ends import open_pipe
-from llm_sandbox.sandbox.kept.codec import decode, encode
-from llm_sandbox.sandbox.kept.kernel import SessionKernel
-from llm_sandbox.sandbox.kept.line import peer_of
-from llm_sandbox.sandbox.kept.network import answer
-from llm_sandbox.sandbox.kept.programs import Follower, Program
+from llm_sandbox.sandbox.detached.client import peer_of
+from llm_sandbox.sandbox.detached.codec import decode, encode
+from llm_sandbox.sandbox.detached.kernel import SessionKernel
+from llm_sandbox.sandbox.detached.network import answer
+from llm_sandbox.sandbox.detached.programs import Follower, Program
 
 if TYPE_CHECKING:
-    from llm_sandbox.sandbox.kept.keeper import Keeper
+    from llm_sandbox.sandbox.detached.daemon import SandboxDaemon
 
-__all__ = ["ServedClient"]
+__all__ = ["ClientHandler"]
 
 _SEND_S = 10
 _GONE_S = 0.5
@@ -41,20 +41,20 @@ class _Reply:
     """Done once it was sent."""
 
 
-class ServedClient:
+class ClientHandler:
     """Serves one client until it hangs up.
 
     Args:
-        keeper: The keeper.
+        daemon: The daemon.
         channel: The connection; the other end is a process of the same user.
     """
 
-    def __init__(self, keeper: "Keeper", channel: ControlChannel) -> None:
+    def __init__(self, daemon: "SandboxDaemon", channel: ControlChannel) -> None:
         # A client that is stopped holds up nobody but itself.
         channel.socket.setsockopt(
             socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", _SEND_S, 0)
         )
-        self._keeper = keeper
+        self._keeper = daemon
         self._channel = channel
         self._sending = threading.Lock()
         self._state = threading.Lock()
@@ -145,7 +145,7 @@ class ServedClient:
         except SandboxError as error:
             self._send({"id": message["id"], "error": error.to_dict()})
         except Exception as error:  # noqa: BLE001 - told to the client, for whom it was done
-            failure = BackendError(f"the keeper failed: {type(error).__name__}: {error}")
+            failure = BackendError(f"the daemon failed: {type(error).__name__}: {error}")
             self._send({"id": message["id"], "error": failure.to_dict()})
         finally:
             for fd in (*fds, *reply.fds):
@@ -154,7 +154,7 @@ class ServedClient:
     # --- programs
 
     def _op_hello(self, message: Message, fds: list[int]) -> _Reply:
-        return _Reply(self._keeper.facts())
+        return _Reply(self._keeper.info())
 
     def _op_start(self, message: Message, fds: list[int]) -> _Reply:
         program, stdin = self._keeper.programs.start(decode(message["spec"]))
