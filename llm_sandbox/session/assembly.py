@@ -11,7 +11,7 @@ from llm_sandbox.host.guest_numbers import GuestSignal
 from llm_sandbox.kernel.client import KernelRun
 from llm_sandbox.kernel.collector import Collector
 from llm_sandbox.limits import Limits
-from llm_sandbox.outputs import (
+from llm_sandbox.results.outputs import (
     DisplayOutput,
     ErrorOutput,
     ExecutionError,
@@ -20,7 +20,7 @@ from llm_sandbox.outputs import (
     StreamOutput,
     last_displays,
 )
-from llm_sandbox.plots import PlotOutput
+from llm_sandbox.results.plots import PlotOutput
 from llm_sandbox.sandbox.space import Space
 from llm_sandbox.session.attempts import Attempts
 from llm_sandbox.session.causes import Circumstances, find_cause, limit_sentences

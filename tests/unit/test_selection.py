@@ -14,13 +14,13 @@ from llm_sandbox.backends import selection
 from llm_sandbox.backends.containers.images.recipes import image_name
 from llm_sandbox.backends.containers.probe import look_at, looked_for_at
 from llm_sandbox.backends.registry import get_backend
-from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     IsolationUnavailableError,
     UnsupportedError,
     ValidationError,
 )
+from llm_sandbox.host.distribution import install_command
 from llm_sandbox.settings import get_settings
 
 NOWHERE = "unix:///nowhere/engine.sock"
