@@ -15,7 +15,7 @@ from llm_sandbox.backends.containers.images.names import find_image
 from llm_sandbox.backends.containers.images.recipes import image_name
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import SandboxError
-from llm_sandbox.session.pool import shared_pool
+from llm_sandbox.session.prefork import shared_pool
 from llm_sandbox.session.session import BaseSession
 
 __all__ = ["missing_engine", "races"]

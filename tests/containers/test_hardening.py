@@ -20,8 +20,8 @@ import requests
 from llm_sandbox import __version__
 from llm_sandbox.backends.base import MachineSpec
 from llm_sandbox.backends.containers.creation.arguments import create_arguments
-from llm_sandbox.backends.containers.creation.dangers import ADDED_CAPABILITIES
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.backends.containers.creation.unsafe_options import ADDED_CAPABILITIES
 from llm_sandbox.backends.hardening.seccomp_profile import build_profile
 from llm_sandbox.backends.hardening.syscalls import (
     ARCHITECTURES,

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from docker.types import DeviceRequest, LogConfig, Mount, Ulimit
 
-from llm_sandbox.backends.containers.creation.dangers import UNSAFE
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.backends.containers.creation.unsafe_options import UNSAFE
 from llm_sandbox.exceptions import SandboxError, SecurityError, UnsupportedError, ValidationError
 
 CONFIGS: dict[str, Any] = {
@@ -340,7 +340,7 @@ def test_places_that_hold_the_machine_are_refused(source: str) -> None:
 def test_other_places_are_not(source: str) -> None:
     options = ContainerOptions(mounts=[f"{source}:/inside:ro"])
     assert [(source, "/inside", True)] == [
-        (place.source, place.target, place.read_only) for place in options.places()
+        (place.source, place.target, place.read_only) for place in options.mount_points()
     ]
 
 

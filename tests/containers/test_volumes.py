@@ -13,8 +13,8 @@ import docker.errors
 import pytest
 
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.backends.containers.gc.labels import OWNER, Owner, current_owner
 from llm_sandbox.backends.containers.images.recipes import image_name
-from llm_sandbox.backends.containers.upkeep.labels import OWNER, Owner, current_owner
 from llm_sandbox.backends.containers.volumes.engine_volume import READ_ONLY, EngineVolume
 from llm_sandbox.backends.containers.volumes.guest import GuestVolume
 from llm_sandbox.backends.containers.volumes.runtime import describe_runtime

@@ -17,7 +17,7 @@ from llm_sandbox import (
 from llm_sandbox.backends.containers.images.recipes import image_name
 from llm_sandbox.exceptions import KernelNotReadyError, LaunchError
 from llm_sandbox.session.config import Start
-from llm_sandbox.session.pool import shared_pool
+from llm_sandbox.session.prefork import shared_pool
 from llm_sandbox.settings import get_settings
 
 ENGINES = [

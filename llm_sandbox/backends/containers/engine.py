@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.backends.containers.access import way_in
+from llm_sandbox.backends.containers.access_hint import permission_hint
 from llm_sandbox.exceptions import (
     BackendError,
     BackendUnavailableError,
@@ -178,7 +178,7 @@ class Engine:
         return BackendUnavailableError(
             f"the {self.name} engine does not answer: {reason}",
             backend=self.name,
-            hint=way_in(self.name, reason, self._start_hint),
+            hint=permission_hint(self.name, reason, self._start_hint),
         )
 
 

@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from llm_sandbox.backends.containers.images.names import candidates
 
-__all__ = ["EngineFinding", "look_at", "looked_for_at"]
+__all__ = ["EngineStatus", "engine_addresses", "probe_engine"]
 
 _PATIENCE_S = 0.5
 _LARGEST = 4 << 20
@@ -26,7 +26,7 @@ _PORTS = {"http": 2375, "https": 2376}
 
 
 @dataclass(frozen=True)
-class EngineFinding:
+class EngineStatus:
     """What was found out about one engine."""
 
     engine: str
@@ -46,7 +46,7 @@ class EngineFinding:
         return self.version is not None
 
 
-def look_at(engine: str, image: str, timeout_s: float = _PATIENCE_S) -> EngineFinding:
+def probe_engine(engine: str, image: str, timeout_s: float = _PATIENCE_S) -> EngineStatus:
     """Ask an engine for its version, and whether it has an image.
 
     Args:
@@ -54,15 +54,15 @@ def look_at(engine: str, image: str, timeout_s: float = _PATIENCE_S) -> EngineFi
         image: Name of the image.
         timeout_s: Seconds that each place where it may be has in all; 0.5.
     """
-    finding = EngineFinding(engine, problem="it is nowhere to be found")
-    for address in looked_for_at(engine):
+    finding = EngineStatus(engine, problem="it is nowhere to be found")
+    for address in engine_addresses(engine):
         finding = _ask(engine, address, image, time.monotonic() + timeout_s)
         if finding.answers:
             break
     return finding
 
 
-def looked_for_at(engine: str) -> list[str]:
+def engine_addresses(engine: str) -> list[str]:
     """Where an engine is looked for, in this order, as its own tools do."""
     if engine == "podman":
         named = os.environ.get("CONTAINER_HOST")
@@ -87,7 +87,7 @@ def _context_host() -> str | None:
     return None
 
 
-def _ask(engine: str, address: str, image: str, deadline: float) -> EngineFinding:
+def _ask(engine: str, address: str, image: str, deadline: float) -> EngineStatus:
     try:
         with contextlib.closing(_connect(address, _left(deadline))) as connection:
             status, about = _get(connection, "/version", deadline)
@@ -101,14 +101,14 @@ def _ask(engine: str, address: str, image: str, deadline: float) -> EngineFindin
                 == http.client.OK
                 for name in candidates(engine, image)
             )
-            return EngineFinding(engine, address, str(about["Version"]), has_image)
+            return EngineStatus(engine, address, str(about["Version"]), has_image)
     except TimeoutError:
         problem = "it does not answer in time"
     except FileNotFoundError:
         problem = "there is no such socket"
     except (OSError, ValueError, AttributeError, http.client.HTTPException) as error:
         problem = str(error) or type(error).__name__
-    return EngineFinding(engine, address, problem=problem)
+    return EngineStatus(engine, address, problem=problem)
 
 
 def _connect(address: str, timeout: float) -> http.client.HTTPConnection:

@@ -7,9 +7,9 @@ from llm_sandbox.backends.containers.backend import ContainerBackend
 from llm_sandbox.backends.containers.creation.arguments import CreateArguments
 from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.podman.compatibility import folder_modes
 from llm_sandbox.backends.podman.connect import connect_podman
 from llm_sandbox.backends.podman.engine import PodmanEngine
-from llm_sandbox.backends.podman.quirks import folder_modes
 
 __all__ = ["PodmanBackend"]
 

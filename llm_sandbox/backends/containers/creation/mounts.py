@@ -5,18 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from llm_sandbox.backends.containers.creation.frozen import FrozenMapping
+from llm_sandbox.backends.containers.creation.immutable import ImmutableMapping
 from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.limits import Limits
 
-__all__ = ["MountedPlace", "bind_strings", "freeze_mount", "list_places", "tmpfs_options"]
+__all__ = ["MountPoint", "bind_strings", "immutable_mount", "list_mount_points", "tmpfs_options"]
 
 _MODES = {"": False, "rw": False, "ro": True}
 
 
 @dataclass(frozen=True)
-class MountedPlace:
+class MountPoint:
     """One place of a container that the caller fills."""
 
     option: Literal["volumes", "mounts", "tmpfs"]
@@ -40,7 +40,7 @@ class MountedPlace:
         return f"{self.target} ({origin}, {'read-only' if self.read_only else 'writable'})"
 
 
-def freeze_mount(mount: object) -> FrozenMapping:
+def immutable_mount(mount: object) -> ImmutableMapping:
     """Return a mount as the mapping that `docker.types.Mount` is.
 
     Args:
@@ -61,7 +61,7 @@ def freeze_mount(mount: object) -> FrozenMapping:
         mount = {"Target": target, "Source": source, "Type": kind, "ReadOnly": _MODES[mode]}
     if not isinstance(mount, Mapping) or not mount.get("Target"):
         raise _bad(f"a mount is a docker.types.Mount or 'source:/target', not {mount!r}")
-    return FrozenMapping(mount, "mounts")
+    return ImmutableMapping(mount, "mounts")
 
 
 def bind_strings(volumes: object) -> list[str]:
@@ -105,9 +105,9 @@ def tmpfs_options(tmpfs: object) -> dict[str, str]:
     raise ValidationError("tmpfs must be a mapping or a list", parameter="runtime_configs")
 
 
-def list_places(
+def list_mount_points(
     runtime_configs: Mapping[str, Any], mounts: Sequence[Mapping[str, Any]]
-) -> list[MountedPlace]:
+) -> list[MountPoint]:
     """Everything that a caller puts into the container's file system.
 
     Args:
@@ -118,12 +118,12 @@ def list_places(
         ValidationError: One is malformed, or would lie over the sandbox's own code.
     """
     found = [_from_bind(entry) for entry in bind_strings(runtime_configs.get("volumes", ()))]
-    asked = [freeze_mount(mount) for mount in runtime_configs.get("mounts", ())]
+    asked = [immutable_mount(mount) for mount in runtime_configs.get("mounts", ())]
     found += [_from_mount(mount) for mount in (*asked, *mounts)]
     for path, options in tmpfs_options(runtime_configs.get("tmpfs", ())).items():
-        found.append(MountedPlace("tmpfs", path, None, _has(options, "ro"), _size(options)))
-    for place in found:
-        target = place.target
+        found.append(MountPoint("tmpfs", path, None, _has(options, "ro"), _size(options)))
+    for mount_point in found:
+        target = mount_point.target
         if not target.startswith("/"):
             raise _bad(f"the target {target!r} must be an absolute path in the container")
         for own, what in ((GUEST_ROOT, "its own code"), (LAYERS_ROOT, "installed libraries")):
@@ -133,16 +133,16 @@ def list_places(
     return found
 
 
-def _from_bind(entry: str) -> MountedPlace:
+def _from_bind(entry: str) -> MountPoint:
     source, _, rest = entry.partition(":")
     target, _, mode = rest.partition(":")
     if not target:  # an anonymous volume
-        return MountedPlace("volumes", _clean(source))
+        return MountPoint("volumes", _clean(source))
     path = _clean(source) if source.startswith(("/", ".", "~")) else None
-    return MountedPlace("volumes", _clean(target), path, _has(mode, "ro"))
+    return MountPoint("volumes", _clean(target), path, _has(mode, "ro"))
 
 
-def _from_mount(mount: Mapping[str, Any]) -> MountedPlace:
+def _from_mount(mount: Mapping[str, Any]) -> MountPoint:
     kind = mount.get("Type", "volume")
     source = mount.get("Source") if kind == "bind" else None
     size = None
@@ -155,7 +155,7 @@ def _from_mount(mount: Mapping[str, Any]) -> MountedPlace:
         source = device if str(device or "").startswith("/") else None
     path = None if source is None else _clean(str(source))
     read_only = bool(mount.get("ReadOnly"))
-    return MountedPlace("mounts", _clean(str(mount["Target"])), path, read_only, size)
+    return MountPoint("mounts", _clean(str(mount["Target"])), path, read_only, size)
 
 
 def _clean(path: str) -> str:

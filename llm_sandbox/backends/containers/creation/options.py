@@ -7,10 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from llm_sandbox.backends.containers.creation.dangers import UNSAFE, find_dangers, refuse_dangers
-from llm_sandbox.backends.containers.creation.frozen import FrozenMapping
-from llm_sandbox.backends.containers.creation.mounts import MountedPlace, freeze_mount, list_places
+from llm_sandbox.backends.containers.creation.immutable import ImmutableMapping
+from llm_sandbox.backends.containers.creation.mounts import (
+    MountPoint,
+    immutable_mount,
+    list_mount_points,
+)
 from llm_sandbox.backends.containers.creation.runtime_names import check_names, check_unsafe_names
+from llm_sandbox.backends.containers.creation.unsafe_options import (
+    UNSAFE,
+    find_unsafe_options,
+    reject_unsafe_options,
+)
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.limits import validate_timeout
 
@@ -79,10 +87,10 @@ class ContainerOptions:
                 _with_profile(str(entry)) for entry in _list(given["security_opt"])
             ]
         self._set("lang", str(self.lang))
-        self._set("env", FrozenMapping(variables))
+        self._set("env", ImmutableMapping(variables))
         self._set("execution_timeout", timeout or self.execution_timeout)
-        self._set("runtime_configs", FrozenMapping(given, "runtime_configs"))
-        self._set("mounts", tuple(freeze_mount(mount) for mount in _list(self.mounts)))
+        self._set("runtime_configs", ImmutableMapping(given, "runtime_configs"))
+        self._set("mounts", tuple(immutable_mount(mount) for mount in _list(self.mounts)))
         self._set("allow_unsafe", tuple(sorted(set(_list(self.allow_unsafe)))))
         check_unsafe_names(self.allow_unsafe, UNSAFE)
         self._check_runtime_configs()
@@ -93,11 +101,13 @@ class ContainerOptions:
 
     def risks(self) -> tuple[str, ...]:
         """Names of the dangerous options that were given, and allowed."""
-        return refuse_dangers(find_dangers(self.runtime_configs, self.places()), self.allow_unsafe)
+        return reject_unsafe_options(
+            find_unsafe_options(self.runtime_configs, self.mount_points()), self.allow_unsafe
+        )
 
-    def places(self) -> list[MountedPlace]:
+    def mount_points(self) -> list[MountPoint]:
         """What the caller puts into the container's file system."""
-        return list_places(self.runtime_configs, self.mounts)
+        return list_mount_points(self.runtime_configs, self.mounts)
 
     def _check_source(self) -> None:
         if self.dockerfile is not None:

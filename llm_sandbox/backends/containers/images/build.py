@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.gc.labels import MARK, new_labels
 from llm_sandbox.backends.containers.images.debian_root import make_debian_root
 from llm_sandbox.backends.containers.images.layer import write_layer
 from llm_sandbox.backends.containers.images.names import find_image
@@ -18,7 +19,6 @@ from llm_sandbox.backends.containers.images.registry_base import why_no_registry
 from llm_sandbox.backends.containers.images.smoke import run_smoke_test
 from llm_sandbox.backends.containers.images.stream import follow_build, pull
 from llm_sandbox.backends.containers.images.wheels import fetch_wheels
-from llm_sandbox.backends.containers.upkeep.labels import MARK, new_labels
 from llm_sandbox.const import VERSION
 from llm_sandbox.exceptions import BackendError
 
