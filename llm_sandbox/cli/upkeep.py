@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from llm_sandbox.backends.containers.access_hint import permission_hint
+from llm_sandbox.backends.engine_probe import permission_hint
 from llm_sandbox.cli.endings import NOT_FOUND
 from llm_sandbox.cli.images import EngineName
 from llm_sandbox.cli.kept import find, records, to_row
@@ -228,7 +228,7 @@ def _engines(name: EngineName | None) -> "tuple[list[Engine], dict[str, SandboxE
 
 def _engine(name: EngineName) -> "Engine":
     from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.probe import probe_engine
+    from llm_sandbox.backends.engine_probe import probe_engine
     from llm_sandbox.backends.registry import get_backend
 
     if name is EngineName.PODMAN and shutil.which("podman") is None:

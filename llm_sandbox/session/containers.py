@@ -6,8 +6,8 @@ from typing import Any
 
 from llm_sandbox.backends.containers.backend import ContainerBackend
 from llm_sandbox.backends.containers.configured import bind
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
-from llm_sandbox.backends.containers.creation.unsafe_options import is_unlimited
+from llm_sandbox.backends.options.container_options import ContainerOptions
+from llm_sandbox.backends.options.unsafe_options import is_unlimited
 from llm_sandbox.exceptions import UnsupportedError
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.resolution import apply_runtime_configs

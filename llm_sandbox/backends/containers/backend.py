@@ -17,7 +17,6 @@ from llm_sandbox.backends.containers.creation.arguments import (
     create_arguments,
 )
 from llm_sandbox.backends.containers.creation.mount_plan import MountPlan
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.existing_container import AttachedLaunch, ExistingContainer
 from llm_sandbox.backends.containers.gc.labels import new_labels
@@ -37,6 +36,7 @@ from llm_sandbox.backends.containers.volumes.runtime import Runtime, describe_ru
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts, writes_to_host
+from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.process_hooks import register
 from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
 from llm_sandbox.backends.supervised import SupervisedMachine, resource_limits

@@ -10,9 +10,8 @@ from dataclasses import replace
 
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.containers.backend import ContainerBackend
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
-from llm_sandbox.backends.containers.images.names import find_image
 from llm_sandbox.backends.containers.snapshot_images import reject_expired
+from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.exceptions import (
@@ -106,7 +105,7 @@ def bind_image(backend: Backend, image: str | Snapshot) -> Backend:
             f"{image.name} was saved by another engine ({image.backend} {image.store})",
             hint="save and load the image there, and give its name",
         )
-    found = find_image(backend.engine, image.ref)
+    found = backend.engine.find_image(image.ref)
     if found is None:
         raise ImageNotFoundError(
             image.name,

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import ClassVar
 
 from llm_sandbox.backends.base import Machine, MachineSpec
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.images.find import Images
 from llm_sandbox.backends.containers.machine import ContainerMachine
 from llm_sandbox.backends.docker.backend import DockerBackend
@@ -13,6 +12,7 @@ from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.micromamba.activation import target_option
 from llm_sandbox.backends.micromamba.machine import MicromambaMachine
 from llm_sandbox.backends.micromamba.packages import CondaImages, validate_specs
+from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.exceptions import UnsupportedError
 from llm_sandbox.host.terminal import announce
 

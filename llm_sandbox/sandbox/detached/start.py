@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from llm_sandbox.backends.base import Backend, MachineSpec
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.terminals import Terminal

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from llm_sandbox.backends.containers.creation.immutable import ImmutableMapping
+from llm_sandbox.backends.options.immutable import ImmutableMapping
 from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.limits import Limits

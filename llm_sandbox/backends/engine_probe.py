@@ -3,6 +3,7 @@ what is chosen when nobody names a backend must not wait for an engine, nor load
 """
 
 import contextlib
+import errno
 import hashlib
 import http.client
 import json
@@ -15,13 +16,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-from llm_sandbox.backends.containers.images.names import candidates
+from llm_sandbox.backends.recipes import candidate_references
 
-__all__ = ["EngineStatus", "engine_addresses", "probe_engine"]
+__all__ = ["EngineStatus", "engine_addresses", "permission_hint", "probe_engine"]
 
 _PATIENCE_S = 0.5
 _LARGEST = 4 << 20
 _PODMAN = "Podman Engine"
+_OWN_PODMAN = "use the service of your own: systemctl --user start podman.socket"
 _PORTS = {"http": 2375, "https": 2376}
 
 
@@ -87,6 +89,24 @@ def _context_host() -> str | None:
     return None
 
 
+def permission_hint(engine: str, problem: object, otherwise: str) -> str:
+    """Return the hint for an engine that did not answer.
+
+    Args:
+        engine: ``docker`` or ``podman``.
+        problem: What was said, in the words of the operating system.
+        otherwise: The hint for any other problem than that access is denied.
+    """
+    if os.strerror(errno.EACCES) not in str(problem):
+        return otherwise
+    if engine == "podman":
+        return _OWN_PODMAN
+    return (
+        "sudo usermod -aG docker $USER, and log in again, makes you one of its group (which can "
+        "become root here; rootless Docker asks for none)"
+    )
+
+
 def _ask(engine: str, address: str, image: str, deadline: float) -> EngineStatus:
     try:
         with contextlib.closing(_connect(address, _left(deadline))) as connection:
@@ -99,7 +119,7 @@ def _ask(engine: str, address: str, image: str, deadline: float) -> EngineStatus
             has_image = any(
                 _get(connection, f"/images/{quote(name, safe='/:@')}/json", deadline)[0]
                 == http.client.OK
-                for name in candidates(engine, image)
+                for name in candidate_references(engine, image)
             )
             return EngineStatus(engine, address, str(about["Version"]), has_image)
     except TimeoutError:

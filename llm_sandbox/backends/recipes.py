@@ -14,7 +14,16 @@ from llm_sandbox.backends.python_environment import PACKAGE
 from llm_sandbox.const import VERSION
 from llm_sandbox.exceptions import ValidationError
 
-__all__ = ["BASE", "RECIPES", "Recipe", "get_recipe", "image_name", "recipe_name", "recipe_names"]
+__all__ = [
+    "BASE",
+    "RECIPES",
+    "Recipe",
+    "candidate_references",
+    "get_recipe",
+    "image_name",
+    "recipe_name",
+    "recipe_names",
+]
 
 RECIPES = PACKAGE / "images"
 """The folder that holds a folder for each image."""
@@ -35,6 +44,23 @@ def recipe_name(lang: str) -> str:
 def image_name(lang: str) -> str:
     """The name of a language's own image, such as ``llm-sandbox/python:1.2.3``."""
     return f"llm-sandbox/{recipe_name(lang)}:{VERSION}"
+
+
+def candidate_references(engine: str, name: str) -> list[str]:
+    """The names under which an engine may have an image, the likeliest first.
+
+    Podman gives what it builds itself the registry ``localhost``, what comes over Docker's
+    interface ``docker.io``, and resolves short names by the system's configuration.
+    """
+    if engine != "podman" or name.startswith("sha256:") or _has_registry(name):
+        return [name]
+    hub = f"docker.io/{name}" if "/" in name else f"docker.io/library/{name}"
+    return [name, f"localhost/{name}", hub]
+
+
+def _has_registry(name: str) -> bool:
+    first, slash, _ = name.partition("/")
+    return bool(slash) and ("." in first or ":" in first or first == "localhost")
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from llm_sandbox.backends.containers.creation.host_paths import path_risk
-from llm_sandbox.backends.containers.creation.mounts import MountPoint
+from llm_sandbox.backends.host_paths import path_risk
+from llm_sandbox.backends.options.mount_points import MountPoint
 from llm_sandbox.exceptions import SecurityError
 
 __all__ = [
