@@ -11,7 +11,7 @@ from llm_sandbox.host.guest_numbers import GuestSignal
 from llm_sandbox.kernel.client import KernelRun
 from llm_sandbox.kernel.output_buffer import OutputBuffer
 from llm_sandbox.limits import Limits
-from llm_sandbox.outputs import (
+from llm_sandbox.results.outputs import (
     DisplayOutput,
     ErrorOutput,
     ExecutionError,
@@ -20,7 +20,7 @@ from llm_sandbox.outputs import (
     StreamOutput,
     last_displays,
 )
-from llm_sandbox.plots import PlotOutput
+from llm_sandbox.results.plots import PlotOutput
 from llm_sandbox.sandbox.file_service import DiskUsage
 from llm_sandbox.session.attempts import BlockedConnections
 from llm_sandbox.session.diagnosis import RunEvidence, find_cause, limit_hints

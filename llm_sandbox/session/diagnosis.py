@@ -11,7 +11,7 @@ from llm_sandbox.data import ConsoleOutput
 from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.host.guest_numbers import GuestErrno, GuestSignal
 from llm_sandbox.mounts import Tmpfs
-from llm_sandbox.outputs import ExecutionError
+from llm_sandbox.results.outputs import ExecutionError
 from llm_sandbox.sandbox.file_service import DiskUsage
 
 __all__ = ["RunEvidence", "find_cause", "limit_hints"]

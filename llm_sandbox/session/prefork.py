@@ -14,7 +14,7 @@ from llm_sandbox.kernel.client import KernelClient
 from llm_sandbox.kernel.output_buffer import OutputBuffer
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.limits import Deadline, Limits
-from llm_sandbox.outputs import StreamOutput
+from llm_sandbox.results.outputs import StreamOutput
 
 __all__ = [
     "PreforkPool",

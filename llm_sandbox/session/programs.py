@@ -18,7 +18,7 @@ from llm_sandbox.kernel.output_buffer import OutputBuffer
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler, Step
 from llm_sandbox.limits import Deadline
-from llm_sandbox.outputs import ExecutionError
+from llm_sandbox.results.outputs import ExecutionError
 from llm_sandbox.sandbox import PIPE, Process, Sandbox
 from llm_sandbox.sandbox.process import exit_of
 from llm_sandbox.session.kernel_setup import KernelSetup

@@ -42,7 +42,7 @@ from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
 from llm_sandbox.backends.supervised import SupervisedMachine, resource_limits
 from llm_sandbox.exceptions import BackendError, SandboxError, UnsupportedError
 from llm_sandbox.guest.control import Message
-from llm_sandbox.terminal import announce
+from llm_sandbox.host.terminal import announce
 
 __all__ = ["ContainerBackend"]
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, Literal, Self, get_args
 
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.plain import as_mapping, to_plain
+from llm_sandbox.exceptions.plain import as_mapping, to_plain
 
 __all__ = [
     "SEVERITIES",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from llm_sandbox.contents import Content
+from llm_sandbox.results.contents import Content
 
 __all__ = ["CHART_MIME", "TABLE_MIME", "Bundle", "decode_base64", "is_binary", "is_json"]
 

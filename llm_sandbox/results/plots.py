@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from llm_sandbox.contents import Content
 from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.results.contents import Content
 
 __all__ = ["FileType", "PlotOutput"]
 

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Self
 
 from llm_sandbox.const import RunCause
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.plain import to_plain
-from llm_sandbox.terminal import strip_controls
+from llm_sandbox.exceptions.plain import to_plain
+from llm_sandbox.exceptions.running import RESULT_READERS
+from llm_sandbox.host.terminal import strip_controls
 
 __all__ = ["SCHEMA", "ConsoleOutput", "ProcessResult", "dump_fields", "load_fields"]
 
@@ -131,6 +132,9 @@ class ProcessResult(ConsoleOutput):
         except ValueError as error:
             raise ValidationError("the data does not describe a result") from error
         return cls(**given)
+
+
+RESULT_READERS[ProcessResult.type] = ProcessResult.from_dict
 
 
 def dump_fields(output: ConsoleOutput, names: tuple[str, ...]) -> dict[str, object]:

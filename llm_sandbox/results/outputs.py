@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
-from llm_sandbox.bundles import Bundle
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.plain import as_mapping, from_plain, to_plain
+from llm_sandbox.exceptions.plain import as_mapping, from_plain, to_plain
+from llm_sandbox.results.bundles import Bundle
 
 __all__ = [
     "BackgroundOutput",

@@ -24,7 +24,7 @@ def install_command(extra: str, *, upgrade: bool = False) -> str:
         upgrade: Whether some of it is there, and too old.
     """
     # Neither a tree that was never installed nor an older metadata knows the extra; the tree does.
-    wanted = _packages(extra) or [f"{Path(__file__).parents[1]}[{extra}]"]
+    wanted = _packages(extra) or [f"{Path(__file__).parents[2]}[{extra}]"]
     return pip_install(*(["--upgrade"] if upgrade else []), *wanted)
 
 
