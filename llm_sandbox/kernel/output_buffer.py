@@ -5,9 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from llm_sandbox.kernel.observations import Observed
+from llm_sandbox.guest.watched import MOST, SUBJECT, is_possible
 from llm_sandbox.limits import Limits
 from llm_sandbox.results.bundles import Bundle
+from llm_sandbox.results.findings import Observation
 from llm_sandbox.results.outputs import (
     ClearOutput,
     DisplayOutput,

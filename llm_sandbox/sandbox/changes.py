@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 from llm_sandbox.artifacts.artifact import human_size
-from llm_sandbox.artifacts.files import ChangedFile, FileChanges
+from llm_sandbox.artifacts.files import ChangedFile, ChangeKind, FileChanges
 from llm_sandbox.exceptions import (
     ContainerGoneError,
     FileError,
@@ -24,9 +24,8 @@ from llm_sandbox.exceptions import (
 from llm_sandbox.guest.bulk import Record
 from llm_sandbox.limits import Limits
 from llm_sandbox.results.contents import Content
-from llm_sandbox.sandbox.listing import Listing, read_count, read_listing, read_moment
-from llm_sandbox.sandbox.file_service import FileService, Line
-from llm_sandbox.sandbox.touches import Touches
+from llm_sandbox.sandbox.file_service import DeadlineConnection, FileService
+from llm_sandbox.sandbox.files import ModifiedFlag
 
 if TYPE_CHECKING:
     from llm_sandbox.sandbox.sandbox import Sandbox
