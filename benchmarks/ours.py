@@ -12,7 +12,7 @@ import llm_sandbox
 from benchmarks.race import CorrectnessError
 from llm_sandbox import ExecutionResult, create_session
 from llm_sandbox.backends.registry import get_backend
-from llm_sandbox.session.pool import shared_pool
+from llm_sandbox.session.prefork import shared_pool
 from llm_sandbox.session.session import BaseSession
 from llm_sandbox.settings import get_settings
 

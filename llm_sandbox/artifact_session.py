@@ -17,9 +17,9 @@ from llm_sandbox.sandbox.delivery import check_secrets
 from llm_sandbox.secrets.plan import plan_secrets
 from llm_sandbox.secrets.secret import Secret
 from llm_sandbox.session.config import SessionConfig, Start, settle
-from llm_sandbox.session.runtime_configs import container_option
+from llm_sandbox.session.lock import Busy
+from llm_sandbox.session.resolution import container_option
 from llm_sandbox.session.session import BaseSession
-from llm_sandbox.session.turn import Busy
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from llm_sandbox.backends.containers.backend import ContainerBackend
     from llm_sandbox.backends.containers.machine import ContainerMachine
     from llm_sandbox.pool import ContainerPoolManager, PooledContainer
-    from llm_sandbox.sandbox.kept.record import OnExit
+    from llm_sandbox.sandbox.detached.record import OnExit
     from llm_sandbox.security import SecurityPolicy
     from llm_sandbox.telemetry import RunObserver
 
@@ -101,7 +101,7 @@ class ArtifactSandboxSession(BaseSession):
             return
         kept = None
         if name is not None or on_exit != "destroy" or idle_timeout is not None:
-            from llm_sandbox.session.kept import keeping
+            from llm_sandbox.session.detached import keeping
 
             kept = keeping(name, on_exit, idle_timeout)
         handler = LanguageHandlerFactory.create_handler(lang)

@@ -16,12 +16,12 @@ from llm_sandbox.network import Network
 if TYPE_CHECKING:
     from llm_sandbox.artifact_session import ArtifactSandboxSession
     from llm_sandbox.pool import ContainerPoolManager
-    from llm_sandbox.sandbox.kept.record import OnExit
+    from llm_sandbox.sandbox.detached.record import OnExit
     from llm_sandbox.secrets import Secret
     from llm_sandbox.security import SecurityPolicy
     from llm_sandbox.session.config import Start
+    from llm_sandbox.session.lock import Busy
     from llm_sandbox.session.session import BaseSession
-    from llm_sandbox.session.turn import Busy
     from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["SandboxSession", "attach_session", "create_session"]
@@ -198,7 +198,7 @@ def attach_session(
         SecurityError: What is found by that name or id belongs to another user.
         ValidationError: It is the name of a sandbox without a session, or no name.
     """
-    from llm_sandbox.session.kept import find_session
+    from llm_sandbox.session.detached import find_session
 
     return find_session(name_or_id, observers=observers, verbose=verbose)
 

@@ -17,11 +17,11 @@ from llm_sandbox.data import ExecutionResult, ProcessResult
 from llm_sandbox.kernel.background import BackgroundCallback
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import LimitOptions, Limits
-from llm_sandbox.outputs import BackgroundOutput
+from llm_sandbox.results.outputs import BackgroundOutput
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.copying import Source
 from llm_sandbox.session.history import HistoryEntry
-from llm_sandbox.session.lending import LentKernel
+from llm_sandbox.session.lending import KernelHandle
 from llm_sandbox.session.session import BaseSession
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class AsyncSession:
     def _stop(self, call: Call[Any]) -> None:
         # Not `interrupt`: a call that waits, or was refused, must not stop the code of the one that
         # is under way.
-        if call.thread is not None and self._session._turns.give_up(call.thread):
+        if call.thread is not None and self._session._lock.cancel_wait(call.thread):
             return
         stop = self._session._stop
         if stop is not None and stop.thread == call.thread:
@@ -217,7 +217,7 @@ class AsyncSession:
         """Give the session a fresh interpreter; files and installed libraries stay."""
         await in_thread(lambda _: self._session.restart())
 
-    async def lend_kernel(self) -> LentKernel:
+    async def lend_kernel(self) -> KernelHandle:
         """Hand the interpreter to somebody who speaks to it himself; see `BaseSession`."""
         return await in_thread(lambda _: self._session.lend_kernel())
 

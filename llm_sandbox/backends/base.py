@@ -30,7 +30,7 @@ from llm_sandbox.limits import Limits
 from llm_sandbox.mounts import Mount, check_mounts
 
 if TYPE_CHECKING:
-    from llm_sandbox.backends.layers import LayerPlace
+    from llm_sandbox.backends.layers import LayerLocation
 
 __all__ = [
     "Backend",
@@ -413,7 +413,7 @@ class Backend(abc.ABC):
             UnsupportedError: The engine cannot honour the specification.
         """
 
-    def layers(self, machine: Machine) -> "LayerPlace":
+    def layers(self, machine: Machine) -> "LayerLocation":
         """Say where a machine that was made here finds installed libraries.
 
         Raises:

@@ -7,7 +7,7 @@ from typing import Protocol
 from llm_sandbox.backends.base import Machine, MachineSpec
 from llm_sandbox.limits import Deadline
 
-__all__ = ["ImageLayers", "LayerPlace"]
+__all__ = ["ImageLayers", "LayerLocation"]
 
 
 class ImageLayers(Protocol):
@@ -39,7 +39,7 @@ class ImageLayers(Protocol):
 
 
 @dataclass(frozen=True)
-class LayerPlace:
+class LayerLocation:
     """Where a machine finds layers."""
 
     guest_root: str

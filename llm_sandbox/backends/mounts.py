@@ -6,8 +6,8 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from llm_sandbox.backends.containers.creation.host_places import danger_of
 from llm_sandbox.backends.hardening.idmap import MappedFolder
+from llm_sandbox.backends.host_paths import path_risk
 from llm_sandbox.exceptions import SecurityError, UnsupportedError, ValidationError
 from llm_sandbox.mounts import Bind, Mount, Tmpfs, Volume
 from llm_sandbox.mounts.store import VolumeStore
@@ -155,7 +155,7 @@ def linked_mount(where: str) -> SecurityError:
 def _find(target: str, bind: Bind) -> HostMount:
     source = str(bind.source)
     if not bind.dangerous:
-        danger = danger_of(source, writable=not bind.read_only) or _odd_kind(source)
+        danger = path_risk(source, writable=not bind.read_only) or _odd_kind(source)
         if danger is not None:
             how = "" if bind.read_only else "read_only=False, "
             raise SecurityError(

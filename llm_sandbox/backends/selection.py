@@ -7,12 +7,12 @@ from importlib.util import find_spec
 from llm_sandbox.backends.base import Backend, Network
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
-from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     SandboxError,
     ToolchainNotFoundError,
 )
+from llm_sandbox.host.distribution import install_command
 from llm_sandbox.settings import get_settings
 from llm_sandbox.toolchain import Toolchain
 
@@ -87,18 +87,17 @@ def _check_engine(name: str, lang: str) -> str:
     Raises:
         BackendUnavailableError: It does not answer at once, or lacks the image or its client.
     """
-    from llm_sandbox.backends.containers.access import way_in
-    from llm_sandbox.backends.containers.images.recipes import image_name
-    from llm_sandbox.backends.containers.probe import look_at
+    from llm_sandbox.backends.engine_probe import permission_hint, probe_engine
+    from llm_sandbox.backends.recipes import image_name
 
     image = image_name(str(lang))
-    finding = look_at(name, image)
+    finding = probe_engine(name, image)
     if not finding.answers:
         where = f" at {finding.address}" if finding.address else ""
         raise BackendUnavailableError(
             f"no {name} engine answers{where}: {finding.problem}",
             backend=name,
-            hint=way_in(
+            hint=permission_hint(
                 name,
                 finding.problem,
                 f"start it, and build its image: llm-sandbox images build {lang} --engine {name}",
@@ -151,13 +150,13 @@ def choose_engine(
     named = get_settings().backend
     if named is not None:
         return get_backend(str(named)), f"LLM_SANDBOX_BACKEND names {named}"
-    from llm_sandbox.backends.containers.images.recipes import image_name
-    from llm_sandbox.backends.containers.probe import EngineFinding, look_at
+    from llm_sandbox.backends.engine_probe import EngineStatus, probe_engine
+    from llm_sandbox.backends.recipes import image_name
 
-    answering: list[EngineFinding] = []
-    silent: list[EngineFinding] = []
+    answering: list[EngineStatus] = []
+    silent: list[EngineStatus] = []
     for engine in _ENGINES:
-        finding = look_at(str(engine), image or image_name(str(lang)))
+        finding = probe_engine(str(engine), image or image_name(str(lang)))
         (answering if finding.answers else silent).append(finding)
         if finding.has_image:
             break

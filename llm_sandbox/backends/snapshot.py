@@ -133,7 +133,7 @@ class Snapshot:
             with Store() as store:
                 self._check_store(store.identity)
                 return store.delete(self.ref)
-        from llm_sandbox.backends.containers.saved_images import delete_image
+        from llm_sandbox.backends.containers.snapshot_images import delete_image
 
         engine = _engine(self.backend)
         self._check_store(engine.identity)
@@ -160,7 +160,7 @@ class Snapshot:
         Raises:
             BackendUnavailableError: The engine that was named does not answer.
         """
-        from llm_sandbox.backends.containers.saved_images import list_images
+        from llm_sandbox.backends.containers.snapshot_images import list_images
         from llm_sandbox.backends.saved import Store
 
         with Store() as store:

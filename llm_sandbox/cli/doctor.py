@@ -12,8 +12,7 @@ from typing import Any
 
 from llm_sandbox import __version__
 from llm_sandbox.backends.base import Isolation
-from llm_sandbox.backends.containers.access import way_in
-from llm_sandbox.backends.containers.probe import look_at
+from llm_sandbox.backends.engine_probe import permission_hint, probe_engine
 from llm_sandbox.backends.registry import available_names, get_backend
 from llm_sandbox.cli.doctor_report import print_findings
 from llm_sandbox.cli.engines import look_at_engine
@@ -22,12 +21,12 @@ from llm_sandbox.cli.languages import look_at_languages
 from llm_sandbox.cli.render import Progress
 from llm_sandbox.cli.settings import look_at_settings
 from llm_sandbox.const import SandboxBackend
-from llm_sandbox.distribution import namesake_version
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     SandboxError,
     UnsupportedBackendError,
 )
+from llm_sandbox.host.distribution import namesake_version
 from llm_sandbox.host.places import system_name
 
 __all__ = ["examine", "main"]
@@ -103,12 +102,12 @@ def _try_backend(name: str) -> BackendFinding:
 
 
 def _require_docker(name: str) -> None:
-    finding = look_at(SandboxBackend.DOCKER, "none", _PATIENCE_S)
+    finding = probe_engine(SandboxBackend.DOCKER, "none", _PATIENCE_S)
     if not finding.answers:
         raise BackendUnavailableError(
             f"no docker engine answers at {finding.address}: {finding.problem}",
             backend=name,
-            hint=way_in("docker", finding.problem, _START),
+            hint=permission_hint("docker", finding.problem, _START),
         )
 
 

@@ -27,14 +27,13 @@ def look_at_engine(backend: Backend) -> dict[str, Any]:
     if not backend.has_containers:
         return {}
     from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.images.names import find_image
-    from llm_sandbox.backends.containers.images.recipes import image_name
+    from llm_sandbox.backends.recipes import image_name
 
     assert isinstance(backend, ContainerBackend)  # noqa: S101 - what `has_containers` says
     engine = backend.engine
     named = backend.options.image
     image = named or image_name(_LANG)
-    has_image = find_image(engine, image) is not None
+    has_image = engine.find_image(image) is not None
     get = f"{engine.name} pull {image}" if named else _build(engine.name)
     return {
         "engine": f"{engine.name} {engine.version['Version']} at {_address(engine.api)}",

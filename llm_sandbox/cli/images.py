@@ -72,7 +72,7 @@ def _build(
     langs: list[str], engine: EngineName | None, base: Base, *, smoke: bool, force: bool
 ) -> None:
     from llm_sandbox.backends.containers.images.build import ImageBuilder
-    from llm_sandbox.backends.containers.images.recipes import BASE, get_recipe, recipe_names
+    from llm_sandbox.backends.recipes import BASE, get_recipe, recipe_names
     from llm_sandbox.exceptions import BackendError, BackendUnavailableError
 
     names = langs or [name for name in recipe_names() if name != BASE]
@@ -110,14 +110,13 @@ def list_images(engine: EngineOption = None) -> None:
 
 def _list(engine: EngineName | None) -> None:
     from llm_sandbox.backends.containers.images.build import BASE_KIND, RECIPE
-    from llm_sandbox.backends.containers.images.names import find_image
-    from llm_sandbox.backends.containers.images.recipes import get_recipe, recipe_names
+    from llm_sandbox.backends.recipes import get_recipe, recipe_names
 
     connected = _connect(engine)
     rows = []
     for name in recipe_names():
         recipe = get_recipe(name)
-        found = find_image(connected, recipe.image)
+        found = connected.find_image(recipe.image)
         if found is None:
             rows.append((recipe.image, "-", "-", f"missing: llm-sandbox images build {name}"))
             continue

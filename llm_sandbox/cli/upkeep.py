@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from llm_sandbox.backends.containers.access import way_in
+from llm_sandbox.backends.engine_probe import permission_hint
 from llm_sandbox.cli.endings import NOT_FOUND
 from llm_sandbox.cli.images import EngineName
 from llm_sandbox.cli.kept import find, records, to_row
@@ -24,9 +24,9 @@ from llm_sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from llm_sandbox.backends.containers.engine import Engine
-    from llm_sandbox.backends.containers.upkeep.census import Holding
-    from llm_sandbox.backends.containers.upkeep.sweep import Verdict
-    from llm_sandbox.sandbox.kept.record import Record
+    from llm_sandbox.backends.containers.gc.collector import Decision
+    from llm_sandbox.backends.containers.gc.inventory import Resource
+    from llm_sandbox.sandbox.detached.record import Record
 
 __all__ = ["clean_up", "end_sandboxes", "list_sandboxes"]
 
@@ -43,13 +43,13 @@ def list_sandboxes(
     name: EngineName | None, *, everything: bool, verbose: bool, as_json: bool
 ) -> int:
     """Print what there is, and return the exit code."""
-    from llm_sandbox.backends.containers.upkeep.census import measure_memory, take_census
+    from llm_sandbox.backends.containers.gc.inventory import list_resources, measure_memory
 
     engines, problems = _engines(name)
-    found: list[Holding] = []
+    found: list[Resource] = []
     for engine in engines:
         try:
-            held = take_census(engine)
+            held = list_resources(engine)
         except SandboxError as error:
             problems[engine.name] = error
             continue
@@ -80,7 +80,7 @@ def list_sandboxes(
     return 1 if name is not None and problems else 0
 
 
-def _is_listed(one: "Holding") -> bool:
+def _is_listed(one: "Resource") -> bool:
     return one.kind == "sandbox" and one.state in ("running", "paused")
 
 
@@ -123,7 +123,7 @@ def end_sandboxes(
     ids: Sequence[str], name: EngineName | None, *, every: bool, verbose: bool
 ) -> int:
     """End what is named, and return the exit code."""
-    from llm_sandbox.backends.containers.upkeep.census import take_census
+    from llm_sandbox.backends.containers.gc.inventory import list_resources
 
     if bool(ids) == every:
         say("which sandboxes?", "llm-sandbox stop ID..., or llm-sandbox stop --all")
@@ -136,10 +136,10 @@ def end_sandboxes(
     if kept_ended and not ids:
         return 1 if kept_failed else 0
     engines, problems = _engines(name)
-    there: list[tuple[Engine, Holding]] = []
+    there: list[tuple[Engine, Resource]] = []
     for engine in engines:
         try:
-            there += [(engine, one) for one in take_census(engine) if one.kind == "sandbox"]
+            there += [(engine, one) for one in list_resources(engine) if one.kind == "sandbox"]
         except SandboxError as error:
             problems[engine.name] = error
     chosen = there if every else []
@@ -166,7 +166,7 @@ def end_sandboxes(
 
 def _remove(engine: "Engine", container: str) -> bool:
     """End a container's sandbox; whether that was done."""
-    from llm_sandbox.backends.containers.upkeep.removal import remove_now
+    from llm_sandbox.backends.containers.gc.removal import remove_now
 
     try:
         remove_now(engine, container)
@@ -181,8 +181,8 @@ def clean_up(
     name: EngineName | None, older_than: str | None, *, dry_run: bool, verbose: bool, as_json: bool
 ) -> int:
     """Remove what nobody owns, and return the exit code."""
-    from llm_sandbox.backends.containers.upkeep.census import take_census
-    from llm_sandbox.backends.containers.upkeep.sweep import Sweep
+    from llm_sandbox.backends.containers.gc.collector import GarbageCollector
+    from llm_sandbox.backends.containers.gc.inventory import list_resources
 
     try:
         younger_stays_s = _seconds(older_than) if older_than is not None else 0.0
@@ -191,12 +191,12 @@ def clean_up(
         return 2
     lost = Sandbox.gc() if name is None and not dry_run and older_than is None else []
     engines, problems = _engines(name)
-    verdicts: list[Verdict] = []
+    verdicts: list[Decision] = []
     for engine in engines:
         try:
-            sweep = Sweep(engine, younger_stays_s)
-            judged = sweep.judge(take_census(engine))
-            verdicts += judged if dry_run else sweep.carry_out(judged)
+            sweep = GarbageCollector(engine, younger_stays_s)
+            judged = sweep.decide(list_resources(engine))
+            verdicts += judged if dry_run else sweep.collect(judged)
         except SandboxError as error:
             problems[engine.name] = error
     if as_json:
@@ -206,7 +206,7 @@ def clean_up(
         print(json.dumps(shown, indent=2))
     else:
         for one in lost:
-            print(f"removed what was left of {one}, whose keeper was killed")
+            print(f"removed what was left of {one}, whose daemon was killed")
         _print_rows([_verdict_row(verdict, dry_run) for verdict in verdicts])
         removed = sum(verdict.remove for verdict in verdicts)
         would = "would be " if dry_run else ""
@@ -228,23 +228,23 @@ def _engines(name: EngineName | None) -> "tuple[list[Engine], dict[str, SandboxE
 
 def _engine(name: EngineName) -> "Engine":
     from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.probe import look_at
+    from llm_sandbox.backends.engine_probe import probe_engine
     from llm_sandbox.backends.registry import get_backend
 
     if name is EngineName.PODMAN and shutil.which("podman") is None:
-        finding = look_at(name, "none", _PATIENCE_S)
+        finding = probe_engine(name, "none", _PATIENCE_S)
         if not finding.answers:
             raise BackendUnavailableError(
                 "podman is not installed, and none answers elsewhere", backend=name
             )
     if name is EngineName.DOCKER:
         # Its client waits a minute for an engine that does not answer.
-        finding = look_at(name, "none", _PATIENCE_S)
+        finding = probe_engine(name, "none", _PATIENCE_S)
         if not finding.answers and not str(finding.address).startswith("ssh:"):
             raise BackendUnavailableError(
                 f"no docker engine answers at {finding.address}: {finding.problem}",
                 backend=name,
-                hint=way_in("docker", finding.problem, _START),
+                hint=permission_hint("docker", finding.problem, _START),
             )
     backend = get_backend(name.value)
     assert isinstance(backend, ContainerBackend)  # noqa: S101 - both are
@@ -262,7 +262,7 @@ def _say_problems(problems: "dict[str, SandboxError]", *, verbose: bool) -> None
             say(f"{engine} was left out: {error.message}", error.hint)
 
 
-def _row(one: "Holding") -> tuple[str, ...]:
+def _row(one: "Resource") -> tuple[str, ...]:
     memory = "-" if one.memory_bytes is None else f"{one.memory_bytes / 1_000_000:.0f} MB"
     shown = one.name if one.kind in ("volume", "image") else one.name[:12]
     return (
@@ -278,7 +278,7 @@ def _row(one: "Holding") -> tuple[str, ...]:
     )
 
 
-def _owner(one: "Holding") -> str:
+def _owner(one: "Resource") -> str:
     if one.owner is None:
         return "-"
     match one.owner_state:
@@ -290,8 +290,8 @@ def _owner(one: "Holding") -> str:
             return f"process {one.owner.pid} on {one.owner.host}"
 
 
-def _verdict_row(verdict: "Verdict", dry_run: bool) -> tuple[str, ...]:
-    one = verdict.holding
+def _verdict_row(verdict: "Decision", dry_run: bool) -> tuple[str, ...]:
+    one = verdict.resource
     done = ("would remove" if dry_run else "removed") if verdict.remove else "kept"
     return done, one.engine, one.kind, one.name, verdict.why
 

@@ -16,7 +16,7 @@ from llm_sandbox.kernel.collector import (
     read_stream_name,
 )
 from llm_sandbox.limits import Limits
-from llm_sandbox.outputs import BackgroundOutput, Output, StreamOutput
+from llm_sandbox.results.outputs import BackgroundOutput, Output, StreamOutput
 
 __all__ = ["Background", "BackgroundCallback"]
 

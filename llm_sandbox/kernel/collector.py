@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from llm_sandbox.bundles import Bundle
 from llm_sandbox.kernel.observations import Observed
 from llm_sandbox.limits import Limits
-from llm_sandbox.outputs import (
+from llm_sandbox.results.bundles import Bundle
+from llm_sandbox.results.outputs import (
     ClearOutput,
     DisplayOutput,
     ErrorOutput,

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from llm_sandbox.guest import frames
+from llm_sandbox.host.terminal import strip_controls
 from llm_sandbox.kernel.background import Background
 from llm_sandbox.kernel.collector import (
     OUTPUT_KINDS,
@@ -11,7 +12,6 @@ from llm_sandbox.kernel.collector import (
     StreamName,
     read_stream_name,
 )
-from llm_sandbox.terminal import strip_controls
 
 __all__ = ["Conversation"]
 

@@ -1,7 +1,7 @@
 """What a kernel says that it saw a run do, made fit to be kept."""
 
-from llm_sandbox.findings import Observation
 from llm_sandbox.guest.watched import MOST, SUBJECT, is_possible
+from llm_sandbox.results.findings import Observation
 
 __all__ = ["Observed"]
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Self
 
 from llm_sandbox.artifacts.artifact import human_size
 from llm_sandbox.artifacts.files import ChangedFile, FileChanges
-from llm_sandbox.contents import Content
 from llm_sandbox.exceptions import (
     ContainerGoneError,
     FileError,
@@ -23,6 +22,7 @@ from llm_sandbox.exceptions import (
     SandboxPermissionError,
 )
 from llm_sandbox.limits import Limits
+from llm_sandbox.results.contents import Content
 from llm_sandbox.sandbox.listing import Listing, read_count, read_listing, read_moment
 from llm_sandbox.sandbox.service import FileService, Line
 from llm_sandbox.sandbox.touches import Touches

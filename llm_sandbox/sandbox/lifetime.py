@@ -88,15 +88,15 @@ class SandboxLifetime(SandboxFacts):
         """Replace all its tags; an empty mapping leaves none.
 
         Raises:
-            UnsupportedError: It has no keeper; see `create`.
+            UnsupportedError: It has no daemon; see `create`.
             ValidationError: They are no tags.
         """
         self._check_open()
-        from llm_sandbox.sandbox.kept.machine import KeptMachine
-        from llm_sandbox.sandbox.kept.record import check_tags
+        from llm_sandbox.sandbox.detached.machine import DetachedMachine
+        from llm_sandbox.sandbox.detached.record import check_tags
 
         checked = check_tags(tags)
-        if not isinstance(self._machine, KeptMachine):
+        if not isinstance(self._machine, DetachedMachine):
             raise self._unkept("set_tags()")
         self._machine.set_tags(checked)
 
@@ -144,10 +144,10 @@ class SandboxLifetime(SandboxFacts):
         return self._machine.snapshot(workdir, name, expires_at=ends)
 
     def _saves_file_systems(self) -> bool:
-        from llm_sandbox.sandbox.kept.machine import KeptMachine
+        from llm_sandbox.sandbox.detached.machine import DetachedMachine
 
-        if isinstance(self._machine, KeptMachine):
-            return self._machine.facts.saves_file_systems
+        if isinstance(self._machine, DetachedMachine):
+            return self._machine.info.saves_file_systems
         return saves_file_systems(self._machine)
 
     def terminate(self) -> None:
@@ -156,9 +156,9 @@ class SandboxLifetime(SandboxFacts):
         Unlike `destroy` this leaves the handle open: `poll` is 137, and what `entry` wrote can be
         read.
         """
-        from llm_sandbox.sandbox.kept.machine import KeptMachine
+        from llm_sandbox.sandbox.detached.machine import DetachedMachine
 
-        if isinstance(self._machine, KeptMachine):
+        if isinstance(self._machine, DetachedMachine):
             self._machine.end("terminated")
         else:
             self._machine.destroy()
@@ -171,13 +171,13 @@ class SandboxLifetime(SandboxFacts):
         somebody attaches and destroys it.
 
         Raises:
-            UnsupportedError: It has no keeper, and so lives in this process only.
+            UnsupportedError: It has no daemon, and so lives in this process only.
         """
-        from llm_sandbox.sandbox.kept.machine import KeptMachine
+        from llm_sandbox.sandbox.detached.machine import DetachedMachine
 
         if self._closed_because is not None:
             return
-        if not isinstance(self._machine, KeptMachine):
+        if not isinstance(self._machine, DetachedMachine):
             raise self._unkept("detach()")
         if not self._lets_go and self._machine.end_reason is None:
             self._machine.disown()

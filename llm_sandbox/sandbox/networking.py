@@ -14,7 +14,7 @@ from llm_sandbox.secrets.plan import SecretPlan
 from llm_sandbox.secrets.secret import Secret
 
 if TYPE_CHECKING:
-    from llm_sandbox.sandbox.kept.network import KeptNetwork
+    from llm_sandbox.sandbox.detached.network import DetachedNetwork
 
 __all__ = ["SandboxNetworking"]
 
@@ -29,7 +29,7 @@ class SandboxNetworking(SandboxFacts):
         secrets: Mapping[str, str] | Sequence[Secret] | SecretPlan | None = None,
     ) -> None:
         super().__init__(machine, env, secrets)
-        kept: KeptNetwork | None = getattr(machine, "network", None)
+        kept: DetachedNetwork | None = getattr(machine, "network", None)
         self._network = kept or SandboxNetwork(machine)
 
     def _open_network(self, network: Network, ports: Sequence[int | TlsPort]) -> None:

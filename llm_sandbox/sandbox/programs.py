@@ -205,7 +205,7 @@ class SandboxPrograms(SandboxFacts):
     def processes(self) -> builtins.list[Process]:
         """The programs that run, oldest first.
 
-        In a sandbox that has a keeper (see `create`) these are all that any handle has started,
+        In a sandbox that has a daemon (see `create`) these are all that any handle has started,
         besides `entry`; else those of this one.
         """
         self._check_open()
@@ -217,7 +217,7 @@ class SandboxPrograms(SandboxFacts):
     def process(self, process_id: str) -> Process:
         """Return a program by its id, with its output from the first byte.
 
-        A sandbox that has a keeper (see `create`) knows all that run and the last 128 that have
+        A sandbox that has a daemon (see `create`) knows all that run and the last 128 that have
         ended; another those that run and those that somebody holds. What another handle has started
         has no `Process.stdin`.
 

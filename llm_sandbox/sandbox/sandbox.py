@@ -16,7 +16,7 @@ from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network
 from llm_sandbox.sandbox.checks import check_argv, check_entry_terminal, check_env, check_flag
 from llm_sandbox.sandbox.delivery import check_secrets
-from llm_sandbox.sandbox.kept.record import OnExit
+from llm_sandbox.sandbox.detached.record import OnExit
 from llm_sandbox.sandbox.lifetime import SandboxLifetime
 from llm_sandbox.sandbox.network import machine_network
 from llm_sandbox.sandbox.networking import SandboxNetworking
@@ -32,7 +32,8 @@ from llm_sandbox.secrets.plan import SecretPlan, plan_secrets
 from llm_sandbox.secrets.secret import Secret
 
 if TYPE_CHECKING:
-    from llm_sandbox.sandbox.kept.place import Place
+    from llm_sandbox.sandbox.detached.record import Record
+    from llm_sandbox.sandbox.detached.state_dir import StateDir
 
 __all__ = ["Sandbox"]
 
@@ -77,7 +78,7 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
     ) -> Self:
         """Make a sandbox.
 
-        One with a command, a name, tags, an idle timeout or ``on_exit="keep"`` has a *keeper*: a
+        One with a command, a name, tags, an idle timeout or ``on_exit="keep"`` has a *daemon*: a
         small process of this machine that it lives by, so that other processes can attach to it,
         and its times are kept whatever becomes of this one. Any other lives in this process.
 
@@ -160,8 +161,8 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
             made = cls.from_machine(machine, env, plan, network=network, ports=ports)
             made._take_readiness(probe)
             return made
-        from llm_sandbox.sandbox.kept.record import check_name, check_tags
-        from llm_sandbox.sandbox.kept.start import make
+        from llm_sandbox.sandbox.detached.record import check_name, check_tags
+        from llm_sandbox.sandbox.detached.start import make
 
         if command:
             check_argv(command)
@@ -207,7 +208,7 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
 
     @classmethod
     def attach(cls, id: str) -> Self:
-        """Return a handle of a living sandbox that has a keeper; see `create`.
+        """Return a handle of a living sandbox that has a daemon; see `create`.
 
         Its environment, secrets and working directory are those it was created with.
 
@@ -219,70 +220,70 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
             SecurityError: What is found by that id belongs to another user, or its place does.
             ValidationError: It is no id of such a sandbox.
         """
-        from llm_sandbox.sandbox.kept.place import Place
-        from llm_sandbox.sandbox.kept.registry import find
+        from llm_sandbox.sandbox.detached.registry import find
+        from llm_sandbox.sandbox.detached.state_dir import StateDir
 
-        with Place() as place:
-            return cls._attach(place, find(place, id).id)
+        with StateDir() as place:
+            return cls._attach(place, find(place, id))
 
     @classmethod
     def from_name(cls, name: str, namespace: str = "default") -> Self:
         """Return a handle of the living sandbox that has a name; as `attach`."""
-        from llm_sandbox.sandbox.kept.place import Place
-        from llm_sandbox.sandbox.kept.record import check_name
-        from llm_sandbox.sandbox.kept.registry import find_by_name
+        from llm_sandbox.sandbox.detached.record import check_name
+        from llm_sandbox.sandbox.detached.registry import find_by_name
+        from llm_sandbox.sandbox.detached.state_dir import StateDir
 
         check_name(name, "name")
         check_name(namespace, "namespace")
-        with Place() as place:
-            return cls._attach(place, find_by_name(place, name, namespace).id)
+        with StateDir() as place:
+            return cls._attach(place, find_by_name(place, name, namespace))
 
     @classmethod
     def list(
         cls, tags: Mapping[str, str] | None = None, namespace: str | None = None
     ) -> builtins.list[Self]:
-        """Return handles of the living sandboxes of this user that have a keeper, newest first.
+        """Return handles of the living sandboxes of this user that have a daemon, newest first.
 
         Args:
             tags: Tags that each of them has, with these values; None for any.
             namespace: Their namespace; None for any.
         """
         from llm_sandbox.exceptions import BackendError, SandboxNotFoundError
-        from llm_sandbox.sandbox.kept.place import Place
-        from llm_sandbox.sandbox.kept.record import check_name, check_tags
-        from llm_sandbox.sandbox.kept.registry import live_records
+        from llm_sandbox.sandbox.detached.record import check_name, check_tags
+        from llm_sandbox.sandbox.detached.registry import live_records
+        from llm_sandbox.sandbox.detached.state_dir import StateDir
 
         if namespace is not None:
             check_name(namespace, "namespace")
         found = []
-        with Place() as place:
+        with StateDir() as place:
             for record in live_records(place, check_tags(tags), namespace):
                 try:
-                    found.append(cls._attach(place, record.id))
+                    found.append(cls._attach(place, record))
                 except (SandboxNotFoundError, BackendError) as error:
                     logger.debug("sandbox %s is left out: %s", record.id, error)
         return found
 
     @classmethod
     def gc(cls) -> builtins.list[str]:
-        """Remove what sandboxes have left whose keeper was killed, and forget those that ended.
+        """Remove what sandboxes have left whose daemon was killed, and forget those that ended.
 
         Snapshots whose time to live is over are removed as well, and halves of others.
 
         Returns:
-            The ids of those whose keeper was killed.
+            The ids of those whose daemon was killed.
         """
-        from llm_sandbox.sandbox.kept.cleaning import clean
+        from llm_sandbox.sandbox.detached.cleanup import clean
 
         return clean()
 
     @classmethod
-    def _attach(cls, place: "Place", sandbox_id: str) -> Self:
-        from llm_sandbox.sandbox.kept.start import attach
+    def _attach(cls, place: "StateDir", record: "Record") -> Self:
+        from llm_sandbox.sandbox.detached.start import attach
 
-        machine = attach(place, sandbox_id)
-        sandbox = cls(machine, machine.facts.env, machine.facts.secrets)
-        sandbox._take_readiness(machine.facts.ready)
+        machine = attach(place, record)
+        sandbox = cls(machine, machine.info.env, machine.info.secrets)
+        sandbox._take_readiness(machine.info.ready)
         sandbox._lets_go = True
         sandbox._find_entry()
         return sandbox
@@ -313,6 +314,6 @@ def _choose(backend: str | Backend | None, image: str | Snapshot | None) -> Back
         logger.debug("backend %s: %s", chosen.name, reason)
     if image is None or (isinstance(image, Snapshot) and image.is_file):
         return chosen
-    from llm_sandbox.backends.containers.bound import bind_image
+    from llm_sandbox.backends.containers.configured import bind_image
 
     return bind_image(chosen, image)

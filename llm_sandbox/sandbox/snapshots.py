@@ -324,11 +324,11 @@ def sweep_snapshots() -> list[Snapshot]:
 
 def _engines() -> Iterator[Callable[[], list[Snapshot]]]:
     from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.saved_images import sweep_images
+    from llm_sandbox.backends.containers.snapshot_images import remove_expired_images
     from llm_sandbox.backends.registry import get_backend
 
     for name in ENGINES:
         with contextlib.suppress(SandboxError):
             backend = get_backend(name)
             if isinstance(backend, ContainerBackend):
-                yield lambda backend=backend: sweep_images(backend.engine)  # type: ignore[misc]
+                yield lambda backend=backend: remove_expired_images(backend.engine)  # type: ignore[misc]

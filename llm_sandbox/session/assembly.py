@@ -11,7 +11,7 @@ from llm_sandbox.host.guest_numbers import GuestSignal
 from llm_sandbox.kernel.client import KernelRun
 from llm_sandbox.kernel.collector import Collector
 from llm_sandbox.limits import Limits
-from llm_sandbox.outputs import (
+from llm_sandbox.results.outputs import (
     DisplayOutput,
     ErrorOutput,
     ExecutionError,
@@ -20,11 +20,11 @@ from llm_sandbox.outputs import (
     StreamOutput,
     last_displays,
 )
-from llm_sandbox.plots import PlotOutput
+from llm_sandbox.results.plots import PlotOutput
 from llm_sandbox.sandbox.space import Space
-from llm_sandbox.session.attempts import Attempts
-from llm_sandbox.session.causes import Circumstances, find_cause, limit_sentences
-from llm_sandbox.session.doors import explain, is_offline
+from llm_sandbox.session.attempts import BlockedConnections
+from llm_sandbox.session.diagnosis import RunEvidence, find_cause, limit_hints
+from llm_sandbox.session.hints import explain, is_offline
 
 __all__ = ["assemble", "claimed_cpu_s"]
 
@@ -42,7 +42,7 @@ def assemble(
     state: StateOutcome,
     spec: MachineSpec,
     isolation: Isolation,
-    attempts: Attempts,
+    attempts: BlockedConnections,
     events: LimitEvents,
     measure: Callable[[str], Space],
     expired: bool,
@@ -85,7 +85,7 @@ def assemble(
     streams = ConsoleOutput(exit_code, stderr, stdout)
     closed = isolation.state("network") == "enforced" or bool(vain)
     dropped = collector.dropped("stdout") + collector.dropped("stderr")
-    circumstances = Circumstances(
+    circumstances = RunEvidence(
         status=status,
         error=error,
         streams=streams,
@@ -101,7 +101,7 @@ def assemble(
     result_notes = [
         *notes,
         *explain(error, streams, spec.workdir, isolation, attempts.network, vain),
-        *limit_sentences(cause, circumstances, spec, has_disk_limits=own_disk, measure=measure),
+        *limit_hints(cause, circumstances, spec, has_disk_limits=own_disk, measure=measure),
     ]
     return ExecutionResult(
         exit_code=exit_code,

@@ -3,10 +3,10 @@
 from llm_sandbox.network import Network, NetworkEvent
 from llm_sandbox.sandbox.sandbox import Sandbox
 
-__all__ = ["Attempts"]
+__all__ = ["BlockedConnections"]
 
 
-class Attempts:
+class BlockedConnections:
     """The attempts of one sandbox from when this is made.
 
     Args:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from llm_sandbox.data import ProcessResult, StreamCallback
 from llm_sandbox.exceptions import CommandEmptyError, SandboxTimeoutError, ValidationError
 from llm_sandbox.sandbox import Process, Sandbox
-from llm_sandbox.session.callbacks import follow
+from llm_sandbox.session.arguments import follow
 
 __all__ = ["check_command", "check_entry", "run_command"]
 

@@ -12,8 +12,8 @@ from llm_sandbox.mounts import Mount, check_mounts
 from llm_sandbox.network import Network, rules_of
 from llm_sandbox.secrets.plan import SecretPlan, plan_secrets
 from llm_sandbox.secrets.secret import Secret
-from llm_sandbox.session.runtime_configs import apply_runtime_configs, take_place
-from llm_sandbox.session.turn import Busy
+from llm_sandbox.session.lock import Busy
+from llm_sandbox.session.resolution import apply_runtime_configs, take_place
 
 if TYPE_CHECKING:
     from llm_sandbox.security import SecurityPolicy

@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 from llm_sandbox.backends.containers.backend import ContainerBackend
-from llm_sandbox.backends.containers.bound import bind
-from llm_sandbox.backends.containers.creation.dangers import no_limit
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.backends.containers.configured import bind
+from llm_sandbox.backends.options.container_options import ContainerOptions
+from llm_sandbox.backends.options.unsafe_options import is_unlimited
 from llm_sandbox.exceptions import UnsupportedError
 from llm_sandbox.session.config import SessionConfig
-from llm_sandbox.session.runtime_configs import apply_runtime_configs
+from llm_sandbox.session.resolution import apply_runtime_configs
 
 __all__ = ["bind_container"]
 
@@ -58,7 +58,7 @@ def bind_container(
     limits = {
         name: value
         for name, value in configs.items()
-        if name in _LIMITS and not (value is None or no_limit(value))
+        if name in _LIMITS and not (value is None or is_unlimited(value))
     }
     env = {**bound.options.env, **config.env, **options.env}
     timeout = options.execution_timeout or config.execution_timeout

@@ -8,11 +8,11 @@ from llm_sandbox.backends.base import Machine, RawKernel
 from llm_sandbox.exceptions import UnsupportedError
 from llm_sandbox.kernel.client import KernelClient
 
-__all__ = ["LentKernel", "lend_kernel"]
+__all__ = ["KernelHandle", "lend_kernel"]
 
 
 @dataclass(frozen=True)
-class LentKernel:
+class KernelHandle:
     """A kernel that somebody else speaks to."""
 
     raw: RawKernel
@@ -21,7 +21,7 @@ class LentKernel:
     """Sends it a signal; False when it has ended."""
 
 
-def lend_kernel(client: KernelClient | None, machine: Machine) -> LentKernel:
+def lend_kernel(client: KernelClient | None, machine: Machine) -> KernelHandle:
     """Take a kernel from its client.
 
     Raises:
@@ -30,4 +30,4 @@ def lend_kernel(client: KernelClient | None, machine: Machine) -> LentKernel:
     if client is None:
         raise UnsupportedError("a kernel", machine.isolation.backend, "every run is a program here")
     raw = client.release()
-    return LentKernel(raw, partial(machine.signal, raw.id))
+    return KernelHandle(raw, partial(machine.signal, raw.id))

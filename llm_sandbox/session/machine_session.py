@@ -39,13 +39,13 @@ from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.copying import Source, copy_in
 from llm_sandbox.session.guard import Guard
 from llm_sandbox.session.history import History
-from llm_sandbox.session.interpreter import Interpreter
-from llm_sandbox.session.recording import Recorder
-from llm_sandbox.session.turn import Turns
+from llm_sandbox.session.kernel_session import KernelSession
+from llm_sandbox.session.lock import SessionLock
+from llm_sandbox.session.recorder import Recorder
 
 if TYPE_CHECKING:
-    from llm_sandbox.session.kept import Keeping
-    from llm_sandbox.session.libraries import Libraries
+    from llm_sandbox.packages.libraries import Libraries
+    from llm_sandbox.session.detached import DetachOptions
     from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["MachineSession"]
@@ -73,18 +73,18 @@ class MachineSession:
         backend: Backend,
         reason: str,
         handler: AbstractLanguageHandler,
-        keeping: "Keeping | None" = None,
+        keeping: "DetachOptions | None" = None,
     ) -> None:
         self.config = config
         self.language_handler = handler
         self.backend_reason = reason
         self._backend = backend
         self._keeping = keeping
-        self._turns = Turns(config.busy)
+        self._lock = SessionLock(config.busy)
         self._stop: Stop | None = None
         self._closing = threading.Lock()
         self._sandbox: Sandbox | None = None
-        self._interpreter: Interpreter | None = None
+        self._interpreter: KernelSession | None = None
         self._libraries: Libraries | None = None
         self._committed: str | None = None
         self._history = History()
@@ -134,7 +134,7 @@ class MachineSession:
             mounts=config.mounts,
             for_kernel=config.start == "warm" and config.lang == SupportedLanguage.PYTHON,
         )
-        interpreter = Interpreter(
+        interpreter = KernelSession(
             self._backend, spec, config, self.language_handler, self._background, self._keeping
         )
         machine = interpreter.open()
@@ -162,16 +162,16 @@ class MachineSession:
                 made.destroy()
             raise
 
-    def _find_libraries(self, interpreter: Interpreter) -> None:
+    def _find_libraries(self, interpreter: KernelSession) -> None:
         """Go on with what was installed before this handle."""
         specs = interpreter.noted.get("specs")
         if specs:
             self._ready_libraries(interpreter).restore(specs)
         self.sandbox.update_env(interpreter.library_variables)
 
-    def _ready_libraries(self, interpreter: Interpreter) -> "Libraries":
+    def _ready_libraries(self, interpreter: KernelSession) -> "Libraries":
         if self._libraries is None:
-            from llm_sandbox.session.libraries import Libraries
+            from llm_sandbox.packages.libraries import Libraries
 
             self._libraries = Libraries(
                 self._backend, self.language_handler, interpreter.machine, self.sandbox.files
@@ -221,10 +221,10 @@ class MachineSession:
         if stop is None or not stop.ask():
             self._take_down()
             return
-        if self._turns.is_held_here():
+        if self._lock.is_held_by_caller():
             return  # the run ends, and takes down what it still reads
         try:
-            with self._turns.turn(_STOP_S, busy="wait", first=True):
+            with self._lock.hold(_STOP_S, busy="wait", first=True):
                 self._take_down()
         except SessionBusyError:
             sandbox = self._sandbox
@@ -234,7 +234,7 @@ class MachineSession:
     @contextlib.contextmanager
     def _running(self, patience_s: float | None) -> Iterator[Stop]:
         """Have the session to oneself for something that can be stopped."""
-        with self._turns.turn(patience_s):
+        with self._lock.hold(patience_s):
             try:
                 with Stop() as self._stop:
                     yield self._stop
@@ -280,7 +280,7 @@ class MachineSession:
         if self._closed:
             return
         _ = self.sandbox
-        with self._turns.turn():
+        with self._lock.hold():
             self._closed = True
             self._let_go = self.name or self.sandbox.id
             interpreter, self._interpreter = self._interpreter, None
@@ -294,7 +294,7 @@ class MachineSession:
                 self._log("let go of session %s", self._let_go)
 
     def _commit(
-        self, interpreter: Interpreter, sandbox: Sandbox, libraries: "Libraries | None"
+        self, interpreter: KernelSession, sandbox: Sandbox, libraries: "Libraries | None"
     ) -> str | None:
         """Save the container as an image if that was asked for; returns its name."""
         options = getattr(self._backend, "options", None)
@@ -385,7 +385,7 @@ class MachineSession:
         """
         if libraries:
             watch = self._records.watch("install", self._sandbox, libraries, libraries)
-            with watch, self._turns.turn():
+            with watch, self._lock.hold():
                 self._open_interpreter()
                 self._install(libraries)
 
@@ -404,7 +404,7 @@ class MachineSession:
             self._interpreter.note(specs=wanted.specs)
             self.sandbox.update_env(self._interpreter.library_variables)
 
-    def _open_interpreter(self) -> Interpreter:
+    def _open_interpreter(self) -> KernelSession:
         _ = self.sandbox
         assert self._interpreter is not None
         return self._interpreter

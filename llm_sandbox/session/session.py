@@ -22,12 +22,12 @@ from llm_sandbox.kernel.background import BackgroundCallback
 from llm_sandbox.kernel.collector import OutputCallback
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import Deadline, LimitOptions, Limits, validate_timeout
-from llm_sandbox.outputs import BackgroundOutput
-from llm_sandbox.session.callbacks import check_argv, listener, stdin_lines
+from llm_sandbox.results.outputs import BackgroundOutput
+from llm_sandbox.session.arguments import check_argv, listener, stdin_lines
 from llm_sandbox.session.config import SessionConfig, settle
 from llm_sandbox.session.guard import refused_result
 from llm_sandbox.session.history import HistoryEntry
-from llm_sandbox.session.lending import LentKernel
+from llm_sandbox.session.lending import KernelHandle
 from llm_sandbox.session.machine_session import MachineSession
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class BaseSession(MachineSession):
         if not self._closed:
             interpreter = self._open_interpreter()
             gone = (SessionBusyError, ContainerGoneError)
-            with suppress(*gone), self._turns.turn(busy="raise"):
+            with suppress(*gone), self._lock.hold(busy="raise"):
                 interpreter.hear_background()
         return self._background.take()
 
@@ -253,7 +253,7 @@ class BaseSession(MachineSession):
             SessionBusyError: Something runs.
             SessionClosedError: The session is not open.
         """
-        with self._turns.turn():
+        with self._lock.hold():
             interpreter = self._open_interpreter()
             self.sandbox.update_limits(**limits)
             self.config = replace(self.config, limits=self.sandbox.limits)
@@ -266,10 +266,10 @@ class BaseSession(MachineSession):
         Raises:
             SessionBusyError: Another thread is running code in it; `interrupt` ends that.
         """
-        with self._turns.turn(busy="raise"):
+        with self._lock.hold(busy="raise"):
             self._open_interpreter().restart()
 
-    def lend_kernel(self) -> LentKernel:
+    def lend_kernel(self) -> KernelHandle:
         """Hand the interpreter to somebody who speaks to it himself, such as a Jupyter front end.
 
         `restart` gives the session another one.
@@ -278,7 +278,7 @@ class BaseSession(MachineSession):
             UnsupportedError: Every run of this session is a program of its own.
             SessionBusyError: Another thread is running code in it.
         """
-        with self._turns.turn(busy="raise"):
+        with self._lock.hold(busy="raise"):
             return self._open_interpreter().lend()
 
     # --- variables

@@ -2,7 +2,7 @@
 
 import re
 
-from llm_sandbox.terminal import strip_controls
+from llm_sandbox.host.terminal import strip_controls
 
 __all__ = ["clean", "cut_middle", "fenced", "one_line"]
 

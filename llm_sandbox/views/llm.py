@@ -12,7 +12,7 @@ from typing import Literal
 from llm_sandbox.artifacts.artifact import Artifact
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.outputs import ErrorOutput, ExecutionError, ResultOutput, StreamOutput
+from llm_sandbox.results.outputs import ErrorOutput, ExecutionError, ResultOutput, StreamOutput
 from llm_sandbox.views.allotment import Section, allot, fit
 from llm_sandbox.views.artifact_text import artifact_texts
 from llm_sandbox.views.budget import CHARACTERS_PER_TOKEN, TokenCounter, estimate_tokens

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from llm_sandbox.data import ExecutionResult
-from llm_sandbox.outputs import (
+from llm_sandbox.exceptions.plain import to_plain
+from llm_sandbox.results.outputs import (
     DisplayOutput,
     ErrorOutput,
     ExecutionError,
@@ -14,7 +15,6 @@ from llm_sandbox.outputs import (
     StreamOutput,
     UpdateOutput,
 )
-from llm_sandbox.plain import to_plain
 from llm_sandbox.views.notebook_reader import read_notebook
 from llm_sandbox.views.shown import Shown, shown_outputs
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from llm_sandbox.artifacts.types import ArtifactType
 from llm_sandbox.const import RunStatus
 from llm_sandbox.data import ExecutionResult
-from llm_sandbox.outputs import ErrorOutput, StreamOutput
+from llm_sandbox.results.outputs import ErrorOutput, StreamOutput
 from llm_sandbox.views.fence import one_line
 from llm_sandbox.views.notebook import Entry
 from llm_sandbox.views.outcome import status_lines

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from llm_sandbox.artifacts.artifact import Artifact, human_size
 from llm_sandbox.artifacts.types import ArtifactType
 from llm_sandbox.charts import Chart, Value
-from llm_sandbox.contents import Content
+from llm_sandbox.results.contents import Content
 from llm_sandbox.views.artifact_text import artifact_text, is_text
 from llm_sandbox.views.chart_svg import chart_svg
 from llm_sandbox.views.fence import clean, one_line

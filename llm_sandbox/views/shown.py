@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from llm_sandbox.outputs import (
+from llm_sandbox.results.outputs import (
     ClearOutput,
     DisplayOutput,
     Output,

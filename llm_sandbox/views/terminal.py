@@ -11,8 +11,8 @@ from rich.text import Text
 
 from llm_sandbox.artifacts.artifact import Artifact
 from llm_sandbox.data import ExecutionResult
-from llm_sandbox.outputs import ErrorOutput, StreamOutput
-from llm_sandbox.terminal import strip_controls
+from llm_sandbox.host.terminal import strip_controls
+from llm_sandbox.results.outputs import ErrorOutput, StreamOutput
 from llm_sandbox.views.fence import clean, one_line
 from llm_sandbox.views.inline_images import detect_protocol, encode_image
 from llm_sandbox.views.outcome import status_lines

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from llm_sandbox import Sandbox
-from llm_sandbox.backends.containers.bound import bind
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
-from llm_sandbox.backends.containers.upkeep.removal import wait_until_removed
+from llm_sandbox.backends.containers.configured import bind
+from llm_sandbox.backends.containers.gc.removal import wait_until_removed
 from llm_sandbox.backends.docker.backend import DockerBackend
+from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.registry import get_backend
 from tests.containers.conftest import wait_for
 

@@ -16,9 +16,9 @@ from llm_sandbox.backends.containers.creation.arguments import (
     CreateArguments,
     create_arguments,
 )
-from llm_sandbox.backends.containers.creation.dangers import ADDED_CAPABILITIES
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.hardening.seccomp_profile import build_profile
+from llm_sandbox.backends.options.container_options import ContainerOptions
+from llm_sandbox.backends.options.unsafe_options import ADDED_CAPABILITIES
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.limits import Limits
 
@@ -149,7 +149,7 @@ def test_a_memory_limit_is_the_whole_containers() -> None:
     arguments = made({"mem_limit": "2g"})
     assert 2048 * MIB == arguments.keywords["mem_limit"] == arguments.keywords["memswap_limit"]
     assert 2048 * MIB == arguments.spec.limits.memory_bytes
-    assert 2048 * MIB == arguments.in_force.memory_bytes
+    assert 2048 * MIB == arguments.effective.memory_bytes
     swapping = made({"mem_limit": 1024 * MIB, "memswap_limit": -1}).keywords
     assert -1 == swapping["memswap_limit"]
 
@@ -185,7 +185,7 @@ def test_a_process_limit_is_the_whole_containers() -> None:
 )
 def test_processor_time(configs: dict[str, Any], cpus: float, told: dict[str, int]) -> None:
     arguments = made(configs)
-    assert cpus == pytest.approx(arguments.in_force.cpus)
+    assert cpus == pytest.approx(arguments.effective.cpus)
     assert told.items() <= arguments.keywords.items()
     assert not {"nano_cpus", "cpu_quota"} <= arguments.keywords.keys()
     assert "enforced" == state(arguments, "cpu")
@@ -207,7 +207,7 @@ def test_the_network(configs: dict[str, Any], asked: Any, name: str, open_: str)
     told = arguments.keywords
     assert name == told.get("network", told.get("network_mode"))
     assert ("network" in told) == (name == "mine")
-    assert open_ == arguments.spec.network == arguments.in_force.network
+    assert open_ == arguments.spec.network == arguments.effective.network
     assert ("enforced" if open_ == "blocked" else "absent") == state(arguments, "network")
 
 
@@ -235,7 +235,7 @@ def test_a_mount_on_the_workdir_takes_the_place_of_ours(
 ) -> None:
     arguments = made(configs, mounts=mounts)
     assert {"/tmp", "/dev/shm"} == arguments.keywords["tmpfs"].keys()
-    assert arguments.in_force.workdir_bytes is None
+    assert arguments.effective.workdir_bytes is None
     assert ("/work/here",) == arguments.writable
     assert "approximated" == state(arguments, "disk")
     assert "approximated" == state(arguments, "files")
@@ -252,7 +252,7 @@ def test_a_read_only_mount_is_neither_writable_nor_unlimited() -> None:
 def test_file_systems_in_memory_of_the_callers() -> None:
     arguments = made({"tmpfs": {"/tmp/": "size=1m", "/scratch": ""}})
     assert "size=1m" == arguments.keywords["tmpfs"]["/tmp"]
-    assert MIB == arguments.in_force.tmp_bytes
+    assert MIB == arguments.effective.tmp_bytes
     assert "/scratch" in arguments.writable
     assert "/scratch" in arguments.controls()["disk"].by
 
@@ -276,7 +276,7 @@ def test_volumes_of_the_image_have_a_size() -> None:
 def test_shared_memory_by_the_engine_and_by_us() -> None:
     arguments = made({"shm_size": "100m"})
     assert "size=104857600" in arguments.keywords["tmpfs"]["/dev/shm"]
-    assert 100 * MIB == arguments.in_force.shm_bytes
+    assert 100 * MIB == arguments.effective.shm_bytes
     arguments = made({"ipc_mode": "shareable"})
     assert "/dev/shm" not in arguments.keywords["tmpfs"]
     assert 30 * MIB == arguments.keywords["shm_size"]
@@ -330,10 +330,10 @@ def test_security_options_are_merged() -> None:
         'seccomp={"defaultAction":"SCMP_ACT_ALLOW"}',
         "label=type:container_t",
     ] == arguments.keywords["security_opt"]
-    assert "caller" == arguments.in_force.seccomp
+    assert "caller" == arguments.effective.seccomp
     given = ["seccomp=unconfined", "no-new-privileges:false"]
     arguments = made({"security_opt": given}, allow_unsafe=("security_opt",))
-    assert "none" == arguments.in_force.seccomp
+    assert "none" == arguments.effective.seccomp
     assert "approximated" == state(arguments, "privileges")
 
 
@@ -352,7 +352,7 @@ def test_everything_else_is_passed_on_as_it_is() -> None:
     }
     arguments = made(given)
     assert given.items() <= arguments.keywords.items()
-    assert not arguments.in_force.read_only_root
+    assert not arguments.effective.read_only_root
     assert ("/",) == arguments.writable
     assert "approximated" == state(arguments, "disk")
 
@@ -376,4 +376,4 @@ def test_allowed_dangers_are_in_the_report(
     arguments = made(configs, allow_unsafe=tuple(configs))
     assert expected == state(arguments, resource)
     assert "enforced" == state(made(), resource)
-    assert tuple(configs) == arguments.in_force.risks
+    assert tuple(configs) == arguments.effective.risks

@@ -18,7 +18,7 @@ import pytest
 
 from llm_sandbox import __version__
 from llm_sandbox.artifact_session import ArtifactSandboxSession
-from llm_sandbox.backends.containers.upkeep.census import take_census
+from llm_sandbox.backends.containers.gc.inventory import list_resources
 from llm_sandbox.exceptions import SandboxTimeoutError
 from llm_sandbox.sandbox import Sandbox
 from tests.containers.conftest import wait_for
@@ -93,7 +93,7 @@ def containers_of(engine, pid):
     """What the engine holds of a process of this machine: id to state."""
     return {
         one.id: one.state
-        for one in take_census(engine)
+        for one in list_resources(engine)
         if one.owner is not None and one.owner.pid == pid and one.kind in ("sandbox", "filler")
     }
 
@@ -162,7 +162,7 @@ def test_gc_removes_what_was_never_started(engine, host):
     code = f"""
 import os
 from llm_sandbox.backends.registry import get_backend
-from llm_sandbox.backends.containers.upkeep.labels import new_labels
+from llm_sandbox.backends.containers.gc.labels import new_labels
 engine = get_backend({engine.name!r}).engine
 options = {{"labels": new_labels(), "network_mode": "none"}}
 made = engine.create_container({IMAGE!r}, ["true"], options)

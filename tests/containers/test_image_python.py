@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from llm_sandbox.backends.base import MachineSpec
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import SandboxError, UnsupportedError
 from llm_sandbox.limits import Deadline
-from llm_sandbox.session.image_python import ImageBuilder, ImagePython
-from llm_sandbox.session.layer_builder import HostBuilder, SandboxBuilder, builder_for_image
-from llm_sandbox.session.layers import open_store
+from llm_sandbox.packages.builders import HostBuilder, SandboxBuilder, builder_for_image
+from llm_sandbox.packages.image_python import ImageBuilder, ImagePython
+from llm_sandbox.packages.store import open_store
 from llm_sandbox.settings import get_settings
 from tests.containers.wheels import make_wheel, only_from
 

@@ -22,8 +22,8 @@ from llm_sandbox.exceptions import (
     LibraryInstallationError,
     ValidationError,
 )
-from llm_sandbox.session.image_python import ImagePython
-from llm_sandbox.session.layers import open_store
+from llm_sandbox.packages.image_python import ImagePython
+from llm_sandbox.packages.store import open_store
 from llm_sandbox.settings import get_settings
 from tests.containers.wheels import make_wheel, only_from
 
@@ -254,7 +254,7 @@ import signal, sys
 from llm_sandbox.backends.base import MachineSpec
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.limits import Deadline
-from llm_sandbox.session.layers import open_store
+from llm_sandbox.packages.store import open_store
 signal.signal(signal.SIGINT, signal.default_int_handler)
 backend = get_backend(sys.argv[1])
 machine = backend.create(MachineSpec())

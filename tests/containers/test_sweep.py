@@ -15,8 +15,9 @@ import docker
 import pytest
 
 from llm_sandbox import __version__
-from llm_sandbox.backends.containers.upkeep.census import Holding, take_census
-from llm_sandbox.backends.containers.upkeep.labels import (
+from llm_sandbox.backends.containers.gc.collector import GarbageCollector
+from llm_sandbox.backends.containers.gc.inventory import Resource, list_resources
+from llm_sandbox.backends.containers.gc.labels import (
     MARK,
     OWNER,
     STARTED,
@@ -24,7 +25,6 @@ from llm_sandbox.backends.containers.upkeep.labels import (
     current_owner,
     new_labels,
 )
-from llm_sandbox.backends.containers.upkeep.sweep import Sweep
 from llm_sandbox.sandbox import Sandbox
 from tests.containers.conftest import wait_for
 
@@ -54,7 +54,7 @@ def cli(*words, code=0, **environment):
 
 def held(engine, identity):
     """What the census says of one thing; None when it is not among them."""
-    return next((one for one in take_census(engine) if one.id == identity), None)
+    return next((one for one in list_resources(engine) if one.id == identity), None)
 
 
 def ago(seconds):
@@ -107,17 +107,17 @@ def volume(engine):
 )
 def test_whose_containers_go(engine, owner, state, age_s, goes):
     """Those of the dead, and of the unknown only when they are old and do not run."""
-    one = Holding("docker", "sandbox", "x" * 64, "x", state, owner=owner, started=ago(age_s))
-    (verdict,) = Sweep(engine).judge([one])
+    one = Resource("docker", "sandbox", "x" * 64, "x", state, owner=owner, started=ago(age_s))
+    (verdict,) = GarbageCollector(engine).decide([one])
     assert verdict.remove is goes
     assert verdict.why
 
 
 def test_what_is_younger_stays(engine):
     """`--older-than` goes before everything else."""
-    one = Holding("docker", "sandbox", "x", "x", "exited", owner=DEAD, started=ago(60))
-    assert Sweep(engine, 50).judge([one])[0].remove
-    assert not Sweep(engine, 70).judge([one])[0].remove
+    one = Resource("docker", "sandbox", "x", "x", "exited", owner=DEAD, started=ago(60))
+    assert GarbageCollector(engine, 50).decide([one])[0].remove
+    assert not GarbageCollector(engine, 70).decide([one])[0].remove
 
 
 @pytest.mark.parametrize(
@@ -137,14 +137,14 @@ def test_what_is_younger_stays(engine):
 )
 def test_which_images_go(engine, tags, labels, age_s, in_use, goes):
     """Those that nobody has named, and that nothing is made of any more."""
-    one = Holding(
+    one = Resource(
         *("docker", "image", "sha256:0", "x"),
         started=ago(age_s),
         in_use=in_use,
         tags=tags,
         labels={MARK: "0", **labels},
     )
-    assert Sweep(engine).judge([one])[0].remove is goes
+    assert GarbageCollector(engine).decide([one])[0].remove is goes
 
 
 def test_a_filler_of_a_snapshot(engine, container):
@@ -153,23 +153,23 @@ def test_a_filler_of_a_snapshot(engine, container):
     theirs = container(IMAGE, ["sleep", "600"])
     assert held(engine, filler.id).kind == "filler"
     assert held(engine, theirs.id).kind == "container"
-    old = [Holding(**{**vars(held(engine, filler.id)), "started": ago(700)})]
-    assert not Sweep(engine).judge([held(engine, filler.id)])[0].remove
-    assert Sweep(engine).judge(old)[0].remove
-    assert not Sweep(engine).judge([held(engine, theirs.id)])[0].remove
+    old = [Resource(**{**vars(held(engine, filler.id)), "started": ago(700)})]
+    assert not GarbageCollector(engine).decide([held(engine, filler.id)])[0].remove
+    assert GarbageCollector(engine).decide(old)[0].remove
+    assert not GarbageCollector(engine).decide([held(engine, theirs.id)])[0].remove
 
 
 def test_labels_that_an_image_has_handed_on(engine, container):
     """Who saves a sandbox by the engine's own means has its labels on the containers made of it."""
     dead = container(IMAGE, labels={**new_labels(), OWNER: str(DEAD)})
-    assert Sweep(engine).judge([held(engine, dead.id)])[0].remove  # the control
+    assert GarbageCollector(engine).decide([held(engine, dead.id)])[0].remove  # the control
     name = "llm-sandbox-test/handed-on"
     saved = engine.client.api.commit(dead.id, name, "1")["Id"]
     made = engine.api.create_container(saved, ["true"])["Id"]
     try:
         found = held(engine, made)
         assert found.kind == "container"
-        assert not Sweep(engine).judge([found])[0].remove
+        assert not GarbageCollector(engine).decide([found])[0].remove
     finally:
         engine.api.remove_container(made, force=True)
         engine.api.remove_image(f"{name}:1")

@@ -46,10 +46,10 @@ def processes_of(host: int) -> list[Row]:
         found |= more
 
 
-def keepers_of(host: int) -> list[Row]:
-    """Those children of a host process that keep its sandboxes."""
+def launchers_of(host: int) -> list[Row]:
+    """Those children of a host process that launched its sandboxes."""
     rows = [row for parent, row in _table().values() if parent == host]
-    return [row for row in rows if "gvisor import keeper" in row.words]
+    return [row for row in rows if "gvisor import launcher" in row.words]
 
 
 def still(rows: list[Row]) -> list[Row]:

@@ -25,7 +25,7 @@ from llm_sandbox.limits import Limits
 from llm_sandbox.sandbox import Sandbox
 from llm_sandbox.settings import get_settings
 from llm_sandbox.testing.suite import eventually
-from tests.gvisor.processes import groups_of, is_root, keepers_of, processes_of, still
+from tests.gvisor.processes import groups_of, is_root, launchers_of, processes_of, still
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -279,23 +279,23 @@ def test_a_flood_of_files_harms_nobody_else(backend: Backend) -> None:
 # --- the end
 
 
-@pytest.mark.parametrize("victim", ["keeper", "runsc", "runsc-sandbox", "runsc-gofer"])
+@pytest.mark.parametrize("victim", ["launcher", "runsc", "runsc-sandbox", "runsc-gofer"])
 def test_killing_a_part_ends_the_whole(backend: Backend, victim: str) -> None:
     """Whichever of a sandbox's processes on the host is killed, the others end, and it says so."""
-    before = {*processes_of(os.getpid()), *keepers_of(os.getpid())}
+    before = {*processes_of(os.getpid()), *launchers_of(os.getpid())}
     groups = set(groups_of(os.getpid()))
     with Sandbox.create(backend=backend) as sandbox:
         process = sandbox.exec("sleep", "600")
-        keepers = list(set(keepers_of(os.getpid())) - before)
+        launchers = list(set(launchers_of(os.getpid())) - before)
         others = list(set(processes_of(os.getpid())) - before)
         named = [row for row in others if Path(row.words.partition(" ")[0]).name == victim]
-        (chosen,) = keepers if victim == "keeper" else named
+        (chosen,) = launchers if victim == "launcher" else named
         os.kill(chosen.pid, signal.SIGKILL)
 
         assert len(others) >= 5  # with those that programs inside are
         assert process.wait(timeout=10) == 137
         assert eventually(lambda: sandbox.end_reason == "gone")
-        assert eventually(lambda: not still([*keepers, *others])), still([*keepers, *others])
+        assert eventually(lambda: not still([*launchers, *others])), still([*launchers, *others])
     # Groups of sandboxes that ended before this one go meanwhile.
     assert eventually(lambda: set(groups_of(os.getpid())) <= groups)
 
@@ -325,7 +325,7 @@ def test_a_host_that_dies_at_the_start_leaves_nothing(backend: Backend) -> None:
             assert host.stdout is not None
             host.stdout.readline()
             time.sleep(delay)
-            ours = [*keepers_of(host.pid), *processes_of(host.pid)]
+            ours = [*launchers_of(host.pid), *processes_of(host.pid)]
         finally:
             host.kill()
             host.communicate()

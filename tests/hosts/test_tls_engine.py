@@ -14,8 +14,8 @@ from urllib.request import urlopen
 import pytest
 
 from llm_sandbox import PIPE, Sandbox, create_session
-from llm_sandbox.backends.containers.probe import look_at
 from llm_sandbox.backends.docker.backend import DockerBackend
+from llm_sandbox.backends.engine_probe import probe_engine
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     SandboxTimeoutError,
@@ -66,7 +66,7 @@ def test_it_is_found_when_no_backend_is_named(
 ) -> None:
     for name, value in tls_engine.environment.items():
         monkeypatch.setenv(name, value)
-    found = look_at("docker", "llm-sandbox/python", timeout_s=20)
+    found = probe_engine("docker", "llm-sandbox/python", timeout_s=20)
     assert found.answers, found.problem
 
 

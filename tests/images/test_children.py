@@ -11,8 +11,8 @@ import pytest
 
 from llm_sandbox.backends.containers.images.child import run_child
 from llm_sandbox.backends.containers.images.debian_root import bootstrap_command, make_debian_root
-from llm_sandbox.backends.containers.images.recipes import get_recipe
 from llm_sandbox.backends.containers.images.wheels import download_command, fetch_wheels
+from llm_sandbox.backends.recipes import get_recipe
 from llm_sandbox.exceptions import BackendError, MissingDependencyError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.images.find import Images
-from llm_sandbox.backends.containers.images.names import find_image
+from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.exceptions import (
     BackendError,
     ImageNotFoundError,
@@ -130,7 +129,7 @@ def test_what_is_missing_is_refused_with_the_command_to_type(refusing, registry,
 
 
 def test_a_missing_image_of_our_own_is_refused_too(refusing, resolve, monkeypatch):
-    monkeypatch.setattr("llm_sandbox.backends.containers.images.recipes.VERSION", "0.0.0-none")
+    monkeypatch.setattr("llm_sandbox.backends.recipes.VERSION", "0.0.0-none")
     with pytest.raises(ImageNotFoundError, match=r"python:0\.0\.0-none") as caught:
         resolve(lang="python")
     assert caught.value.hint == "llm-sandbox images build python --engine docker"
@@ -193,7 +192,7 @@ def test_a_failed_build_shows_its_end_and_leaves_no_name(python_image, resolve, 
     assert "line 10\n" not in caught.value.message
     assert f"docker build --file {folder}" in str(caught.value.hint)
     name = f"llm-sandbox/from-dockerfile:{'0' * 16}"
-    assert find_image(engine, name) is None
+    assert engine.find_image(name) is None
 
 
 @pytest.mark.parametrize("place", ["", "nowhere/Dockerfile"])
@@ -220,7 +219,7 @@ def test_ctrl_c_ends_a_build_and_what_it_runs(python_image, engine, tmp_path, ch
     script = (
         "import sys\n"
         "from llm_sandbox.backends.containers.images.find import Images\n"
-        "from llm_sandbox.backends.containers.creation.options import ContainerOptions\n"
+        "from llm_sandbox.backends.options.container_options import ContainerOptions\n"
         "from llm_sandbox.backends.docker.connect import connect_docker\n"
         "options = ContainerOptions(dockerfile=sys.argv[1])\n"
         "Images(connect_docker()).resolve(options, print)\n"

@@ -13,7 +13,7 @@ import psutil
 import pytest
 from inspect_ai.log import read_eval_log
 
-from llm_sandbox.backends.containers.upkeep.census import take_census
+from llm_sandbox.backends.containers.gc.inventory import list_resources
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.integrations.inspect import CONFIG_FILE, SandboxConfig
 
@@ -171,7 +171,7 @@ def containers_of(pid: int) -> list[str]:
     backend: Any = get_backend("docker")
     return [
         one.id
-        for one in take_census(backend.engine)
+        for one in list_resources(backend.engine)
         if one.kind == "sandbox" and one.owner is not None and one.owner.pid == pid
     ]
 

@@ -180,7 +180,7 @@ def nothing() -> dict[str, Any]:
 def nothing_left(adopt: None) -> Iterator[None]:
     """After a module of tests this process has no descendant that it did not have before."""
     from llm_sandbox.backends.registry import get_backend
-    from llm_sandbox.session.pool import shared_pool
+    from llm_sandbox.session.prefork import shared_pool
 
     before = collections.Counter(descendants(os.getpid()).values())
     get_backend("bubblewrap").check()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 COUNT = """
 import os, subprocess, sys, threading, time
 from llm_sandbox import create_session
-from llm_sandbox.session.pool import shared_pool
+from llm_sandbox.session.prefork import shared_pool
 def count():
     shared_pool().clear(); time.sleep(1.5)
     groups = subprocess.run(["find", "/sys/fs/cgroup", "-name", f"llm-sandbox-{os.getpid()}-*"],

@@ -220,7 +220,7 @@ def test_no_zombie_is_left_in_a_living_host(start: Callable[[str], Any]) -> None
     host = start("""
 import time
 from llm_sandbox import create_session
-from llm_sandbox.session.pool import shared_pool
+from llm_sandbox.session.prefork import shared_pool
 for _ in range(5):
     with create_session("bubblewrap") as session:
         session.run("import os\\nfor _ in range(20):\\n  if os.fork() == 0: os._exit(0)")

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from llm_sandbox import ArtifactSandboxSession, __version__
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.backends.containers.gc.labels import MARK
 from llm_sandbox.backends.containers.images.build import ImageBuilder
-from llm_sandbox.backends.containers.images.recipes import BASE, get_recipe
-from llm_sandbox.backends.containers.upkeep.labels import MARK
 from llm_sandbox.backends.docker.connect import connect_docker
 from llm_sandbox.backends.micromamba.backend import MicromambaBackend
+from llm_sandbox.backends.options.container_options import ContainerOptions
+from llm_sandbox.backends.recipes import BASE, get_recipe
 from llm_sandbox.exceptions import ConfigurationError, ImageNotFoundError, SandboxError
 
 _IMAGE = Path(__file__).parent / "image"

@@ -6,7 +6,7 @@ import pytest
 
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import BackendUnavailableError
-from llm_sandbox.session.pool import shared_pool
+from llm_sandbox.session.prefork import shared_pool
 from llm_sandbox.settings import get_settings
 
 

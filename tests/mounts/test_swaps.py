@@ -41,7 +41,7 @@ def swapped(workspace, monkeypatch):
         swap(workspace)
         return found
 
-    for place in ("bubblewrap.mounted", "containers.creation.asked_mounts"):
+    for place in ("bubblewrap.machine_mounts", "containers.creation.mount_plan"):
         monkeypatch.setattr(f"llm_sandbox.backends.{place}.find_mounts", find)
 
 

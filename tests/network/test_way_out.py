@@ -211,8 +211,8 @@ def test_the_hosts_network_is_given_at_the_beginning_only() -> None:
 @pytest.mark.engine("docker", image="python")
 def test_a_container_that_is_not_on_this_kernel_is_not_entered() -> None:
     """A number from an engine elsewhere is nobody's here, or somebody else's."""
-    from llm_sandbox.backends.containers.entering import find_process
     from llm_sandbox.backends.containers.machine import ContainerMachine
+    from llm_sandbox.backends.containers.network_process import find_network_process
 
     usable("docker")
     with Sandbox.create(backend="docker") as sandbox:
@@ -223,7 +223,7 @@ def test_a_container_that_is_not_on_this_kernel_is_not_entered() -> None:
         other = "00000000-0000-0000-0000-000000000000 net:[4026531840]"
         for said in (other, "", None):
             with pytest.raises(UnsupportedError, match="another machine"):
-                find_process(machine.origin.engine, machine.container, said)
+                find_network_process(machine.origin.engine, machine.container, said)
 
 
 @pytest.mark.engine("docker", image="python")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from llm_sandbox.backends.containers.upkeep.labels import OWNER, current_owner
+from llm_sandbox.backends.containers.gc.labels import OWNER, current_owner
 from llm_sandbox.backends.containers.volumes.runtime import describe_runtime, pack
 from llm_sandbox.backends.podman.engine import PodmanEngine
 from llm_sandbox.backends.podman.service import Service, find_podman, start_service
@@ -37,8 +37,8 @@ def service(podman: str) -> Iterator[Service]:
     except BackendUnavailableError as error:
         pytest.skip(str(error))
     yield service
-    service.companion.close()
-    assert not service.companion.folder.exists()
+    service.process.close()
+    assert not service.process.folder.exists()
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +47,7 @@ def engine(service: Service) -> Iterator[PodmanEngine]:
     import docker
 
     with contextlib.closing(docker.DockerClient(service.address, version="1.40")) as client:
-        yield PodmanEngine(client, local=True, stamp=str(uuid.uuid4()))
+        yield PodmanEngine(client, local=True, file_identity=str(uuid.uuid4()))
         ours = {"label": f"{OWNER}={current_owner()}"}
         deadline = time.monotonic() + 10
         while left := client.containers.list(all=True, ignore_removed=True, filters=ours):
@@ -79,7 +79,7 @@ def python(engine: PodmanEngine) -> list[str]:
 
 @pytest.fixture
 def empty_cache(tmp_path, monkeypatch) -> None:
-    """Nothing is remembered of other runs."""
+    """Nothing is known from other runs."""
     monkeypatch.setenv("LLM_SANDBOX_CACHE_DIR", str(tmp_path / "cache"))
     get_settings.cache_clear()
     yield

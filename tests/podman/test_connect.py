@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from llm_sandbox.backends.podman.companion import Companion
+from llm_sandbox.backends.podman.background_process import BackgroundProcess
 from llm_sandbox.backends.podman.connect import address_of, connect_podman, usual_sockets
 from llm_sandbox.backends.podman.service import find_podman, start_service
 from llm_sandbox.exceptions import BackendUnavailableError, ValidationError
@@ -73,14 +73,14 @@ def test_a_service_behind_tcp(podman, monkeypatch):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     address = f"tcp://127.0.0.1:{port}"
-    companion = Companion(lambda _: [podman, "system", "service", "--time=0", address], "tcp")
+    process = BackgroundProcess(lambda _: [podman, "system", "service", "--time=0", address], "tcp")
     try:
-        assert companion.wait_until(lambda: _listens(port), 30), companion.words
+        assert process.wait_until(lambda: _listens(port), 30), process.words
         monkeypatch.setenv("CONTAINER_HOST", address)
 
         assert connect_podman().client.ping()
     finally:
-        companion.close()
+        process.close()
 
 
 def _listens(port: int) -> bool:
@@ -227,7 +227,7 @@ def test_another_runtime_is_taken_where_the_first_does_not_work(podman, empty_ca
 
     for _ in range(2):
         service = start_service(str(broken))
-        service.companion.close()
+        service.process.close()
 
     calls = (tmp_path / "calls").read_text().splitlines()
     tried = [call for call in calls if " run " in f" {call} "]
@@ -243,7 +243,7 @@ def test_a_service_of_ours_ends_with_its_host(podman, alone):
     code = (
         "import time\nfrom llm_sandbox.backends.podman.service import *\n"
         "service = start_service(find_podman())\n"
-        "print(service.companion.folder, flush=True)\ntime.sleep(600)"
+        "print(service.process.folder, flush=True)\ntime.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as host:
         assert host.stdout is not None
@@ -266,5 +266,5 @@ def test_a_fork_of_the_host_leaves_the_service_alone(service):
         os._exit(0)
     os.waitpid(pid, 0)
 
-    assert service.companion.is_running
+    assert service.process.is_running
     assert find_podman() is not None

@@ -6,11 +6,11 @@ import time
 import pytest
 
 from llm_sandbox.backends.base import MachineSpec
-from llm_sandbox.backends.containers.attachment import raw_socket
+from llm_sandbox.backends.containers.attach_stream import plain_socket_of
 from llm_sandbox.backends.containers.creation.arguments import create_arguments
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
-from llm_sandbox.backends.containers.upkeep.labels import OWNER, current_owner, new_labels
-from llm_sandbox.backends.podman.quirks import folder_modes, podman_arguments
+from llm_sandbox.backends.containers.gc.labels import OWNER, current_owner, new_labels
+from llm_sandbox.backends.options.container_options import ContainerOptions
+from llm_sandbox.backends.podman.compatibility import folder_modes, to_podman_arguments
 from llm_sandbox.exceptions import UnsupportedError
 from llm_sandbox.limits import Limits
 
@@ -57,7 +57,7 @@ def look(engine, image, python):
         else:
             container = engine.client.containers.create(image, command, **arguments).id
         streams = {"stream": 1, "stdin": 1, "stdout": 1, "stderr": 1}
-        connection = raw_socket(engine.api.attach_socket(container, params=streams))
+        connection = plain_socket_of(engine.api.attach_socket(container, params=streams))
         connection.settimeout(30)
         engine.api.start(container)
         said = b""
@@ -130,7 +130,7 @@ def test_the_walls_are_ours(look):
 
 def test_extra_file_systems_are_there_without_our_word(look, engine):
     """The control: with a read-only root Podman adds writable ones, which nothing limits."""
-    arguments = podman_arguments(_arguments(), profile_path=lambda _: "unconfined", runtime=None)
+    arguments = to_podman_arguments(_arguments(), profile_path=lambda _: "unconfined", runtime=None)
     for place in ("/run", "/var/tmp"):
         del arguments["tmpfs"][place]
 
@@ -200,7 +200,7 @@ def test_what_podman_would_pass_over_is_refused(engine, image, name, value):
 def test_the_runtime_that_it_has_is_no_option_to_refuse(engine):
     runtime = engine.facts["DefaultRuntime"]
 
-    assert "runtime" not in podman_arguments(
+    assert "runtime" not in to_podman_arguments(
         {"runtime": runtime}, profile_path=str, runtime=runtime
     )
 

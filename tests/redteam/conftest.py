@@ -113,7 +113,7 @@ def nothing_left() -> Iterator[None]:
     before = own_facts()
     yield
     from llm_sandbox.backends.registry import get_backend
-    from llm_sandbox.session.pool import shared_pool
+    from llm_sandbox.session.prefork import shared_pool
 
     shared_pool().clear()
     get_backend("bubblewrap").close()

@@ -4,9 +4,9 @@ import pytest
 
 from llm_sandbox import create_session
 from llm_sandbox.const import RunStatus
-from llm_sandbox.findings import Observation
 from llm_sandbox.guest.watched import MOST, SUBJECT
 from llm_sandbox.kernel.observations import Observed
+from llm_sandbox.results.findings import Observation
 
 FORGERY = """
 get_ipython().kernel.observer.drain = lambda: {report}

@@ -1,4 +1,4 @@
-"""Clients and keepers that are killed while they save: what can be restored is whole."""
+"""Clients and daemons that are killed while they save: what can be restored is whole."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from llm_sandbox import Sandbox, Snapshot
-from llm_sandbox.backends.containers.saved_images import SAVING
-from llm_sandbox.backends.containers.upkeep.census import Holding, take_census
-from llm_sandbox.backends.containers.upkeep.labels import Owner
-from llm_sandbox.backends.containers.upkeep.sweep import Sweep
+from llm_sandbox.backends.containers.gc.collector import GarbageCollector
+from llm_sandbox.backends.containers.gc.inventory import Resource, list_resources
+from llm_sandbox.backends.containers.gc.labels import Owner
+from llm_sandbox.backends.containers.snapshot_images import SAVING
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import BackendError
 from tests.containers.conftest import wait_for
@@ -89,7 +89,7 @@ def check_whole(snapshot: Snapshot, *folders: str) -> None:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("how", ["directory", "filesystem", "keeper"])
+@pytest.mark.parametrize("how", ["directory", "filesystem", "daemon"])
 def test_what_a_killed_process_leaves_of_files(
     store: Store, savers: Callable[[str], tuple[int, int, float]], how: str
 ) -> None:
@@ -134,17 +134,17 @@ def _is_clean(store: Store) -> bool:
 
 
 def _is_swept(engine: Engine, client: int) -> bool:
-    sweep = Sweep(engine)
-    sweep.carry_out(sweep.judge(_steps(engine, client)))
+    sweep = GarbageCollector(engine)
+    sweep.collect(sweep.decide(_steps(engine, client)))
     return not _steps(engine, client)
 
 
-def _steps(engine: Engine, client: int) -> list[Holding]:
+def _steps(engine: Engine, client: int) -> list[Resource]:
     """What the engine holds that was on the way to an image."""
-    owners = {one.id: Owner.parse(one.labels.get(SAVING, "")) for one in take_census(engine)}
+    owners = {one.id: Owner.parse(one.labels.get(SAVING, "")) for one in list_resources(engine)}
     return [
         one
-        for one in take_census(engine)
+        for one in list_resources(engine)
         if (owner := owners.get(one.id)) is not None and owner.pid == client
     ]
 
@@ -154,7 +154,7 @@ def _settle(engine: Engine, client: int) -> None:
     seen, since = None, time.monotonic()
     deadline = since + 20
     while time.monotonic() - since < 0.3 and time.monotonic() < deadline:
-        now = sorted(one.id for one in take_census(engine) if str(client) in one.name)
+        now = sorted(one.id for one in list_resources(engine) if str(client) in one.name)
         now += sorted(one.id for one in _steps(engine, client))
         if now != seen:
             seen, since = now, time.monotonic()

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from llm_sandbox import Sandbox, Snapshot, __version__
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
-from llm_sandbox.backends.containers.saved_images import EXPIRES, SAVING, SNAPSHOT
-from llm_sandbox.backends.containers.upkeep.census import take_census
-from llm_sandbox.backends.containers.upkeep.labels import OWNER, STARTED
-from llm_sandbox.backends.containers.upkeep.sweep import Sweep
+from llm_sandbox.backends.containers.gc.collector import GarbageCollector
+from llm_sandbox.backends.containers.gc.inventory import list_resources
+from llm_sandbox.backends.containers.gc.labels import OWNER, STARTED
+from llm_sandbox.backends.containers.snapshot_images import EXPIRES, SAVING, SNAPSHOT
+from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import BackendError, ImageNotFoundError, ValidationError
 
@@ -48,7 +48,9 @@ def test_nothing_binds_it_to_anybody(engine: Engine, deleted: Deleted) -> None:
     labels = facts["Config"]["Labels"]
     assert ("", "", "", "") == tuple(labels[name] for name in (OWNER, STARTED, SAVING, EXPIRES))
     verdict = next(
-        one_ for one_ in Sweep(engine).judge(take_census(engine)) if one_.holding.id == one.ref
+        one_
+        for one_ in GarbageCollector(engine).decide(list_resources(engine))
+        if one_.resource.id == one.ref
     )
     assert not verdict.remove
     with Sandbox.create(image=one) as again:
@@ -123,7 +125,7 @@ def test_deleting(engine: Engine, deleted: Deleted) -> None:
 
 
 def test_only_snapshots_are_deleted(engine: Engine) -> None:
-    image = next(one for one in take_census(engine) if one.tags and SNAPSHOT not in one.labels)
+    image = next(one for one in list_resources(engine) if one.tags and SNAPSHOT not in one.labels)
     other = Snapshot(engine.name, engine.identity, image.id, image.name)
     with pytest.raises(ValidationError, match="is no snapshot"):
         other.delete()

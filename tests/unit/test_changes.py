@@ -6,7 +6,7 @@ import time
 import pytest
 
 from llm_sandbox.artifacts.files import FileChanges
-from llm_sandbox.contents import Content
+from llm_sandbox.results.contents import Content
 from llm_sandbox.sandbox.changes import WorkdirWatch
 from llm_sandbox.sandbox.touches import Touches
 

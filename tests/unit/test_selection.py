@@ -11,16 +11,16 @@ import pytest
 
 from llm_sandbox import Sandbox, create_session
 from llm_sandbox.backends import selection
-from llm_sandbox.backends.containers.images.recipes import image_name
-from llm_sandbox.backends.containers.probe import look_at, looked_for_at
+from llm_sandbox.backends.engine_probe import engine_addresses, probe_engine
+from llm_sandbox.backends.recipes import image_name
 from llm_sandbox.backends.registry import get_backend
-from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     IsolationUnavailableError,
     UnsupportedError,
     ValidationError,
 )
+from llm_sandbox.host.distribution import install_command
 from llm_sandbox.settings import get_settings
 
 NOWHERE = "unix:///nowhere/engine.sock"
@@ -104,7 +104,7 @@ def engine(tmp_path):
 def test_an_engine_that_hangs_is_given_up(engine, monkeypatch):
     monkeypatch.setenv("DOCKER_HOST", engine([None]))
     started = time.monotonic()
-    finding = look_at("docker", IMAGE)
+    finding = probe_engine("docker", IMAGE)
     assert time.monotonic() - started < 2
     assert not finding.answers
     assert "in time" in finding.problem
@@ -122,7 +122,7 @@ def test_an_engine_that_hangs_is_given_up(engine, monkeypatch):
 )
 def test_what_is_no_engine_of_that_kind_is_passed_over(engine, monkeypatch, answers, problem):
     monkeypatch.setenv("DOCKER_HOST", engine(answers))
-    finding = look_at("docker", IMAGE)
+    finding = probe_engine("docker", IMAGE)
     assert not finding.answers
     assert problem in finding.problem
 
@@ -157,7 +157,7 @@ def test_an_engine_without_its_client_is_not_chosen(engine, monkeypatch, without
 def test_an_engine_that_has_the_image_is_chosen(name, monkeypatch, without_bubblewrap):
     """Where its own tools look for it, and with the reason in words."""
     monkeypatch.delenv({"docker": "DOCKER_HOST", "podman": "CONTAINER_HOST"}[name])
-    finding = look_at(name, IMAGE)
+    finding = probe_engine(name, IMAGE)
     if not finding.has_image:
         pytest.skip(f"{name} at {finding.address}: {finding.problem or f'no image {IMAGE}'}")
     backend, reason = selection.choose()
@@ -246,7 +246,7 @@ def test_a_client_says_which_engine(name, monkeypatch):
 def test_where_engines_are_looked_for(monkeypatch, tmp_path):
     monkeypatch.delenv("DOCKER_HOST")
     monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
-    assert ["unix:///var/run/docker.sock"] == looked_for_at("docker")
+    assert ["unix:///var/run/docker.sock"] == engine_addresses("docker")
     tmp_path.joinpath("config.json").write_text('{"currentContext": "there"}')
     folder = Path(tmp_path, "contexts", "meta")
     # The name of a context's folder is the SHA-256 of its name.
@@ -255,8 +255,8 @@ def test_where_engines_are_looked_for(monkeypatch, tmp_path):
     folder.joinpath("meta.json").write_text(
         '{"Endpoints": {"docker": {"Host": "tcp://127.0.0.1:1"}}}'
     )
-    assert ["tcp://127.0.0.1:1"] == looked_for_at("docker")
-    assert not look_at("docker", IMAGE).answers
-    assert [NOWHERE] == looked_for_at("podman")
+    assert ["tcp://127.0.0.1:1"] == engine_addresses("docker")
+    assert not probe_engine("docker", IMAGE).answers
+    assert [NOWHERE] == engine_addresses("podman")
     monkeypatch.setenv("CONTAINER_HOST", "ssh://someone@somewhere")
-    assert "takes too long" in look_at("podman", IMAGE).problem
+    assert "takes too long" in probe_engine("podman", IMAGE).problem

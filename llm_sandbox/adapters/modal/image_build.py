@@ -30,14 +30,14 @@ from llm_sandbox.adapters.modal.image_parts import (
 from llm_sandbox.adapters.modal.translation import translated
 from llm_sandbox.backends.base import Backend, validate_workdir
 from llm_sandbox.backends.containers.backend import ContainerBackend
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.backends.containers.commit import SAVED_WORKDIR, SNAPSHOT
 from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.gc.labels import MARK
 from llm_sandbox.backends.containers.images.child import run_child
 from llm_sandbox.backends.containers.images.find import Images
-from llm_sandbox.backends.containers.images.recipes import get_recipe, image_name
 from llm_sandbox.backends.containers.images.stream import follow_build
-from llm_sandbox.backends.containers.snapshots import SAVED_WORKDIR, SNAPSHOT
-from llm_sandbox.backends.containers.upkeep.labels import MARK
+from llm_sandbox.backends.options.container_options import ContainerOptions
+from llm_sandbox.backends.recipes import get_recipe, image_name
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.selection import choose
 from llm_sandbox.backends.snapshot import Snapshot
@@ -369,9 +369,8 @@ def _named(engine: Engine, image: str) -> str:
 
 
 def _inspect(engine: Engine, image: str) -> dict[str, Any]:
-    from llm_sandbox.backends.containers.images.names import find_image
 
-    found = find_image(engine, image)
+    found = engine.find_image(image)
     if found is None:
         raise NotFoundError(f"{engine.name} has no image {image}", backend=engine.name)
     return found

@@ -12,9 +12,9 @@ from llm_sandbox.adapters.sbx_agents.docker_args import DockerArguments
 from llm_sandbox.adapters.sbx_agents.fingerprint import fingerprint
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.containers.backend import ContainerBackend
-from llm_sandbox.backends.containers.bound import bind
-from llm_sandbox.backends.containers.creation.dangers import UNSAFE
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.backends.containers.configured import bind
+from llm_sandbox.backends.options.container_options import ContainerOptions
+from llm_sandbox.backends.options.unsafe_options import UNSAFE
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import (
     SandboxNotFoundError,

@@ -8,7 +8,7 @@ from llm_sandbox.artifacts.formats.text import encoding_note
 from llm_sandbox.artifacts.formats.textual import decoded, is_text
 from llm_sandbox.artifacts.identify import LOOK
 from llm_sandbox.artifacts.types import ArtifactType
-from llm_sandbox.plots import FileType
+from llm_sandbox.results.plots import FileType
 
 __all__ = ["CsvKind", "TsvKind", "sniff"]
 

@@ -10,7 +10,7 @@ from llm_sandbox.artifacts.formats.text import encoding_note
 from llm_sandbox.artifacts.formats.textual import classify
 from llm_sandbox.artifacts.identify import LOOK
 from llm_sandbox.artifacts.types import ArtifactType
-from llm_sandbox.plots import FileType
+from llm_sandbox.results.plots import FileType
 
 __all__ = ["GeoJsonKind", "JsonKind", "NdjsonKind", "NotebookKind"]
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from llm_sandbox.backends import python_environment as environment
 from llm_sandbox.backends.base import Backend, Isolation, Machine, MachineSpec, Network
 from llm_sandbox.backends.bubblewrap.binary import Bwrap, find_bwrap
-from llm_sandbox.backends.bubblewrap.house import House, new_user
 from llm_sandbox.backends.bubblewrap.isolation import describe_isolation
 from llm_sandbox.backends.bubblewrap.machine import BubblewrapMachine
-from llm_sandbox.backends.bubblewrap.mounted import Mounted
+from llm_sandbox.backends.bubblewrap.machine_mounts import MachineMounts
 from llm_sandbox.backends.bubblewrap.root import BUILD_ROOT, Layout, describe_root
-from llm_sandbox.backends.bubblewrap.selftest import explain_failure, proof_file, verify
-from llm_sandbox.backends.bubblewrap.writable import (
+from llm_sandbox.backends.bubblewrap.self_test import explain_failure, proof_file, verify
+from llm_sandbox.backends.bubblewrap.supervisor_host import BubblewrapHost, new_user
+from llm_sandbox.backends.bubblewrap.writable_root import (
     describe_writable,
     explain_root,
     open_saved_root,
@@ -26,9 +26,9 @@ from llm_sandbox.backends.font_lists import font_lists
 from llm_sandbox.backends.hardening.cgroups import Cgroup, find_tree
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.host_root import SEARCH_PATH
-from llm_sandbox.backends.layers import LayerPlace
+from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts, writes_to_host
-from llm_sandbox.backends.registered import register
+from llm_sandbox.backends.process_hooks import register
 from llm_sandbox.backends.supervised import (
     GuestPaths,
     SupervisedMachine,
@@ -61,8 +61,8 @@ class BubblewrapBackend(Backend):
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._houses: dict[Network, House] = {}
-        self._own_houses: weakref.WeakSet[House] = weakref.WeakSet()
+        self._hosts: dict[Network, BubblewrapHost] = {}
+        self._own_hosts: weakref.WeakSet[BubblewrapHost] = weakref.WeakSet()
         self._isolation: Isolation | None = None
         self._bwrap: Bwrap | None = None
         self._tree = find_tree()
@@ -72,8 +72,8 @@ class BubblewrapBackend(Backend):
     def _forget(self) -> None:
         # The supervisors belong to the parent; a fork that talked to them would mix up answers.
         self._lock = threading.RLock()
-        self._houses = {}
-        self._own_houses = weakref.WeakSet()
+        self._hosts = {}
+        self._own_hosts = weakref.WeakSet()
 
     @property
     def bwrap(self) -> Bwrap:
@@ -108,10 +108,10 @@ class BubblewrapBackend(Backend):
     def check(self) -> Isolation:
         with self._lock:
             if self._isolation is None:
-                house = self._house("blocked")
+                host = self._host("blocked")
                 proof = proof_file(get_settings().cache_dir, self.bwrap)
                 if not proof.exists():
-                    machine = self._create(house, MachineSpec(), self._report("blocked"))
+                    machine = self._create(host, MachineSpec(), self._report("blocked"))
                     try:
                         verify(machine, self.bwrap)
                     finally:
@@ -125,30 +125,30 @@ class BubblewrapBackend(Backend):
         self.check()
         if spec.gpu is not None:
             refuse_mounts({}, spec.gpu, self.name, "")
-        mounted = Mounted(spec.mounts)
-        report = mounted.report(self._report(spec.network, spec))
-        if not mounted.found:
+        mounts = MachineMounts(spec.mounts)
+        report = mounts.report(self._report(spec.network, spec))
+        if not mounts.found:
             with self._lock:
-                house = self._house(spec.network)
-            return self._create(house, spec, report, mounted=mounted)
+                host = self._host(spec.network)
+            return self._create(host, spec, report, mounts=mounts)
         # What one sandbox was given, no other one's supervisor has.
         with hold_volumes(spec.mounts) as held:
             layout = _layout(spec.network)
-            mounted.stage(layout, is_root=os.geteuid() == 0)
-            house = House(self, spec.network, layout, mounted=mounted)
+            mounts.stage(layout, is_root=os.geteuid() == 0)
+            host = BubblewrapHost(self, spec.network, layout, mounts=mounts)
             try:
-                machine = self._create(house, spec, report, mounted=mounted)
+                machine = self._create(host, spec, report, mounts=mounts)
             except BaseException:
-                house.connection.close()
+                host.connection.close()
                 raise
-        machine.start_zygote = functools.partial(house.start_zygote, get_settings().preload)
-        machine.on_end(functools.partial(_end_house, house, held))
+        machine.start_zygote = functools.partial(host.start_zygote, get_settings().preload)
+        machine.on_end(functools.partial(_end_host, host, held))
         with self._lock:
-            self._own_houses.add(house)
+            self._own_hosts.add(host)
         return machine
 
-    def layers(self, machine: Machine) -> LayerPlace:
-        return LayerPlace(environment.LAYERS_ROOT)
+    def layers(self, machine: Machine) -> LayerLocation:
+        return LayerLocation(environment.LAYERS_ROOT)
 
     @contextlib.contextmanager
     def builder(self, staging: Path, *, binds: Mapping[str, str]) -> Iterator[Machine]:
@@ -170,43 +170,43 @@ class BubblewrapBackend(Backend):
         user = new_user()
         if os.geteuid() == 0:
             os.chown(staging, user, user)
-        house = House(self, "open", layout, user=user)
+        host = BubblewrapHost(self, "open", layout, user=user)
         try:
             spec = MachineSpec(limits=_BUILD_LIMITS, network="open")
-            machine = self._create(house, spec, self._report("open", spec), writable=[BUILD_ROOT])
+            machine = self._create(host, spec, self._report("open", spec), writable=[BUILD_ROOT])
             yield machine
             machine.destroy()
         finally:
-            house.connection.close(wait_s=10.0)
+            host.connection.close(wait_s=10.0)
 
     def _create(
         self,
-        house: House,
+        host: BubblewrapHost,
         spec: MachineSpec,
         report: Isolation,
         *,
         writable: Sequence[str] = (),
-        mounted: Mounted | None = None,
+        mounts: MachineMounts | None = None,
     ) -> BubblewrapMachine:
-        mounted = mounted or Mounted({})
+        mounts = mounts or MachineMounts({})
         machine_id = os.urandom(8).hex()
         saved_root = open_saved_root(spec.saved_root)
         cgroup = None
         if self._tree is not None:
-            cgroup = Cgroup(self._tree, f"{house.cgroup_name}/{machine_id}", spec.limits)
+            cgroup = Cgroup(self._tree, f"{host.cgroup_name}/{machine_id}", spec.limits)
         limits = spec.limits
         size = {"inodes": limits.inodes, "mode": "1777"}
         workdir_size = {"inodes": limits.inodes, "mode": "755"}
         root = describe_writable(limits, saved=bool(saved_root)) if spec.writable_root else None
 
         def gone(machine: SupervisedMachine) -> None:
-            house.machines.pop(machine.id, None)
+            host.machines.pop(machine.id, None)
             if cgroup is not None:
                 threading.Thread(target=cgroup.remove, daemon=True).start()
 
         try:
             machine = BubblewrapMachine(
-                house.connection,
+                host.connection,
                 spec,
                 report,
                 self.paths,
@@ -224,15 +224,15 @@ class BubblewrapBackend(Backend):
                         *(spec.workdir, "/tmp", "/dev/shm", "/dev/pts", "/dev"),  # noqa: S108
                         *writable,
                         *(root["places"] if root is not None else ()),
-                        *mounted.writable,
+                        *mounts.writable,
                     ],
-                    "binds": mounted.binds,
+                    "binds": mounts.binds,
                 },
                 tmpfs=[
                     {"path": "/tmp", "size": limits.tmp_bytes, **size},  # noqa: S108
                     {"path": "/dev/shm", "size": limits.shm_bytes, **size},  # noqa: S108
-                    *mounted.workdir(spec, {"size": limits.workdir_bytes, **workdir_size}),
-                    *({"path": path, **size, "size": all_} for path, all_ in mounted.sizes.items()),
+                    *mounts.workdir(spec, {"size": limits.workdir_bytes, **workdir_size}),
+                    *({"path": path, **size, "size": all_} for path, all_ in mounts.sizes.items()),
                 ],
                 cgroup=cgroup,
                 machine_id=machine_id,
@@ -251,40 +251,40 @@ class BubblewrapBackend(Backend):
         finally:
             for fd in saved_root:
                 os.close(fd)
-        house.machines[machine.id] = machine
+        host.machines[machine.id] = machine
         return machine
 
     def warm_up(self, network: Network = "blocked") -> None:
         with self._lock:
-            self._house(network).start_zygote(get_settings().preload)
+            self._host(network).start_zygote(get_settings().preload)
 
     def prepare(self, network: Network = "blocked") -> None:
         def work() -> None:
             with contextlib.suppress(SandboxError, OSError):
                 self.warm_up(network)
 
-        if network in ("blocked", "open") and network not in self._houses:
+        if network in ("blocked", "open") and network not in self._hosts:
             threading.Thread(target=work, name="llm-sandbox-prepare", daemon=True).start()
 
     def wait_until_warm(self, network: Network = "blocked", timeout_s: float = 60.0) -> bool:
         self.warm_up(network)
         with self._lock:
-            house = self._house(network)
-        return house.zygote_loaded.wait(timeout_s)
+            host = self._host(network)
+        return host.zygote_loaded.wait(timeout_s)
 
-    def _house(self, network: Network) -> House:
-        house = self._houses.get(network)
-        if house is None or not house.connection.is_alive:
+    def _host(self, network: Network) -> BubblewrapHost:
+        host = self._hosts.get(network)
+        if host is None or not host.connection.is_alive:
             environment.compile_guest()
             layout = _layout(network)
             try:
-                house = House(self, network, layout)
+                host = BubblewrapHost(self, network, layout)
             except IsolationUnavailableError:
                 raise
             except BackendUnavailableError as error:
                 raise explain_failure(error) from error
-            self._houses[network] = house
-        return house
+            self._hosts[network] = host
+        return host
 
     def _report(self, network: Network, spec: MachineSpec | None = None) -> Isolation:
         return describe_isolation(
@@ -297,9 +297,9 @@ class BubblewrapBackend(Backend):
     def close(self) -> None:
         """End every sandbox of this process. Called at exit; new ones can be made after."""
         with self._lock, contextlib.suppress(RuntimeError):
-            houses, self._houses = [*self._houses.values(), *self._own_houses], {}
-            for house in houses:
-                house.connection.close(wait_s=5.0)
+            hosts, self._hosts = [*self._hosts.values(), *self._own_hosts], {}
+            for host in hosts:
+                host.connection.close(wait_s=5.0)
 
 
 def _layout(network: Network) -> Layout:
@@ -315,7 +315,7 @@ def _layers() -> Path:
     return layers
 
 
-def _end_house(house: House, held: list[int]) -> None:
-    house.connection.close()
+def _end_host(host: BubblewrapHost, held: list[int]) -> None:
+    host.connection.close()
     while held:
         os.close(held.pop())

@@ -11,21 +11,20 @@ from typing import Any, ClassVar
 
 from llm_sandbox.backends.base import Backend, Isolation, Machine, MachineSpec, Network
 from llm_sandbox.backends.connection import SupervisorConnection
-from llm_sandbox.backends.containers.attached import AttachedLaunch, ExistingContainer
 from llm_sandbox.backends.containers.creation.arguments import (
     MEMORY_ALLOWANCE,
     CreateArguments,
     create_arguments,
 )
-from llm_sandbox.backends.containers.creation.asked_mounts import AskedMounts
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.backends.containers.creation.mount_plan import MountPlan
 from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.existing_container import AttachedLaunch, ExistingContainer
+from llm_sandbox.backends.containers.gc.labels import new_labels
+from llm_sandbox.backends.containers.gc.removal import wait_until_removed
 from llm_sandbox.backends.containers.images.find import Images, ResolvedImage
 from llm_sandbox.backends.containers.launch import ContainerLaunch, supervisor_command
 from llm_sandbox.backends.containers.machine import ContainerMachine, Origin
-from llm_sandbox.backends.containers.saved_images import SNAPSHOT, refuse_expired
-from llm_sandbox.backends.containers.upkeep.labels import new_labels
-from llm_sandbox.backends.containers.upkeep.removal import wait_until_removed
+from llm_sandbox.backends.containers.snapshot_images import SNAPSHOT, reject_expired
 from llm_sandbox.backends.containers.volumes.engine_volume import READ_ONLY
 from llm_sandbox.backends.containers.volumes.guest import GuestVolume
 from llm_sandbox.backends.containers.volumes.layers import (
@@ -35,38 +34,39 @@ from llm_sandbox.backends.containers.volumes.layers import (
 )
 from llm_sandbox.backends.containers.volumes.runtime import Runtime, describe_runtime
 from llm_sandbox.backends.hardening.seccomp import build_filter
-from llm_sandbox.backends.layers import LayerPlace
+from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts, writes_to_host
+from llm_sandbox.backends.options.container_options import ContainerOptions
+from llm_sandbox.backends.process_hooks import register
 from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
-from llm_sandbox.backends.registered import register
 from llm_sandbox.backends.supervised import SupervisedMachine, resource_limits
 from llm_sandbox.exceptions import BackendError, SandboxError, UnsupportedError
 from llm_sandbox.guest.control import Message
-from llm_sandbox.terminal import announce
+from llm_sandbox.host.terminal import announce
 
 __all__ = ["ContainerBackend"]
 
 _MOST_LIKELY_TO_DIE = 1000
 
 
-class _House:
+class _ContainerHost:
     """One container's supervisor with its one machine."""
 
     def __init__(self, launch: ContainerLaunch | AttachedLaunch, backend: str) -> None:
         self.machine: ContainerMachine | None = None
-        self.holds: list[int] = []
+        self.held_descriptors: list[int] = []
         """Descriptors that keep its volumes from being removed."""
         self.leave = launch.leave
         self.zygote_loaded = threading.Event()
         self.connection = SupervisorConnection(
             launch,
             backend=backend,
-            on_event=self._hear,
-            channel=launch.handover.near,
+            on_event=self._on_event,
+            channel=launch.control_pair.host_end,
             look=launch.obstacle,
         )
 
-    def _hear(self, message: Message) -> None:
+    def _on_event(self, message: Message) -> None:
         machine = self.machine
         if message["event"] == "zygote" and message["stage"] in ("loaded", "ended"):
             self.zygote_loaded.set()
@@ -98,7 +98,7 @@ class ContainerBackend(Backend):
         self._engine_of: ContainerBackend | None = None
         self._volume: GuestVolume | None = None
         self._layers: LayersVolume | None = None
-        self._houses: weakref.WeakSet[_House] = weakref.WeakSet()
+        self._hosts: weakref.WeakSet[_ContainerHost] = weakref.WeakSet()
         register(self)
 
     def _forget(self) -> None:
@@ -107,7 +107,7 @@ class ContainerBackend(Backend):
         self._engine = None
         self._volume = None
         self._layers = None
-        self._houses = weakref.WeakSet()
+        self._hosts = weakref.WeakSet()
 
     def connect(self) -> Engine:
         """Reach the engine.
@@ -151,19 +151,19 @@ class ContainerBackend(Backend):
             return self._attach(spec, self.options.container_id)
         engine = self.engine
         image = Images(engine).resolve(self.options, announce)
-        refuse_expired(image.name, image.labels)
-        asked = AskedMounts(spec, engine, self.options.runtime_configs)
-        arguments = self._arguments(spec, asked)
+        reject_expired(image.name, image.labels)
+        plan = MountPlan(spec, engine, self.options.runtime_configs)
+        arguments = self._arguments(spec, plan)
         spec = arguments.spec
         runtime = describe_runtime(engine.architecture)
         volume = self._guest_volume()
         volume.ensure(image.id)
         self._layers_volume().ensure(image.id)
         with hold_volumes(spec.mounts) as held:
-            house, launch = self._launch(image, runtime, arguments, asked)
-            house.holds = held
-            return self._furnish(
-                house,
+            host, launch = self._launch(image, runtime, arguments, plan)
+            host.held_descriptors = held
+            return self._make_machine(
+                host,
                 spec,
                 self._isolation(arguments),
                 Origin(
@@ -173,7 +173,7 @@ class ContainerBackend(Backend):
                     image.name,
                     saved=image.labels.get(SNAPSHOT, "").split(),
                     memory_allowance=self._memory_allowance(),
-                    changed_root=not arguments.in_force.read_only_root,
+                    changed_root=not arguments.effective.read_only_root,
                 ),
                 self._confinement(spec, arguments),
             )
@@ -183,8 +183,8 @@ class ContainerBackend(Backend):
         return 0 if "mem_limit" in self.options.runtime_configs else MEMORY_ALLOWANCE
 
     def _launch(
-        self, image: ResolvedImage, runtime: Runtime, arguments: CreateArguments, asked: AskedMounts
-    ) -> tuple[_House, ContainerLaunch]:
+        self, image: ResolvedImage, runtime: Runtime, arguments: CreateArguments, plan: MountPlan
+    ) -> tuple[_ContainerHost, ContainerLaunch]:
         """Start a container, and have its mounts as they are to be before any code runs."""
         command = supervisor_command(runtime.command, spec=arguments.spec)
         launch = ContainerLaunch(
@@ -196,18 +196,18 @@ class ContainerBackend(Backend):
             mounted=arguments.mount_points if SNAPSHOT in image.labels else (),
         )
         try:
-            house = _House(launch, self.name)
+            host = _ContainerHost(launch, self.name)
         except BackendError:
             # Its volume may be incomplete after a crash, or empty after another program's `gc`.
             if not self._guest_volume().repair(image.id):
                 raise
-            house = _House(launch, self.name)
+            host = _ContainerHost(launch, self.name)
         try:
-            asked.map_owners(launch.container)
+            plan.map_owners(launch.container)
         except BaseException:
-            house.connection.close()
+            host.connection.close()
             raise
-        return house, launch
+        return host, launch
 
     def _isolation(self, arguments: CreateArguments) -> Isolation:
         return Isolation(self.name, "container", arguments.controls())
@@ -218,8 +218,8 @@ class ContainerBackend(Backend):
         existing = ExistingContainer(self.engine, container_id, None if user is None else str(user))
         runtime = describe_runtime(self.engine.architecture)
         launch = AttachedLaunch(existing, runtime, spec)
-        return self._furnish(
-            _House(launch, self.name),
+        return self._make_machine(
+            _ContainerHost(launch, self.name),
             spec,
             existing.isolation(),
             Origin(
@@ -237,36 +237,36 @@ class ContainerBackend(Backend):
             },
         )
 
-    def _furnish(
+    def _make_machine(
         self,
-        house: _House,
+        host: _ContainerHost,
         spec: MachineSpec,
         isolation: Isolation,
         origin: Origin,
         confinement: Mapping[str, Any],
     ) -> ContainerMachine:
         def gone(machine: SupervisedMachine) -> None:
-            house.connection.close()
-            house.leave()
-            while house.holds:
-                os.close(house.holds.pop())
+            host.connection.close()
+            host.leave()
+            while host.held_descriptors:
+                os.close(host.held_descriptors.pop())
 
         try:
             machine = self.machine_type(
-                house.connection,
+                host.connection,
                 spec,
                 isolation,
                 origin=origin,
                 confinement=confinement,
-                loaded=house.zygote_loaded,
+                loaded=host.zygote_loaded,
                 on_destroyed=gone,
             )
         except BaseException:
-            house.connection.close()
+            host.connection.close()
             raise
-        house.machine = machine
+        host.machine = machine
         with self._lock:
-            self._houses.add(house)
+            self._hosts.add(host)
         return machine
 
     def _confinement(self, spec: MachineSpec, arguments: CreateArguments) -> dict[str, Any]:
@@ -283,7 +283,7 @@ class ContainerBackend(Backend):
             "oom_score": _MOST_LIKELY_TO_DIE,
         }
 
-    def _arguments(self, spec: MachineSpec, asked: AskedMounts | None = None) -> CreateArguments:
+    def _arguments(self, spec: MachineSpec, plan: MountPlan | None = None) -> CreateArguments:
         return create_arguments(
             spec,
             self.options,
@@ -294,7 +294,7 @@ class ContainerBackend(Backend):
                 **self._layers_volume().mount,
             },
             facts=self.engine.facts,
-            asked=asked,
+            plan=plan,
         )
 
     def _guest_volume(self) -> GuestVolume:
@@ -310,7 +310,7 @@ class ContainerBackend(Backend):
                 self._layers = LayersVolume(self.engine)
             return self._layers
 
-    def layers(self, machine: Machine) -> LayerPlace:
+    def layers(self, machine: Machine) -> LayerLocation:
         images = machine.images
         if images is None:
             raise UnsupportedError("installing libraries as layers", self.name)
@@ -329,14 +329,14 @@ class ContainerBackend(Backend):
                 variant=variant,
                 fresh_machine=self._of_image(origin.image).create,
             )
-            return LayerPlace(origin.guest, attached)
+            return LayerLocation(origin.guest, attached)
         image = ContainerLayers(
             self._layers_volume(),
             *images,
             variant=variant,
             fresh_machine=self.create,
         )
-        return LayerPlace(LAYERS_ROOT, image)
+        return LayerLocation(LAYERS_ROOT, image)
 
     def _of_image(self, image: str) -> "ContainerBackend":
         """Return a backend of the same engine whose containers are made from an image."""
@@ -363,10 +363,10 @@ class ContainerBackend(Backend):
     def close(self) -> None:
         """End every sandbox of this process. Called at exit; new ones can be made after."""
         with self._lock:
-            houses, self._houses = list(self._houses), weakref.WeakSet()
-        for house in houses:
-            house.connection.close()
-        for house in houses:
+            hosts, self._hosts = list(self._hosts), weakref.WeakSet()
+        for host in hosts:
+            host.connection.close()
+        for host in hosts:
             with contextlib.suppress(RuntimeError):
-                house.connection.close(wait_s=5.0)
+                host.connection.close(wait_s=5.0)
         wait_until_removed()

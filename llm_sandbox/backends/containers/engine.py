@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.backends.containers.access import way_in
+from llm_sandbox.backends.engine_probe import permission_hint
+from llm_sandbox.backends.recipes import candidate_references
 from llm_sandbox.exceptions import (
     BackendError,
     BackendUnavailableError,
@@ -91,6 +92,26 @@ class Engine:
         """Of its machine, as the kernel names it, such as ``x86_64``."""
         name = str(self.version["Arch"])
         return _ARCHITECTURES.get(name, name)
+
+    def find_image(self, name: str) -> dict[str, Any] | None:
+        """Return the engine's description of an image; None if it does not have the image.
+
+        Args:
+            name: Name, or id.
+
+        Raises:
+            BackendUnavailableError: The engine does not answer.
+            BackendError: The engine refused.
+        """
+        api: Any = self.api
+        for reference in candidate_references(self.name, name):
+            try:
+                with self.errors("inspect image", name):
+                    found: dict[str, Any] = api.inspect_image(reference)
+                    return found
+            except ImageNotFoundError:
+                continue
+        return None
 
     def create_container(self, image: str, command: list[str], arguments: Mapping[str, Any]) -> str:
         """Make a container and return its id.
@@ -178,7 +199,7 @@ class Engine:
         return BackendUnavailableError(
             f"the {self.name} engine does not answer: {reason}",
             backend=self.name,
-            hint=way_in(self.name, reason, self._start_hint),
+            hint=permission_hint(self.name, reason, self._start_hint),
         )
 
 

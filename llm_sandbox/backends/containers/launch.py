@@ -8,19 +8,19 @@ from typing import IO, Any
 
 from llm_sandbox.backends.base import MachineSpec
 from llm_sandbox.backends.connection import SupervisorEnd
-from llm_sandbox.backends.containers.attachment import AttachTransport, raw_socket
+from llm_sandbox.backends.containers.attach_stream import AttachTransport, plain_socket_of
+from llm_sandbox.backends.containers.control_pair import ControlPair
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.handover import Handover
+from llm_sandbox.backends.containers.gc.removal import remove_soon
 from llm_sandbox.backends.containers.machine import zygote_arguments, zygote_variables
-from llm_sandbox.backends.containers.mount_links import refuse_links
-from llm_sandbox.backends.containers.upkeep.removal import remove_soon
+from llm_sandbox.backends.containers.mount_links import reject_links
 from llm_sandbox.backends.containers.volumes.runtime import COMPLETE
 from llm_sandbox.backends.python_environment import GUEST_ROOT
 from llm_sandbox.exceptions import BackendError, SandboxError
 from llm_sandbox.guest.control import ControlChannel
 from llm_sandbox.guest.mux import Multiplexer, ProtocolError
 
-__all__ = ["Carried", "ContainerLaunch", "find_obstacle", "supervisor_command"]
+__all__ = ["ContainerLaunch", "RelayedSupervisor", "find_unresponsive_cause", "supervisor_command"]
 
 _STREAMS = {"stream": 1, "stdin": 1, "stdout": 1, "stderr": 1}
 
@@ -52,7 +52,7 @@ def supervisor_command(
     return [*start, "-c", code]
 
 
-def find_obstacle(engine: Engine, container: str) -> SandboxError | None:
+def find_unresponsive_cause(engine: Engine, container: str) -> SandboxError | None:
     """Why nothing in a container can answer; None as far as its engine knows."""
     try:
         with engine.errors("inspect", container):
@@ -98,38 +98,40 @@ class ContainerLaunch:
         self._arguments = arguments
         self._goes_with = goes_with
         self._mounted = mounted
-        self.handover = Handover()
+        self.control_pair = ControlPair()
         self.container = ""
         """The container's id, once there is one."""
 
-    def __call__(self, far: socket.socket, log: IO[bytes]) -> "Carried":
+    def __call__(self, far: socket.socket, log: IO[bytes]) -> "RelayedSupervisor":
         engine = self._engine
         self.container = engine.create_container(self._image, self._command, self._arguments)
         connection = None
         try:
-            refuse_links(engine, self.container, self._mounted)
+            reject_links(engine, self.container, self._mounted)
             with engine.errors("start", self._image):
                 # Attached first: process 1 ends when nobody holds its standard input.
-                connection = raw_socket(engine.api.attach_socket(self.container, params=_STREAMS))
+                connection = plain_socket_of(
+                    engine.api.attach_socket(self.container, params=_STREAMS)
+                )
                 engine.api.start(self.container)
         except BaseException:
             if connection is not None:
                 connection.close()
             self.leave()
             raise
-        channel = self.handover.far(far.dup())
-        return Carried(connection, channel, log, self.leave)
+        channel = self.control_pair.supervisor_end(far.dup())
+        return RelayedSupervisor(connection, channel, log, self.leave)
 
     def obstacle(self) -> SandboxError | None:
-        """See `find_obstacle`."""
-        return find_obstacle(self._engine, self.container) if self.container else None
+        """See `find_unresponsive_cause`."""
+        return find_unresponsive_cause(self._engine, self.container) if self.container else None
 
     def leave(self) -> None:
         """Have the container removed, and return at once; may be called again."""
         remove_soon(self._engine, self.container, self._goes_with)
 
 
-class Carried:
+class RelayedSupervisor:
     """A supervisor at the other end of an engine's connection; see `RunningSupervisor`.
 
     Args:

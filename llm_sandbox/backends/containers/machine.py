@@ -21,12 +21,12 @@ from llm_sandbox.backends.base import (
     RawProcess,
 )
 from llm_sandbox.backends.connection import SupervisorConnection
+from llm_sandbox.backends.containers.commit import SAVED_SITE, SAVED_WORKDIR, commit_container
 from llm_sandbox.backends.containers.creation.arguments import CPU_PERIOD_US
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.snapshots import SAVED_SITE, SAVED_WORKDIR, save_container
-from llm_sandbox.backends.overdue import watch_overdue
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.supervised import GuestPaths, SupervisedMachine, guest_command
+from llm_sandbox.backends.watchdog import start_watchdog
 from llm_sandbox.exceptions import (
     BackendError,
     ContainerGoneError,
@@ -185,7 +185,7 @@ class ContainerMachine(SupervisedMachine):
         raw = super()._start(spec, near_in, far_in, wraps=wraps)
         if spec.timeout_s is not None:
             # The deadline is kept inside; a container that was stopped from outside keeps none.
-            watch_overdue(raw.ending, spec.timeout_s, lambda: self._end_overdue(raw))
+            start_watchdog(raw.ending, spec.timeout_s, lambda: self._end_overdue(raw))
         return raw
 
     def _end_overdue(self, raw: RawProcess) -> None:
@@ -240,10 +240,10 @@ class ContainerMachine(SupervisedMachine):
     @contextlib.contextmanager
     def process_in_network(self) -> Iterator[int]:
         # Of Linux alone; see `SandboxNetwork`.
-        from llm_sandbox.backends.containers.entering import find_process
+        from llm_sandbox.backends.containers.network_process import find_network_process
 
         network = self._connection.hello.get("network")
-        yield find_process(self.origin.engine, self.origin.container, network)
+        yield find_network_process(self.origin.engine, self.origin.container, network)
 
     def start_kernel(self, spec: KernelSpec) -> RawKernel:
         """See `Machine`. One that is kept ready, ``warm``, is forked when all is loaded."""
@@ -301,7 +301,7 @@ class ContainerMachine(SupervisedMachine):
         created_at = time.time()
         name = name or f"llm-sandbox/snapshot:{os.urandom(6).hex()}"
         user = self._confinement.get("user") or (0, 0)
-        image = save_container(
+        image = commit_container(
             origin.engine,
             origin.container,
             image=origin.image,

@@ -12,7 +12,7 @@ from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.mounts import linked_mount
 from llm_sandbox.exceptions import BackendError, ContainerGoneError
 
-__all__ = ["refuse_links"]
+__all__ = ["reject_links"]
 
 _STATUS = "X-Docker-Container-Path-Stat"
 _IS_LINK = 1 << 27
@@ -20,7 +20,7 @@ _IS_LINK = 1 << 27
 _MOST_BYTES = 64 << 10
 
 
-def refuse_links(engine: Engine, container: str, paths: Iterable[str]) -> None:
+def reject_links(engine: Engine, container: str, paths: Iterable[str]) -> None:
     """Do nothing unless the path of a mount has a link that a program may have made.
 
     Engines mount at what a link in the image leads to, in the container's own root: over what

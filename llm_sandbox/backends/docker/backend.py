@@ -1,9 +1,9 @@
 """The Docker backend: a container for each machine."""
 
 from llm_sandbox.backends.containers.backend import ContainerBackend
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.docker.connect import connect_docker
+from llm_sandbox.backends.options.container_options import ContainerOptions
 
 __all__ = ["DockerBackend"]
 

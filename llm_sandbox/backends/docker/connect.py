@@ -3,9 +3,9 @@
 import os
 from typing import TYPE_CHECKING
 
-from llm_sandbox.backends.containers.access import way_in
 from llm_sandbox.backends.containers.client import make_client
 from llm_sandbox.backends.containers.engine import Engine, find_cause, knock
+from llm_sandbox.backends.engine_probe import permission_hint
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     MissingDependencyError,
@@ -65,5 +65,5 @@ def _from_environment() -> "DockerClient":
         raise BackendUnavailableError(
             f"the docker engine does not answer: {cause}",
             backend="docker",
-            hint=way_in("docker", cause, _START),
+            hint=permission_hint("docker", cause, _START),
         ) from None

@@ -14,14 +14,19 @@ from pathlib import Path
 from llm_sandbox.backends import python_environment as environment
 from llm_sandbox.backends.base import Backend, Control, Isolation, Machine, MachineSpec, Network
 from llm_sandbox.backends.gvisor.binary import Runsc, find_runsc
-from llm_sandbox.backends.gvisor.house import Building, GvisorMachine, House, base_env
-from llm_sandbox.backends.gvisor.selftest import proof_file, verify
+from llm_sandbox.backends.gvisor.self_test import proof_file, verify
+from llm_sandbox.backends.gvisor.supervisor_host import (
+    Building,
+    GvisorHost,
+    GvisorMachine,
+    base_env,
+)
 from llm_sandbox.backends.hardening.cgroups import find_tree
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.host_root import SEARCH_PATH
-from llm_sandbox.backends.layers import LayerPlace
+from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import refuse_mounts
-from llm_sandbox.backends.registered import register
+from llm_sandbox.backends.process_hooks import register
 from llm_sandbox.backends.supervised import resource_limits
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
@@ -49,8 +54,8 @@ class GvisorBackend(Backend):
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._houses: weakref.WeakSet[House] = weakref.WeakSet()
-        self._spares: dict[Network, House] = {}
+        self._hosts: weakref.WeakSet[GvisorHost] = weakref.WeakSet()
+        self._spares: dict[Network, GvisorHost] = {}
         self._chosen: tuple[Runsc, str] | None = None
         self._tree = find_tree()
         register(self)
@@ -58,7 +63,7 @@ class GvisorBackend(Backend):
     def _forget(self) -> None:
         # The supervisors belong to the parent; a fork that talked to them would mix up answers.
         self._lock = threading.RLock()
-        self._houses = weakref.WeakSet()
+        self._hosts = weakref.WeakSet()
         self._spares = {}
 
     def check(self) -> Isolation:
@@ -84,8 +89,8 @@ class GvisorBackend(Backend):
         for platform in runsc.platforms:
             spec = MachineSpec()
             try:
-                house = House(runsc, platform, spec, self._tree)
-                machine = self._furnish(house, spec)
+                host = GvisorHost(runsc, platform, spec, self._tree)
+                machine = self._furnish(host, spec)
                 try:
                     verify(machine, runsc)
                 finally:
@@ -122,15 +127,15 @@ class GvisorBackend(Backend):
             else:
                 spare = None
         # The rest would be loaded beside the first kernel, to its cost, and for later ones only.
-        house = spare if spare is not None and spare.connection.is_alive else self._open(spec)
+        host = spare if spare is not None and spare.connection.is_alive else self._open(spec)
         try:
-            return self._furnish(house, spec)
+            return self._furnish(host, spec)
         except BaseException:
-            house.connection.close()
+            host.connection.close()
             raise
 
-    def layers(self, machine: Machine) -> LayerPlace:
-        return LayerPlace(environment.LAYERS_ROOT)
+    def layers(self, machine: Machine) -> LayerLocation:
+        return LayerLocation(environment.LAYERS_ROOT)
 
     @contextlib.contextmanager
     def builder(self, staging: Path, *, binds: Mapping[str, str]) -> Iterator[Machine]:
@@ -143,14 +148,14 @@ class GvisorBackend(Backend):
         """
         self.check()
         spec = MachineSpec(limits=_BUILD_LIMITS, network="open")
-        house = self._open(spec, building=Building(staging, binds))
+        host = self._open(spec, building=Building(staging, binds))
         try:
             # As user 0, which is the one that owns what is written, outside.
-            machine = self._furnish(house, spec, user=None)
+            machine = self._furnish(host, spec, user=None)
             yield machine
             machine.destroy()
         finally:
-            house.connection.close(wait_s=10.0)
+            host.connection.close(wait_s=10.0)
 
     def _open(
         self,
@@ -158,21 +163,21 @@ class GvisorBackend(Backend):
         *,
         preload: Preload = "lean",
         building: Building | None = None,
-    ) -> House:
+    ) -> GvisorHost:
         runsc, platform = self._choose()
-        house = House(runsc, platform, spec, self._tree, preload=preload, building=building)
+        host = GvisorHost(runsc, platform, spec, self._tree, preload=preload, building=building)
         with self._lock:
-            self._houses.add(house)
-        return house
+            self._hosts.add(host)
+        return host
 
     def _furnish(
-        self, house: House, spec: MachineSpec, user: int | None = USER_ID
+        self, host: GvisorHost, spec: MachineSpec, user: int | None = USER_ID
     ) -> GvisorMachine:
         machine = GvisorMachine(
-            house.connection,
+            host.connection,
             spec,
             self._report(spec),
-            house.paths,
+            host.paths,
             base_env(spec.workdir),
             confinement={
                 "rlimits": resource_limits(spec.limits, processes=True),
@@ -182,10 +187,10 @@ class GvisorBackend(Backend):
             tmpfs=[],
             cgroup=None,
             machine_id=os.urandom(8).hex(),
-            on_destroyed=lambda machine: house.connection.close(),
+            on_destroyed=lambda machine: host.connection.close(),
         )
-        machine.house = house
-        house.machine = machine
+        machine.host = host
+        host.machine = machine
         return machine
 
     def warm_up(self, network: Network = "blocked") -> None:
@@ -194,15 +199,15 @@ class GvisorBackend(Backend):
     def wait_until_warm(self, network: Network = "blocked", timeout_s: float = 60.0) -> bool:
         return self._spare(network).zygote_loaded.wait(timeout_s)
 
-    def _spare(self, network: Network) -> House:
+    def _spare(self, network: Network) -> GvisorHost:
         self.check()
         with self._lock:
-            house = self._spares.get(network)
-            if house is None or not house.connection.is_alive:
+            host = self._spares.get(network)
+            if host is None or not host.connection.is_alive:
                 spec = MachineSpec(network=network, for_kernel=True)
-                house = self._open(spec, preload=get_settings().preload)
-                self._spares[network] = house
-        return house
+                host = self._open(spec, preload=get_settings().preload)
+                self._spares[network] = host
+        return host
 
     def _report(self, spec: MachineSpec) -> Isolation:
         return describe_isolation(spec, cgroup=self._tree is not None)
@@ -210,12 +215,12 @@ class GvisorBackend(Backend):
     def close(self) -> None:
         """End every sandbox of this process. Called at exit; new ones can be made after."""
         with self._lock:
-            houses, self._houses, self._spares = list(self._houses), weakref.WeakSet(), {}
-        for house in houses:
-            house.connection.close()
-        for house in houses:
+            hosts, self._hosts, self._spares = list(self._hosts), weakref.WeakSet(), {}
+        for host in hosts:
+            host.connection.close()
+        for host in hosts:
             with contextlib.suppress(RuntimeError):
-                house.connection.close(wait_s=5.0)
+                host.connection.close(wait_s=5.0)
 
 
 def describe_isolation(spec: MachineSpec, *, cgroup: bool) -> Isolation:
@@ -253,9 +258,9 @@ def describe_isolation(spec: MachineSpec, *, cgroup: bool) -> Isolation:
     )
 
 
-def _fits(house: House, spec: MachineSpec) -> bool:
+def _fits(host: GvisorHost, spec: MachineSpec) -> bool:
     """Whether what was fixed when a sandbox started is what is asked for now."""
-    old, new = house.spec, spec
+    old, new = host.spec, spec
     return (old.workdir, old.limits, old.network) == (new.workdir, new.limits, new.network)
 
 

@@ -13,7 +13,7 @@ from typing import IO
 
 from llm_sandbox.backends import python_environment as environment
 from llm_sandbox.backends.connection import Launch, RunningSupervisor, SupervisorEnd
-from llm_sandbox.backends.gvisor.keeper import OUT_OF_MEMORY
+from llm_sandbox.backends.gvisor.launcher import OUT_OF_MEMORY
 from llm_sandbox.guest.control import ControlChannel
 from llm_sandbox.guest.mux import Multiplexer, ProtocolError
 from llm_sandbox.guest.transport import StdioTransport
@@ -25,7 +25,7 @@ def launch_in_gvisor(plan: Callable[[], tuple[str, list[int]]]) -> Launch:
     """Return what starts the sandbox.
 
     Args:
-        plan: Makes the plan for `keeper`, and opens descriptors that it inherits.
+        plan: Makes the plan for `launcher`, and opens descriptors that it inherits.
     """
 
     def launch(far: socket.socket, log: IO[bytes]) -> RunningSupervisor:
@@ -34,7 +34,7 @@ def launch_in_gvisor(plan: Callable[[], tuple[str, list[int]]]) -> Launch:
         work = os.memfd_create("llm-sandbox", 0)
         code = (
             f"import sys; sys.path.insert(0, {str(environment.PACKAGE.parent)!r}); "
-            "from llm_sandbox.backends.gvisor import keeper; keeper.main()"
+            "from llm_sandbox.backends.gvisor import launcher; launcher.main()"
         )
         try:
             os.write(work, text.encode())
@@ -61,7 +61,7 @@ def launch_in_gvisor(plan: Callable[[], tuple[str, list[int]]]) -> Launch:
 
 
 class _Carried:
-    """The keeper, and the thread that carries between it and the host's end."""
+    """The launcher, and the thread that carries between it and the host's end."""
 
     def __init__(
         self, process: subprocess.Popen[bytes], stream: socket.socket, control: socket.socket

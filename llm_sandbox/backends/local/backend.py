@@ -29,9 +29,9 @@ from llm_sandbox.backends.base import (
     RawKernel,
 )
 from llm_sandbox.backends.connection import SupervisorConnection, launch_process
-from llm_sandbox.backends.layers import LayerPlace
+from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import refuse_mounts
-from llm_sandbox.backends.registered import register
+from llm_sandbox.backends.process_hooks import register
 from llm_sandbox.backends.supervised import (
     GuestPaths,
     SupervisedMachine,
@@ -51,7 +51,7 @@ class LocalSandboxWarning(UserWarning):
     """Code is about to run without any isolation."""
 
 
-class _House:
+class _LocalHost:
     """A supervisor with its one machine, and the folder that both leave with."""
 
     def __init__(self) -> None:
@@ -122,11 +122,11 @@ class _House:
 class _LocalMachine(SupervisedMachine):
     """A machine whose supervisor starts a zygote of its own for its first kernel."""
 
-    house: _House
+    host: _LocalHost
 
     def start_kernel(self, spec: KernelSpec) -> RawKernel:
         if not spec.cold and self.end_reason is None:
-            self.house.start_zygote()
+            self.host.start_zygote()
         return super().start_kernel(spec)
 
 
@@ -139,13 +139,13 @@ class LocalBackend(Backend):
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._houses: weakref.WeakSet[_House] = weakref.WeakSet()
-        self._spare: _House | None = None
+        self._hosts: weakref.WeakSet[_LocalHost] = weakref.WeakSet()
+        self._spare: _LocalHost | None = None
         register(self)
 
     def _forget(self) -> None:
         self._lock = threading.RLock()
-        self._houses = weakref.WeakSet()
+        self._hosts = weakref.WeakSet()
         self._spare = None
 
     def check(self) -> Isolation:
@@ -166,26 +166,26 @@ class LocalBackend(Backend):
             stacklevel=3,
         )
         with self._lock:
-            house, self._spare = self._spare, None
-        if house is None or not house.connection.is_alive:
-            house = self._open_house()
+            host, self._spare = self._spare, None
+        if host is None or not host.connection.is_alive:
+            host = self._open_host()
         try:
-            spec = replace(spec, workdir=_workdir(spec.workdir, house.folder))
-            return self._create(house, spec)
+            spec = replace(spec, workdir=_workdir(spec.workdir, host.folder))
+            return self._create(host, spec)
         except BaseException:
-            house.connection.close()
+            host.connection.close()
             raise
 
-    def layers(self, machine: Machine) -> LayerPlace:
-        return LayerPlace(str(get_settings().cache_dir / "layers"))
+    def layers(self, machine: Machine) -> LayerLocation:
+        return LayerLocation(str(get_settings().cache_dir / "layers"))
 
-    def _create(self, house: _House, spec: MachineSpec) -> Machine:
+    def _create(self, host: _LocalHost, spec: MachineSpec) -> Machine:
         machine = _LocalMachine(
-            house.connection,
+            host.connection,
             spec,
             _ISOLATION,
-            house.paths,
-            house.base_env(spec.workdir),
+            host.paths,
+            host.base_env(spec.workdir),
             confinement={
                 "privileges": True,
                 "rlimits": resource_limits(spec.limits, processes=False),
@@ -193,23 +193,23 @@ class LocalBackend(Backend):
             tmpfs=[],
             cgroup=None,
             machine_id=os.urandom(8).hex(),
-            on_destroyed=lambda machine: house.connection.close(),
+            on_destroyed=lambda machine: host.connection.close(),
             watch_memory=False,
         )
-        machine.house = house
-        house.machine = machine
+        machine.host = host
+        host.machine = machine
         return machine
 
-    def _open_house(self) -> _House:
-        house = _House()
+    def _open_host(self) -> _LocalHost:
+        host = _LocalHost()
         with self._lock:
-            self._houses.add(house)
-        return house
+            self._hosts.add(host)
+        return host
 
     def warm_up(self, network: Network = "blocked") -> None:
         with self._lock:
             if self._spare is None or not self._spare.connection.is_alive:
-                self._spare = self._open_house()
+                self._spare = self._open_host()
             self._spare.start_zygote()
 
     def wait_until_warm(self, network: Network = "blocked", timeout_s: float = 60.0) -> bool:
@@ -221,12 +221,12 @@ class LocalBackend(Backend):
     def close(self) -> None:
         """End every sandbox of this process. Called at exit; new ones can be made after."""
         with self._lock:
-            houses, self._houses, self._spare = list(self._houses), weakref.WeakSet(), None
-        for house in houses:
-            house.connection.close()
-        for house in houses:
+            hosts, self._hosts, self._spare = list(self._hosts), weakref.WeakSet(), None
+        for host in hosts:
+            host.connection.close()
+        for host in hosts:
             with contextlib.suppress(RuntimeError):
-                house.connection.close(wait_s=5.0)
+                host.connection.close(wait_s=5.0)
 
 
 def _workdir(wanted: str, folder: Path) -> str:

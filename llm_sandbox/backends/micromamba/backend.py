@@ -5,16 +5,16 @@ from dataclasses import replace
 from typing import ClassVar
 
 from llm_sandbox.backends.base import Machine, MachineSpec
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.images.find import Images
 from llm_sandbox.backends.containers.machine import ContainerMachine
 from llm_sandbox.backends.docker.backend import DockerBackend
-from llm_sandbox.backends.layers import LayerPlace
+from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.micromamba.activation import target_option
 from llm_sandbox.backends.micromamba.machine import MicromambaMachine
 from llm_sandbox.backends.micromamba.packages import CondaImages, validate_specs
+from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.exceptions import UnsupportedError
-from llm_sandbox.terminal import announce
+from llm_sandbox.host.terminal import announce
 
 __all__ = ["DEFAULT_IMAGE", "MicromambaBackend"]
 
@@ -65,7 +65,7 @@ class MicromambaBackend(DockerBackend):
         given = self.options.env
         return {name: value for name, value in given.items() if name.startswith(_OF_MICROMAMBA)}
 
-    def layers(self, machine: Machine) -> LayerPlace:
+    def layers(self, machine: Machine) -> LayerLocation:
         raise UnsupportedError(
             "installing libraries as layers",
             self.name,

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.upkeep.labels import MARK, OWNER, STARTED, new_labels
-from llm_sandbox.backends.containers.upkeep.removal import remove_soon
+from llm_sandbox.backends.containers.gc.labels import MARK, OWNER, STARTED, new_labels
+from llm_sandbox.backends.containers.gc.removal import remove_soon
 from llm_sandbox.backends.micromamba.activation import micromamba_program, target_option
 from llm_sandbox.const import VERSION
 from llm_sandbox.exceptions import (
@@ -26,8 +26,8 @@ from llm_sandbox.exceptions import (
     SandboxTimeoutError,
     ValidationError,
 )
+from llm_sandbox.host.terminal import announce, strip_controls
 from llm_sandbox.limits import Deadline
-from llm_sandbox.terminal import announce, strip_controls
 
 __all__ = ["CondaImages", "install_command", "installation_failure", "validate_specs"]
 

@@ -5,11 +5,11 @@ from typing import Any
 from llm_sandbox.backends.base import MachineSpec
 from llm_sandbox.backends.containers.backend import ContainerBackend
 from llm_sandbox.backends.containers.creation.arguments import CreateArguments
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.options.container_options import ContainerOptions
+from llm_sandbox.backends.podman.compatibility import folder_modes
 from llm_sandbox.backends.podman.connect import connect_podman
 from llm_sandbox.backends.podman.engine import PodmanEngine
-from llm_sandbox.backends.podman.quirks import folder_modes
 
 __all__ = ["PodmanBackend"]
 

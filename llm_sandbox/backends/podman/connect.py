@@ -11,9 +11,9 @@ from urllib.parse import unquote, urlsplit
 
 from llm_sandbox.backends.containers.client import make_client
 from llm_sandbox.backends.containers.engine import knock
-from llm_sandbox.backends.podman.companion import Companion
+from llm_sandbox.backends.podman.background_process import BackgroundProcess
 from llm_sandbox.backends.podman.engine import START_HINT, PodmanEngine, ping
-from llm_sandbox.backends.podman.memory import stamp
+from llm_sandbox.backends.podman.probe_cache import file_identity
 from llm_sandbox.backends.podman.service import Service, find_podman, start_service
 from llm_sandbox.backends.podman.tunnel import open_tunnel
 from llm_sandbox.exceptions import (
@@ -99,10 +99,10 @@ def _from_environment(environment: Mapping[str, str]) -> PodmanEngine:
         )
     service = _own_service(podman)
     try:
-        engine = _connect(service.address, companion=service.companion, service=service.identity)
+        engine = _connect(service.address, process=service.process, service=service.identity)
         engine.check()
     except BaseException:
-        service.companion.close()
+        service.process.close()
         raise
     return engine
 
@@ -115,7 +115,7 @@ def _own_service(podman: str) -> Service:
     """Return this process's service of a program, started when it is first asked for."""
     with _lock:
         service = _services.get(podman)
-        if service is None or not service.companion.is_running:
+        if service is None or not service.process.is_running:
             service = _services[podman] = start_service(podman)
         return service
 
@@ -160,7 +160,7 @@ def _connect(
     address: str,
     key: str | None = None,
     *,
-    companion: Companion | None = None,
+    process: BackgroundProcess | None = None,
     service: object = None,
 ) -> PodmanEngine:
     # podman-py and Podman's own documentation write `http+unix` and `unix` alike.
@@ -168,11 +168,11 @@ def _connect(
     local = url.scheme == "unix"
     mark = service
     if url.scheme == "ssh":
-        companion, address = open_tunnel(url, key)
+        process, address = open_tunnel(url, key)
     elif local:
         path = unquote(url.netloc + url.path)
         address = f"unix://{path}"
-        mark = mark or stamp(path)
+        mark = mark or file_identity(path)
     elif url.scheme in ("tcp", "http", "https") and url.netloc:
         address = f"tcp://{url.netloc}"
     else:
@@ -184,10 +184,10 @@ def _connect(
     try:
         client = _client(address)
     except BaseException:
-        if companion is not None:
-            companion.close()
+        if process is not None:
+            process.close()
         raise
-    return PodmanEngine(client, local=local, stamp=mark, companion=companion)
+    return PodmanEngine(client, local=local, file_identity=mark, process=process)
 
 
 def _client(address: str) -> "DockerClient":

@@ -6,15 +6,15 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.podman.memory import remember, remembered
-from llm_sandbox.backends.podman.profiles import Profiles
-from llm_sandbox.backends.podman.quirks import podman_arguments
+from llm_sandbox.backends.podman.compatibility import to_podman_arguments
+from llm_sandbox.backends.podman.probe_cache import load_result, store_result
+from llm_sandbox.backends.podman.seccomp_profiles import SeccompProfiles
 from llm_sandbox.exceptions import BackendError, ValidationError
 
 if TYPE_CHECKING:
     from docker import DockerClient
 
-    from llm_sandbox.backends.podman.companion import Companion
+    from llm_sandbox.backends.podman.background_process import BackgroundProcess
 
 __all__ = ["START_HINT", "PodmanEngine", "ping"]
 
@@ -44,8 +44,8 @@ class PodmanEngine(Engine):
     Args:
         client: A `docker.DockerClient` that is connected to a Podman service.
         local: Whether the engine's files are this machine's.
-        stamp: What changes, for a local engine, when another one may answer.
-        companion: What has to live as long as the engine is used.
+        file_identity: What changes, for a local engine, when another one may answer.
+        process: What has to live as long as the engine is used.
     """
 
     def __init__(
@@ -53,25 +53,25 @@ class PodmanEngine(Engine):
         client: "DockerClient",
         *,
         local: bool = False,
-        stamp: object = None,
-        companion: "Companion | None" = None,
+        file_identity: object = None,
+        process: "BackgroundProcess | None" = None,
     ) -> None:
         super().__init__(client, "podman", START_HINT)
         self._local = local
-        self._stamp = stamp
-        self._companion = companion
-        self._profiles = Profiles(self, local=local)
+        self._file_identity = file_identity
+        self._process = process
+        self._profiles = SeccompProfiles(self, local=local)
 
     @property
     def is_over(self) -> bool:
         """Whether it was a service of ours that has ended."""
-        return self._companion is not None and not self._companion.is_running
+        return self._process is not None and not self._process.is_running
 
     def close(self) -> None:
         """End the connections, and the service if it is one of ours."""
         self.client.close()
-        if self._companion is not None:
-            self._companion.close()
+        if self._process is not None:
+            self._process.close()
 
     def check(self) -> None:
         """See `Engine.check`.
@@ -115,14 +115,14 @@ class PodmanEngine(Engine):
         """See `Engine.facts`: what matters of them, and without the limits that a rootless engine
         only believes it has.
         """
-        known = remembered(self._stamp) if self._local else None
-        # Another version of this library may have remembered others.
+        known = load_result(self._file_identity) if self._local else None
+        # Another version of this library may have stored others.
         if known is None or known.keys() != set(_FACTS):
             with self.errors("info"):
                 found = self.client.info()
             known = {name: found.get(name) for name in _FACTS}
             if self._local:
-                remember(self._stamp, known)
+                store_result(self._file_identity, known)
         if known["Rootless"] and str(known["CgroupVersion"]) == "1":
             # Passed over with no more than a line in the service's log.
             known |= dict.fromkeys(_LIMITS, False)
@@ -144,7 +144,7 @@ class PodmanEngine(Engine):
         return super().create_container(image, command, self._translate(image, arguments))
 
     def _translate(self, image: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return podman_arguments(
+        return to_podman_arguments(
             arguments,
             profile_path=partial(self._profiles.path_of, image=image),
             runtime=self.facts.get("DefaultRuntime"),

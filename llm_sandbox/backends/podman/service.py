@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from llm_sandbox.backends.podman.companion import Companion
-from llm_sandbox.backends.podman.memory import remember, remembered, stamp
+from llm_sandbox.backends.podman.background_process import BackgroundProcess
+from llm_sandbox.backends.podman.probe_cache import file_identity, load_result, store_result
 from llm_sandbox.exceptions import BackendUnavailableError
 
 __all__ = ["Service", "find_podman", "start_service"]
@@ -28,7 +28,7 @@ _NO_PROGRAM = "llm-sandbox-probe"
 class Service:
     """A running service of our own."""
 
-    companion: Companion
+    process: BackgroundProcess
     """What holds it."""
     address: str
     """Where it listens."""
@@ -59,15 +59,15 @@ def start_service(podman: str) -> Service:
         return [podman, *flags, "system", "service", "--time=0", address]
 
     try:
-        companion = Companion(command, "podman")
+        process = BackgroundProcess(command, "podman")
     except OSError as error:
         raise _unavailable(f"{podman} does not run: {error}") from None
-    path = companion.folder / _SOCKET
-    if not companion.wait_until(lambda: _listens(path), _START_S):
-        words = companion.words
-        companion.close()
+    path = process.folder / _SOCKET
+    if not process.wait_until(lambda: _listens(path), _START_S):
+        words = process.words
+        process.close()
         raise _unavailable(f"`podman system service` does not start: {words}")
-    return Service(companion, f"unix://{path}", (flags, _stamps(podman, programs)))
+    return Service(process, f"unix://{path}", (flags, _stamps(podman, programs)))
 
 
 def _listens(path: Path) -> bool:
@@ -83,21 +83,21 @@ def _runtime_flags(podman: str, programs: Mapping[str, str]) -> list[str]:
     """What has to be said so that containers start: nothing, where Podman's own choice works."""
     candidates = [[], *(["--runtime", path] for path in programs.values())]
     subject = ("runtime", _stamps(podman, programs))
-    known = remembered(subject)
+    known = load_result(subject)
     if known in candidates:
         return list(known)
     complaints = []
     for flags in candidates:
         complaint = _probe(podman, flags)
         if complaint is None:
-            remember(subject, flags)
+            store_result(subject, flags)
             return flags
         complaints.append(f"{flags[-1] if flags else 'podman'}: {complaint}")
     raise _unavailable("podman starts no container here: " + "; ".join(complaints))
 
 
 def _stamps(podman: str, programs: Mapping[str, str]) -> list[list[object]]:
-    return [stamp(path) for path in (podman, *programs.values())]
+    return [file_identity(path) for path in (podman, *programs.values())]
 
 
 def _probe(podman: str, flags: list[str]) -> str | None:

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 from urllib.parse import SplitResult
 
-from llm_sandbox.backends.podman.companion import Companion
+from llm_sandbox.backends.podman.background_process import BackgroundProcess
 from llm_sandbox.exceptions import BackendUnavailableError
 
 __all__ = ["open_tunnel"]
@@ -13,7 +13,7 @@ _OPEN_S = 60.0
 _DEFAULT_SOCKET = "/run/podman/podman.sock"
 
 
-def open_tunnel(url: SplitResult, identity: str | None = None) -> tuple[Companion, str]:
+def open_tunnel(url: SplitResult, identity: str | None = None) -> tuple[BackgroundProcess, str]:
     """Carry the socket of another machine's service to one of this machine's.
 
     ssh asks nothing: keys, known hosts and passphrases are settled beforehand, or by an agent.
@@ -43,7 +43,7 @@ def open_tunnel(url: SplitResult, identity: str | None = None) -> tuple[Companio
         forward = ["-N", "-L", f"{folder}/podman.sock:{there}"]
         return [program, *options, *port, *user, *key, *forward, "--", url.hostname or ""]
 
-    tunnel = Companion(command, "ssh")
+    tunnel = BackgroundProcess(command, "ssh")
     path = tunnel.folder / "podman.sock"
     if not tunnel.wait_until(path.exists, _OPEN_S):
         words = tunnel.words or f"no answer in {_OPEN_S:.0f} s"

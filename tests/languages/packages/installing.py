@@ -10,13 +10,13 @@ import pytest
 
 from llm_sandbox.exceptions import LibraryInstallationError
 from llm_sandbox.language_handlers.packages import Packages
-from llm_sandbox.session.layers import open_language_store
+from llm_sandbox.packages.store import open_language_store
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from llm_sandbox.backends.base import Backend
-    from llm_sandbox.session.layers import Layer
+    from llm_sandbox.packages.store import Layer
 
 __all__ = ["Installer", "MakeInstaller"]
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from llm_sandbox.backends.base import Control, MachineSpec
-from llm_sandbox.backends.containers.creation.asked_mounts import AskedMounts
-from llm_sandbox.backends.containers.creation.dangers import ADDED_CAPABILITIES, no_limit
-from llm_sandbox.backends.containers.creation.file_systems import FileSystems
-from llm_sandbox.backends.containers.creation.frozen import thaw
+from llm_sandbox.backends.containers.creation.effective_config import EffectiveConfig
 from llm_sandbox.backends.containers.creation.gpu import device_requests
-from llm_sandbox.backends.containers.creation.in_force import InForce
-from llm_sandbox.backends.containers.creation.mounts import bind_strings, freeze_mount
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.backends.containers.creation.memory_file_systems import MemoryFileSystems
+from llm_sandbox.backends.containers.creation.mount_plan import MountPlan
 from llm_sandbox.backends.hardening.seccomp_profile import profile_text
 from llm_sandbox.backends.mounts import writes_to_host
+from llm_sandbox.backends.options.container_options import ContainerOptions
+from llm_sandbox.backends.options.immutable import to_mutable
+from llm_sandbox.backends.options.mount_points import bind_strings, immutable_mount
+from llm_sandbox.backends.options.unsafe_options import ADDED_CAPABILITIES, is_unlimited
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.guest.names import USER_ID
 from llm_sandbox.limits import LimitOptions, Limits
@@ -107,7 +107,7 @@ class CreateArguments:
     modes: Mapping[str, int]
     """Permissions of folders that process 1 sets before code runs: where the image has the folder
     already, engines take its permissions instead of those that they were told."""
-    in_force: InForce
+    effective: EffectiveConfig
     """What holds the container."""
     facts: Mapping[str, Any]
     """What the engine said of itself."""
@@ -115,16 +115,18 @@ class CreateArguments:
     @property
     def user(self) -> str:
         """Who code runs as; process 1 is always user 0, with few capabilities."""
-        return self.in_force.user
+        return self.effective.user
 
     @property
     def mount_points(self) -> list[str]:
         """Where something is mounted that the caller or the machine asks for, sorted."""
-        return sorted({*self.keywords["tmpfs"], *(one.target for one in self.in_force.places)})
+        return sorted(
+            {*self.keywords["tmpfs"], *(one.target for one in self.effective.mount_points)}
+        )
 
     def controls(self) -> dict[str, Control]:
         """The resources of an isolation report, and how each is held."""
-        return self.in_force.controls(self.facts)
+        return self.effective.controls(self.facts)
 
 
 def create_arguments(
@@ -137,7 +139,7 @@ def create_arguments(
     environment: Mapping[str, str] | None = None,
     image_volumes: Sequence[str] = (),
     facts: Mapping[str, Any] | None = None,
-    asked: AskedMounts | None = None,
+    plan: MountPlan | None = None,
 ) -> CreateArguments:
     """Merge what is asked of a machine with what the caller asked of the container.
 
@@ -154,22 +156,22 @@ def create_arguments(
         image_volumes: Places that the image declares as volumes; each gets a file system in memory
             as large as ``/tmp``, and what the image has there is not seen.
         facts: What the engine says of itself (Docker's ``/info``).
-        asked: What of this computer the container is given; None for nothing.
+        plan: What of this computer the container is given; None for nothing.
 
     Raises:
         UnsupportedError: The engine has no graphics processors, and some were asked for.
         ValidationError: Options contradict each other or the machine.
     """
-    given = thaw(options.runtime_configs)
+    given = to_mutable(options.runtime_configs)
     spec = _apply(spec, given)
     network = _network_of(spec, given)
-    as_owner = None if asked is None else asked.user
+    as_owner = None if plan is None else plan.user
     user = str(given.get("user", as_owner or f"{USER_ID}:{USER_ID}"))
     podman = engine == "podman"
-    files = FileSystems(
-        spec, options, user=user, podman=podman, image_volumes=image_volumes, asked=asked
+    files = MemoryFileSystems(
+        spec, options, user=user, podman=podman, image_volumes=image_volumes, plan=plan
     )
-    mounted = [] if asked is None else asked.mounts
+    mounted = [] if plan is None else plan.mounts
     limits = spec.limits
     security, seccomp = _security_options(
         given.get("security_opt", ()), set_id_bits=not writes_to_host(spec.mounts)
@@ -206,7 +208,7 @@ def create_arguments(
         "labels": {**_labels(given.get("labels", {})), **(labels or {})},
         "volumes": [*bind_strings(given.get("volumes", ())), *bind_strings(volumes or {})],
         "mounts": [
-            *(thaw(freeze_mount(m)) for m in (*given.get("mounts", ()), *options.mounts)),
+            *(to_mutable(immutable_mount(m)) for m in (*given.get("mounts", ()), *options.mounts)),
             *mounted,
         ],
     }
@@ -223,12 +225,12 @@ def create_arguments(
         # By this name the client also takes addresses and aliases (networking_config).
         keywords["network"] = keywords.pop("network_mode")
     keywords |= {name: value for name, value in given.items() if name not in _TRANSLATED}
-    in_force = InForce(
+    effective = EffectiveConfig(
         network=spec.network,
         network_name=network,
         user=user,
         memory_bytes=keywords.get("mem_limit"),
-        processes=None if no_limit(keywords["pids_limit"]) else keywords["pids_limit"],
+        processes=None if is_unlimited(keywords["pids_limit"]) else keywords["pids_limit"],
         cpus=limits.cpus,
         cpus_requested=limits.cpus_requested,
         memory_requested_bytes=limits.memory_requested_bytes,
@@ -239,13 +241,13 @@ def create_arguments(
         shm_bytes=files.size_of("/dev/shm") if files.own_shm else limits.shm_bytes,  # noqa: S108
         inodes=files.inodes,
         seccomp=seccomp,
-        places=(*options.places(), *(() if asked is None else asked.places)),
+        mount_points=(*options.mount_points(), *(() if plan is None else plan.mount_points)),
         risks=options.risks(),
     )
     rlimits = {_limit_name(entry): _hard(entry) for entry in given.get("ulimits", ())}
-    writable = files.writable if in_force.read_only_root else ("/",)
+    writable = files.writable if effective.read_only_root else ("/",)
     return CreateArguments(
-        keywords, spec, rlimits, writable, files.modes, in_force, dict(facts or {})
+        keywords, spec, rlimits, writable, files.modes, effective, dict(facts or {})
     )
 
 
@@ -256,7 +258,7 @@ def _apply(spec: MachineSpec, given: Mapping[str, Any]) -> MachineSpec:
         if name not in given:
             continue
         value = given[name]
-        if field in _UNLIMITED and no_limit(value):
+        if field in _UNLIMITED and is_unlimited(value):
             value = _UNLIMITED[field]
         elif name != "pids_limit":
             value = Limits.parse_size(int(value) if isinstance(value, float) else value, name)
@@ -298,7 +300,7 @@ def _network_of(spec: MachineSpec, given: Mapping[str, Any]) -> str:
 def _memory(limits: Limits, given: Mapping[str, Any]) -> dict[str, Any]:
     if "mem_limit" not in given:
         whole = limits.memory_bytes + MEMORY_ALLOWANCE
-    elif no_limit(given["mem_limit"]):
+    elif is_unlimited(given["mem_limit"]):
         return {}
     else:
         whole = limits.memory_bytes

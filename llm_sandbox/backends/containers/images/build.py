@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.gc.labels import MARK, new_labels
 from llm_sandbox.backends.containers.images.debian_root import make_debian_root
 from llm_sandbox.backends.containers.images.layer import write_layer
-from llm_sandbox.backends.containers.images.names import find_image
-from llm_sandbox.backends.containers.images.recipes import BASE, Recipe, get_recipe
 from llm_sandbox.backends.containers.images.registry_base import why_no_registry
 from llm_sandbox.backends.containers.images.smoke import run_smoke_test
 from llm_sandbox.backends.containers.images.stream import follow_build, pull
 from llm_sandbox.backends.containers.images.wheels import fetch_wheels
-from llm_sandbox.backends.containers.upkeep.labels import MARK, new_labels
+from llm_sandbox.backends.recipes import BASE, Recipe, get_recipe
 from llm_sandbox.const import VERSION
 from llm_sandbox.exceptions import BackendError
 
@@ -88,7 +87,7 @@ class ImageBuilder:
             ImagePullError: `base` is ``registry``, and the registry gives nothing.
             MissingDependencyError: A local base is needed, and this machine has no mmdebstrap.
         """
-        before = find_image(self._engine, recipe.image)
+        before = self._engine.find_image(recipe.image)
         if before is not None and not force and self._is_current(before, recipe):
             return _described(recipe.image, before, built=False)
         with self._workshop() as (folder, build):
@@ -185,7 +184,7 @@ class ImageBuilder:
             # As one word: Podman does not hear a tag that is named apart.
             answer = self._engine.api.import_image(str(archive), repository=name)
         archive.unlink()
-        found = find_image(self._engine, name)
+        found = self._engine.find_image(name)
         if found is None:
             raise BackendError(
                 f"{self._engine.name} did not take the Debian root: {answer}",
@@ -200,7 +199,7 @@ class ImageBuilder:
             ground = self._base_image("registry")
             return self._run(recipe, ground.id, folder, build, kind="registry", network=True)
         name = base.facts["registry"]
-        if force or find_image(self._engine, name) is None:
+        if force or self._engine.find_image(name) is None:
             self._say(f"pulling {name}")
             pull(self._engine, name, self._detail)
         return self._run(base, name, folder, build, kind="registry", network=True)
@@ -243,7 +242,7 @@ class ImageBuilder:
         name, _, tag = recipe.image.rpartition(":")
         with self._engine.errors("tag", recipe.image):
             self._engine.api.tag(image, name, tag)
-        found = find_image(self._engine, recipe.image)
+        found = self._engine.find_image(recipe.image)
         assert found is not None  # noqa: S101 - it has just been named
         if before is not None and before["Id"] != found["Id"]:
             self._remove_unnamed(before["Id"])
@@ -270,7 +269,7 @@ class ImageBuilder:
     def _remove_unnamed(self, image: str) -> None:
         # Someone may have given it a name of their own.
         with contextlib.suppress(Exception):
-            found = find_image(self._engine, image)
+            found = self._engine.find_image(image)
             if found is not None and not found["RepoTags"]:
                 self._remove(image)
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 
 from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.gc.labels import MARK
 from llm_sandbox.backends.containers.images.stream import follow_build
-from llm_sandbox.backends.containers.upkeep.labels import MARK
 from llm_sandbox.const import VERSION
 from llm_sandbox.exceptions import ValidationError
 

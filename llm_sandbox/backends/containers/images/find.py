@@ -10,18 +10,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.images.build import ImageBuilder
 from llm_sandbox.backends.containers.images.dockerfile import Dockerfile
-from llm_sandbox.backends.containers.images.names import find_image
-from llm_sandbox.backends.containers.images.recipes import (
+from llm_sandbox.backends.containers.images.stream import pull
+from llm_sandbox.backends.options.container_options import ContainerOptions
+from llm_sandbox.backends.recipes import (
     get_recipe,
     image_name,
     recipe_name,
     recipe_names,
 )
-from llm_sandbox.backends.containers.images.stream import pull
 from llm_sandbox.exceptions import ImageNotFoundError
 from llm_sandbox.settings import get_settings
 
@@ -79,11 +78,11 @@ class Images:
             dockerfile = Dockerfile.find(options.dockerfile, is_kept=options.keep_template)
             return self._from_dockerfile(dockerfile, say)
         name = options.image or image_name(options.lang)
-        found = find_image(self._engine, name)
+        found = self._engine.find_image(name)
         if found is None:
             with _one_at_a_time(self._engine, name):
                 # Another session may have waited for the same.
-                found = find_image(self._engine, name) or self._fetch(name, options, say)
+                found = self._engine.find_image(name) or self._fetch(name, options, say)
         return _resolved(name, found)
 
     def _fetch(
@@ -112,23 +111,23 @@ class Images:
         else:
             say(f"pulling the image {name}")
             pull(self._engine, name, detail)
-        found = find_image(self._engine, name)
+        found = self._engine.find_image(name)
         if found is None:
             raise ImageNotFoundError(name, backend=self._engine.name, hint=by_hand)
         return found
 
     def _from_dockerfile(self, dockerfile: Dockerfile, say: Callable[[str], None]) -> ResolvedImage:
         name = dockerfile.image
-        found = find_image(self._engine, name)
+        found = self._engine.find_image(name)
         if found is not None:
             return _resolved(name, found)
         with _one_at_a_time(self._engine, name):
-            found = find_image(self._engine, name)
+            found = self._engine.find_image(name)
             if found is not None:
                 return _resolved(name, found)
             say(f"building an image from {dockerfile.path}")
             dockerfile.build(self._engine, _Seldom(say))
-            found = find_image(self._engine, name)
+            found = self._engine.find_image(name)
         if found is None:
             raise ImageNotFoundError(name, backend=self._engine.name)
         return _resolved(name, found, built=True)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.gc.labels import new_labels
 from llm_sandbox.backends.containers.images.child import Tail
-from llm_sandbox.backends.containers.upkeep.labels import new_labels
 from llm_sandbox.exceptions import BackendError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from llm_sandbox.backends.containers.images.child import run_child
-from llm_sandbox.backends.containers.images.recipes import Recipe
+from llm_sandbox.backends.recipes import Recipe
 
 __all__ = ["download_command", "fetch_wheels"]
 

@@ -1,0 +1,231 @@
+"""Saving a container as an image, from which others can be made that begin as it was.
+
+The working directory is a file system in memory, which an engine's own commit passes over. Its
+files are put into the image at a place of their own, and the supervisor of a container that is made
+from it copies them back.
+
+An image is a snapshot from the engine's last step on, which gives it its name and its labels at
+once. What a killed process leaves before that has no name, and a label that says whose it was.
+"""
+
+import io
+import re
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.gc.labels import (
+    OWNER,
+    STARTED,
+    current_owner,
+    new_labels,
+)
+from llm_sandbox.backends.containers.snapshot_images import (
+    BACKEND,
+    CREATED,
+    EXPIRES,
+    SAVING,
+    SNAPSHOT,
+)
+from llm_sandbox.exceptions import ValidationError
+
+__all__ = ["SAVED_SITE", "SAVED_WORKDIR", "SNAPSHOT", "commit_container"]
+
+SAVED_WORKDIR = "/var/lib/llm_sandbox/workdir"
+_IMAGE_NAME = re.compile(r"[a-z0-9][a-z0-9._/:-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?")
+_ENGINES_OWN = ("HOME", "HOSTNAME", "PATH", "TERM", "container")
+"""Variables that engines give to containers by themselves."""
+SAVED_SITE = "/var/lib/llm_sandbox/site"
+
+
+def commit_container(
+    engine: Engine,
+    container: str,
+    *,
+    image: str,
+    changed_root: bool,
+    workdir: bytes,
+    owner: tuple[int, int],
+    site: Path | None,
+    name: str,
+    backend: str,
+    created_at: float,
+    expires_at: float | None,
+) -> str:
+    """Save a container as an image.
+
+    Args:
+        engine: Where it is.
+        container: Its id.
+        image: Id of the image that it was made from.
+        changed_root: Whether more than the working directory may have changed in it.
+        workdir: The working directory as a tar archive, with one folder at its top.
+        owner: User and group that the files belong to.
+        site: Folder of this machine with the installed libraries; None without any.
+        name: Name, and tag, of the new image.
+        backend: Name of the backend that the sandbox is in.
+        created_at: When it is saved, in seconds since 1970.
+        expires_at: When it expires, likewise; None for never.
+
+    Returns:
+        The new image's id.
+
+    Raises:
+        BackendError: The engine refused.
+        ContainerGoneError: The container has ended.
+        ValidationError: An image cannot have the name.
+    """
+    if not _IMAGE_NAME.fullmatch(name):
+        raise ValidationError(
+            f"{name!r} is no name of an image: lower-case letters, digits and . _ - / and then, "
+            "after a colon, a tag",
+            parameter="name",
+            hint="name='team/data:1'",
+        )
+    repository, _, tag = name.rpartition(":")
+    if not repository or "/" in tag:
+        repository, tag = name, "latest"
+    with engine.errors("inspect", image):
+        config: Mapping[str, Any] = engine.client.images.get(image).attrs["Config"] or {}
+    base = image
+    if changed_root:
+        step = _changes(config, {SAVING: str(current_owner())})
+        with engine.errors("commit", container):
+            given = engine.api.inspect_container(container)["Config"].get("Env") or ()
+            step += _without_variables(given, config.get("Env") or ())
+            base = str(engine.api.commit(container, changes=step)["Id"])
+    changes = _changes(
+        config,
+        {
+            SNAPSHOT: "workdir site" if site is not None else "workdir",
+            BACKEND: backend,
+            CREATED: repr(created_at),
+            EXPIRES: "" if expires_at is None else repr(expires_at),
+            SAVING: "",
+        },
+    )
+    with engine.errors("create", base):
+        # With an owner, so that it is removed if this process is killed; the image has none.
+        labels = {**new_labels(), SAVING: str(current_owner())}
+        made = engine.api.create_container(base, ["true"], labels=labels)
+    filler = str(made["Id"])
+    try:
+        with engine.errors("copy", filler):
+            for archive in _archives(workdir, owner, site):
+                engine.api.put_archive(filler, "/", archive)
+        with engine.errors("commit", filler):
+            saved = engine.api.commit(filler, repository, tag, changes=changes)
+        # Podman answers without the prefix, and takes such words for a name.
+        return "sha256:" + str(saved["Id"]).removeprefix("sha256:")
+    finally:
+        with engine.errors("remove", filler):
+            engine.api.remove_container(filler, v=True, force=True)
+
+
+def _changes(config: Mapping[str, Any], own: Mapping[str, str]) -> list[str]:
+    """Dockerfile lines that give the new image the old one's settings, and none of a session's."""
+    lines = [
+        f"CMD {_words(config.get('Cmd'))}",
+        f"ENTRYPOINT {_words(config.get('Entrypoint'))}",
+        f"USER {config.get('User') or '0'}",
+        f"WORKDIR {config.get('WorkingDir') or '/'}",
+    ]
+    # A commit takes over the labels of its container, and a label cannot be taken away.
+    labels = {**new_labels(), OWNER: "", STARTED: "", **own}
+    return [*lines, *(f'LABEL {label}="{value}"' for label, value in labels.items())]
+
+
+def _without_variables(given: Sequence[str], image: Sequence[str]) -> list[str]:
+    """Lines that give the image's values to variables of a container, and none to its own.
+
+    A commit takes them over as well, and they may be secrets.
+    """
+    before = dict(line.partition("=")[::2] for line in image)
+    now = dict(line.partition("=")[::2] for line in given)
+    changed = [
+        name
+        for name, value in now.items()
+        if before.get(name) != value and not (name in _ENGINES_OWN and name not in before)
+    ]
+    return [f"ENV {name}={_quoted(before.get(name, ''))}" for name in changed]
+
+
+def _quoted(value: str) -> str:
+    escaped = "".join(f"\\{one}" if one in '"\\$' else one for one in value)
+    return f'"{escaped}"'
+
+
+def _words(words: Sequence[str] | None) -> str:
+    import json
+
+    return json.dumps(list(words or ()))
+
+
+def _archives(workdir: bytes, owner: tuple[int, int], site: Path | None) -> Iterator[bytes]:
+    yield _moved(workdir, owner)
+    if site is not None:
+        yield _packed(site)
+
+
+def _moved(archive: bytes, owner: tuple[int, int]) -> bytes:
+    """The same files below the place where they are saved, with an owner that can read them.
+
+    Raises:
+        ValidationError: The archive is not one of ours.
+    """
+    moved = io.BytesIO()
+    prefix = SAVED_WORKDIR.lstrip("/")
+    # trust: written inside. It is neither unpacked here nor followed; what it holds goes into an
+    # image, as regular files, folders and links only, and never above the place.
+    try:
+        with (
+            tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as source,
+            tarfile.open(fileobj=moved, mode="w") as target,
+        ):
+            for folder in _parents(f"{prefix}/"):
+                target.addfile(folder)
+            for member in source:
+                _, _, inside = member.name.partition("/")
+                if not (member.isreg() or member.isdir() or member.issym()):
+                    continue
+                if ".." in inside.split("/"):
+                    continue
+                member.name = f"{prefix}/{inside}".rstrip("/")
+                if not inside:
+                    # The place is not the working directory, whose permissions stay its own.
+                    member.mode = 0o755
+                member.uid, member.gid = owner
+                member.uname = member.gname = ""
+                member.pax_headers = {}
+                target.addfile(member, source.extractfile(member) if member.isreg() else None)
+    except tarfile.TarError as error:
+        raise ValidationError(
+            f"the working directory could not be read: {error}", parameter="workdir"
+        ) from None
+    return moved.getvalue()
+
+
+def _packed(site: Path) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for folder in _parents(f"{SAVED_SITE.lstrip('/')}/"):
+            archive.addfile(folder)
+        archive.add(site, SAVED_SITE.lstrip("/"), filter=_roots)
+    return packed.getvalue()
+
+
+def _parents(path: str) -> Iterator[tarfile.TarInfo]:
+    parts = path.strip("/").split("/")[:-1]
+    for end in range(1, len(parts) + 1):
+        folder = tarfile.TarInfo("/".join(parts[:end]))
+        folder.type = tarfile.DIRTYPE
+        folder.mode = 0o755
+        yield folder
+
+
+def _roots(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    return member

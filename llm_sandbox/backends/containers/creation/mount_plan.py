@@ -1,0 +1,169 @@
+"""What of this computer one container is given, and as whom its code works on that.
+
+Code runs as a user that owns nothing outside. So that it has the rights of a folder's owner there,
+and leaves nothing behind that is somebody else's, root maps the owner of each mount
+(`hardening.idmap`); for anybody else the code runs as that owner, where that is not root.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any, Final
+
+from llm_sandbox.backends.base import MachineSpec
+from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.hardening.idmap import MappedFolder, attach_to, obstacle
+from llm_sandbox.backends.mounts import HostMount, find_mounts, sizes
+from llm_sandbox.backends.options.mount_points import MountPoint
+from llm_sandbox.exceptions import BackendError, UnsupportedError
+from llm_sandbox.guest.names import USER_ID
+
+__all__ = ["MountPlan"]
+
+_OTHER_USERS: Final = ("name=rootless", "name=userns")
+_HINT: Final = "use the bubblewrap backend, which works as whoever owns the folder"
+
+
+class MountPlan:
+    """The mounts of one container.
+
+    Args:
+        spec: The machine.
+        engine: Its engine; only asked when there is something of this computer to mount.
+        given: The caller's runtime configs.
+
+    Raises:
+        SecurityError: A mount would give away what nobody should.
+        UnsupportedError: The engine cannot see this computer's folders, or code could not use one.
+        ValidationError: There is nothing at a path.
+    """
+
+    def __init__(self, spec: MachineSpec, engine: Engine, given: Mapping[str, Any]) -> None:
+        self._engine = engine
+        self._given = given
+        self.host_mounts = find_mounts(spec.mounts)
+        """Those that are folders or files of this computer."""
+        self.sizes = sizes(spec.mounts)
+        """Path inside to bytes of those that are memory."""
+        self.user: str | None = None
+        """Who code has to run as; None for whom it runs as anyway."""
+        self._mapped: list[HostMount] = []
+        if self.host_mounts:
+            self._settle()
+
+    def _settle(self) -> None:
+        engine = self._engine
+        if not engine.is_local:
+            raise UnsupportedError(
+                f"a mount of {self.host_mounts[0].source}",
+                engine.name,
+                "the engine may run on another machine, where that is something else",
+                hint="bring files with sandbox.files.upload",
+            )
+        owners: dict[tuple[int, int], HostMount] = {}
+        for one in self.host_mounts:
+            if "user" in self._given:
+                if self._can_map(one):
+                    self._mapped.append(one)
+            elif self._other_users:
+                if not one.is_open_to_all:
+                    raise self._refusal(one, "its user ids are not those of this machine")
+            elif self._can_map(one):
+                self._mapped.append(one)
+            elif one.owner[0] != 0:
+                owners[one.owner] = one
+            elif not one.is_open_to_all:
+                raise self._refusal(one, "it belongs to root, as whom no code runs")
+        if len(owners) > 1:
+            first, second, *_ = owners.values()
+            raise self._refusal(
+                second, f"it belongs to another user than {first.source}, and code runs as one"
+            )
+        for user, group in owners:
+            self.user = f"{user}:{group}"
+
+    @property
+    def _other_users(self) -> bool:
+        facts = self._engine.facts
+        options = [str(option) for option in facts.get("SecurityOptions") or ()]
+        return bool(facts.get("Rootless")) or any(
+            name in option for option in options for name in _OTHER_USERS
+        )
+
+    def _can_map(self, one: HostMount) -> bool:
+        if os.geteuid() != 0 or self._other_users or self._seen() is None:
+            return False
+        # Another runtime may have a kernel of its own, to which a mount from outside is nothing.
+        runtime = self._given.get("runtime") or self._engine.facts.get("DefaultRuntime")
+        return runtime in (None, "", "runc", "crun") and obstacle(one.source) is None
+
+    def _seen(self) -> tuple[int, int] | None:
+        user, _, group = str(self._given.get("user", f"{USER_ID}:{USER_ID}")).partition(":")
+        group = group or user
+        return (int(user), int(group)) if user.isdecimal() and group.isdecimal() else None
+
+    def _refusal(self, one: HostMount, why: str) -> UnsupportedError:
+        what = "read" if one.read_only else "written"
+        return UnsupportedError(
+            f"a mount of {one.source}",
+            self._engine.name,
+            f"{why}, and it cannot be {what} by everybody",
+            hint=_HINT,
+        )
+
+    @property
+    def mount_points(self) -> list[MountPoint]:
+        """What they are for those who reckon with the caller's mounts."""
+        return [
+            MountPoint("mounts", one.target, one.source, one.read_only) for one in self.host_mounts
+        ]
+
+    @property
+    def mounts(self) -> list[dict[str, Any]]:
+        """What the engine is told; unlike ``volumes``, this makes no folder that is missing."""
+        return [
+            {
+                "Type": "bind",
+                "Source": one.source,
+                "Target": one.target,
+                "ReadOnly": one.read_only,
+                "BindOptions": {"Propagation": "rprivate"},
+            }
+            for one in self.host_mounts
+        ]
+
+    def map_owners(self, container: str) -> None:
+        """Have the owners of the mounts of a container be its user; before any code runs in it.
+
+        Args:
+            container: Its id.
+
+        Raises:
+            BackendError: It could not be done.
+        """
+        seen = self._seen()
+        if not self._mapped or seen is None:
+            return
+        folders = [one.mapped(one.target, seen) for one in self._mapped]
+        reason = _attach(self._engine, container, folders)
+        if reason is not None:
+            raise BackendError(
+                f"the owners of mounts could not be mapped: {reason}",
+                op="create",
+                backend=self._engine.name,
+                hint=_HINT,
+            )
+
+
+def _attach(engine: Engine, container: str, folders: list[MappedFolder]) -> str | None:
+    with engine.errors("inspect", container):
+        process = int(engine.api.inspect_container(container)["State"].get("Pid") or 0)
+    # A number means nothing on another computer, or in a container of its own: what stands for it
+    # there may be anything.
+    try:
+        with open(f"/proc/{process}/cgroup", encoding="utf-8") as file:
+            is_it = container in file.read()
+    except OSError:
+        is_it = False
+    if not is_it:
+        return "the engine's processes are not this machine's"
+    return attach_to(process, folders)

@@ -1,0 +1,118 @@
+"""A package manager's programs, heard and ended in time, wherever they run."""
+
+import contextlib
+import os
+import re
+import selectors
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from llm_sandbox.exceptions import LibraryInstallationError, SandboxTimeoutError
+from llm_sandbox.host.terminal import strip_controls
+from llm_sandbox.limits import Deadline
+
+__all__ = ["LARGEST_LAYER", "Started", "ToolRun"]
+
+LARGEST_LAYER = 8 << 30
+"""Bytes."""
+
+_KEPT_OUTPUT = 64 << 10
+_LOGIN = re.compile(r"(?<=://)[^/\s@]{1,500}@")
+
+
+@dataclass(frozen=True)
+class Started:
+    """A program that runs."""
+
+    streams: tuple[int, int]
+    stop: Callable[[], object]
+    wait: Callable[[], int]
+
+
+class ToolRun:
+    """Runs programs of one installation, one after the other.
+
+    Args:
+        staging: The folder of this machine that they write to.
+        specs: What is installed.
+        deadline: Until when.
+    """
+
+    def __init__(self, staging: Path, specs: Sequence[str], deadline: Deadline) -> None:
+        self._staging = staging
+        self._specs = specs
+        self._deadline = deadline
+
+    def run(self, start: Callable[[float | None], Started]) -> tuple[int, str]:
+        """Run a program to its end.
+
+        Args:
+            start: Starts it, to be ended after so many seconds.
+
+        Returns:
+            Its exit status, and the end of what it wrote.
+
+        Raises:
+            LibraryInstallationError: It took too much of the disk.
+            SandboxTimeoutError: The deadline passed.
+        """
+        self._check_deadline()
+        started = start(self._deadline.remaining())
+        try:
+            output = self._drain(started)
+        except BaseException:
+            started.stop()
+            started.wait()
+            raise
+        code = started.wait()
+        self._check_deadline()
+        return code, output
+
+    def _check_deadline(self) -> None:
+        if self._deadline.expired:
+            raise SandboxTimeoutError(
+                f"installing {', '.join(self._specs)} took longer than allowed", op="install"
+            )
+
+    def _drain(self, started: Started) -> str:
+        kept = bytearray()
+        next_look = time.monotonic() + 1.0
+        with contextlib.ExitStack() as stack:
+            selector = stack.enter_context(selectors.DefaultSelector())
+            for fd in started.streams:
+                stack.callback(os.close, fd)
+                selector.register(fd, selectors.EVENT_READ)
+            while selector.get_map():
+                left = self._deadline.remaining()
+                for key, _ in selector.select(1.0 if left is None else min(1.0, left)):
+                    data = os.read(key.fd, 1 << 16)
+                    if not data:
+                        selector.unregister(key.fd)
+                    kept += data
+                    del kept[:-_KEPT_OUTPUT]
+                self._check_deadline()
+                if time.monotonic() >= next_look:
+                    self._check_size()
+                    next_look = time.monotonic() + 1.0
+        # trust: what is printed has names and words of packages in it; addresses may have logins.
+        text = strip_controls(kept.decode("utf-8", "replace")).strip()
+        return _LOGIN.sub("***@", text)
+
+    def _check_size(self) -> None:
+        if sum(_file_sizes(self._staging)) > LARGEST_LAYER:
+            raise LibraryInstallationError(
+                f"{', '.join(self._specs)} could not be installed: "
+                f"it takes more than {LARGEST_LAYER >> 30} GiB",
+                packages=self._specs,
+                op="install",
+            )
+
+
+def _file_sizes(folder: Path) -> Iterator[int]:
+    with contextlib.suppress(OSError):  # files come and go
+        for _, _, names, fd in os.fwalk(folder):
+            for name in names:
+                with contextlib.suppress(OSError):
+                    yield os.stat(name, dir_fd=fd, follow_symlinks=False).st_blocks * 512

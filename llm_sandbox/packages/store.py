@@ -1,0 +1,299 @@
+"""Installed libraries as read-only folders that later sessions share, named by their content.
+
+Beside the folder of layers, which every sandbox sees, lies one that none sees:
+
+    layers/DIGEST/                 what `sys.path`, or another language's path, gets
+    layers-index/requests/KEY.json which layer answers a request
+    layers-index/locks/KEY         held while a request is being installed
+    layers-index/staging/KEY-*/    an installation in progress, or the rest of one that was killed
+
+A key stands for the requirements together with all that the package manager's answer depends on but
+the registry: the interpreter, the platform and what the environment has. So an answer is found
+without a package manager and without a network.
+"""
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from llm_sandbox.backends.base import Backend
+from llm_sandbox.backends.layers import LayerLocation
+from llm_sandbox.backends.python_environment import LAYERS_ROOT
+from llm_sandbox.exceptions import SandboxTimeoutError
+from llm_sandbox.host.terminal import announce
+from llm_sandbox.language_handlers.packages import Packages
+from llm_sandbox.limits import Deadline
+from llm_sandbox.packages.builders import Builder, builder_for
+from llm_sandbox.packages.pip import Progress
+from llm_sandbox.packages.seal import LAYER_FORMAT, seal
+from llm_sandbox.packages.targets import Environment, LanguageEnvironment, LayerEnvironment
+
+__all__ = ["Layer", "LayerStore", "open_language_store", "open_store"]
+
+_WAIT_S = 600.0
+_POLL_S = 0.05
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A folder of installed libraries."""
+
+    digest: str
+    """SHA-256 over its files, which is also its name."""
+    path: Path
+    """Where it is on the host."""
+    guest_path: str
+    """Where it is in a sandbox: for `sys.path`. Its programs are in the folder `bin` below."""
+    distributions: Mapping[str, str] = field(default_factory=dict)
+    """Version of each distribution in it; empty when the environment had everything already."""
+    shadows: tuple[str, ...] = ()
+    """Those that stand in for another version that the environment has."""
+
+
+class LayerStore:
+    """The layers on this machine. Safe to use from several threads and processes.
+
+    Args:
+        root: Their folder.
+        guest_root: Where sandboxes see it.
+        environment: What the layers are added to; default: the Python of this process.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        guest_root: str = LAYERS_ROOT,
+        environment: LayerEnvironment | None = None,
+    ) -> None:
+        self._root = root
+        self._guest_root = guest_root
+        self._environment: LayerEnvironment = environment or Environment()
+        index = root.with_name(f"{root.name}-index")
+        self._requests = index / "requests"
+        self._locks = index / "locks"
+        self._staging = index / "staging"
+
+    def find(self, specs: Sequence[str]) -> Layer | None:
+        """Return the layer that holds `specs`, None when they have not been installed yet.
+
+        Reads a few names from the disk; starts no process and uses no network.
+
+        Raises:
+            ValidationError: One is not a plain requirement.
+        """
+        return self._recall(self._key(self._environment.normalise(specs)))
+
+    def install(
+        self,
+        specs: Sequence[str],
+        *,
+        builder: Builder,
+        timeout_s: float | None = _WAIT_S,
+        progress: Progress | None = None,
+    ) -> Layer:
+        """Return the layer that holds `specs`, installing it when there is none.
+
+        Args:
+            specs: Requirements such as ``pandas[excel]>=2,<3``.
+            builder: What installs; not asked when another process did in the meantime.
+            timeout_s: Seconds that it may take, another's installation of the same included; 600.
+            progress: Called with a few words at each step; they go to stderr, too, where that is a
+                terminal.
+
+        Raises:
+            ValidationError: One is not a plain requirement; nothing was started.
+            LibraryInstallationError: It could not be done; the error has pip's own words.
+            SandboxTimeoutError: It took longer than `timeout_s`.
+        """
+        wanted = self._environment.normalise(specs)
+        key = self._key(wanted)
+        deadline = Deadline.after(timeout_s)
+        say = _announce(progress)
+        self._make_folders()
+        with self._locked(key, deadline, say):
+            layer = self._recall(key)
+            if layer is not None:
+                return layer
+            self._remove_leftovers(key)
+            staging = self._staging / f"{key}-{secrets.token_hex(4)}"
+            staging.mkdir(mode=0o700)
+            try:
+                builder.build(staging, wanted, deadline, say)
+                return self._keep(key, wanted, staging)
+            except SandboxTimeoutError as error:
+                error.timeout_duration = timeout_s
+                raise
+            finally:
+                shutil.rmtree(staging, ignore_errors=True)
+
+    # --- what is remembered
+
+    def _key(self, specs: Sequence[str]) -> str:
+        facts = [LAYER_FORMAT, list(specs), *self._environment.facts()]
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+    def _recall(self, key: str) -> Layer | None:
+        try:
+            record = json.loads((self._requests / f"{key}.json").read_bytes())
+            digest, found, shadows = record["digest"], record["distributions"], record["shadows"]
+            if not _DIGEST.fullmatch(digest) or not _are_strings([*found, *found.values()]):
+                return None
+            if not _are_strings(shadows) or not (self._root / digest).is_dir():
+                return None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return None
+        return self._layer(digest, found, shadows)
+
+    def _layer(
+        self, digest: str, distributions: Mapping[str, str], shadows: Iterable[str]
+    ) -> Layer:
+        inside = f"{self._guest_root}/{digest}"
+        return Layer(digest, self._root / digest, inside, dict(distributions), tuple(shadows))
+
+    def _remember(self, key: str, specs: Sequence[str], layer: Layer) -> None:
+        record = {
+            "requirements": list(specs),
+            "digest": layer.digest,
+            "distributions": dict(layer.distributions),
+            "shadows": list(layer.shadows),
+        }
+        draft = self._requests / f"{key}.{secrets.token_hex(4)}"
+        draft.write_text(json.dumps(record, indent=1), encoding="utf-8")
+        draft.replace(self._requests / f"{key}.json")
+
+    # --- installing
+
+    def _make_folders(self) -> None:
+        self._root.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(PermissionError):
+            self._root.chmod(0o755)  # sandboxes of root run as another user
+        for folder in (self._requests, self._locks, self._staging):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    @contextlib.contextmanager
+    def _locked(self, key: str, deadline: Deadline, say: Progress) -> Iterator[None]:
+        fd = os.open(self._locks / key, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            told = False
+            while not _try_lock(fd):
+                if deadline.expired:
+                    raise SandboxTimeoutError(
+                        "another process is still installing the same libraries", op="install"
+                    )
+                if not told:
+                    say("waiting for another installation of the same libraries")
+                    told = True
+                time.sleep(_POLL_S)
+            yield
+        finally:
+            os.close(fd)
+
+    def _remove_leftovers(self, held: str) -> None:
+        for entry in os.scandir(self._staging):
+            key = entry.name.partition("-")[0]
+            with contextlib.ExitStack() as stack:
+                if key != held:
+                    try:
+                        fd = os.open(self._locks / key, os.O_RDWR | os.O_CLOEXEC)
+                    except OSError:
+                        continue
+                    stack.callback(os.close, fd)
+                    if not _try_lock(fd):
+                        continue
+                shutil.rmtree(entry.path, ignore_errors=True)
+
+    def _keep(self, key: str, specs: Sequence[str], staging: Path) -> Layer:
+        built = staging / "site"
+        built.mkdir(exist_ok=True)
+        digest = seal(built, self._environment.stamp(), self._environment.caches)
+        found = self._environment.find(built)
+        base = self._environment.distributions()
+        shadows = sorted(name for name in found if base.get(name, found[name]) != found[name])
+        try:
+            built.rename(self._root / digest)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+            # Other requirements led to the same files.
+        layer = self._layer(digest, found, shadows)
+        self._remember(key, specs, layer)
+        return layer
+
+
+def open_language_store(
+    packages: Packages, backend: Backend, place: LayerLocation
+) -> tuple[LayerStore, Builder]:
+    """Return the store of layers for a language beside Python, and what builds them.
+
+    Args:
+        packages: The language's package manager.
+        backend: The machine's.
+        place: Where the machine finds layers.
+    """
+    from llm_sandbox.packages.language_builder import LanguageBuilder
+    from llm_sandbox.settings import get_settings
+
+    image = place.image.image if place.image is not None else ""
+    environment = LanguageEnvironment(packages, backend.search_path, image)
+    root = get_settings().cache_dir / "layers"
+    store = LayerStore(root, guest_root=place.guest_root, environment=environment)
+    return store, LanguageBuilder(packages, backend, place)
+
+
+def open_store(backend: Backend, place: LayerLocation | None = None) -> tuple[LayerStore, Builder]:
+    """Return the store of layers for the Python of a machine, and what builds them.
+
+    Args:
+        backend: The machine's.
+        place: Where the machine finds layers; None for this machine's own folder of them.
+
+    Raises:
+        UnsupportedError: Its sandboxes do not use layers.
+    """
+    from llm_sandbox.settings import get_settings
+
+    root = get_settings().cache_dir / "layers"
+    if place is None or place.image is None:
+        builder = builder_for(backend)
+        guest_root = LAYERS_ROOT if place is None else place.guest_root
+        return LayerStore(root, guest_root=guest_root), builder
+    from llm_sandbox.packages.image_python import ImageBuilder, ImagePython
+
+    target = ImagePython(place.image, root.with_name(f"{root.name}-index") / "images").target()
+    environment = Environment(target, place.image.image)
+    builder = ImageBuilder(place.image, target)
+    return LayerStore(root, guest_root=place.guest_root, environment=environment), builder
+
+
+def _try_lock(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _are_strings(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+def _announce(progress: Progress | None) -> Progress:
+    def say(words: str) -> None:
+        if progress is not None:
+            progress(words)
+        announce(words)
+
+    return say

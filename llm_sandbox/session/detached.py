@@ -1,0 +1,180 @@
+"""Sessions that are kept: made so that others find them, and found again."""
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+from llm_sandbox.backends.base import Backend, MachineSpec
+from llm_sandbox.backends.registry import get_backend
+from llm_sandbox.exceptions import NameInUseError, UnsupportedError, ValidationError
+from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
+from llm_sandbox.limits import validate_timeout
+from llm_sandbox.sandbox.detached.codec import decode, encode
+from llm_sandbox.sandbox.detached.machine import DetachedMachine
+from llm_sandbox.sandbox.detached.record import ID, OnExit, check_name
+from llm_sandbox.sandbox.detached.registry import find, find_by_name
+from llm_sandbox.sandbox.detached.request import DetachedSession
+from llm_sandbox.sandbox.detached.start import attach, make
+from llm_sandbox.sandbox.detached.state_dir import StateDir
+from llm_sandbox.secrets.plan import plan_secrets
+from llm_sandbox.session.config import SessionConfig
+from llm_sandbox.session.session import BaseSession
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from llm_sandbox.backends.containers.backend import ContainerBackend
+    from llm_sandbox.telemetry import RunObserver
+
+__all__ = ["DetachOptions", "find_session", "keeping"]
+
+_NAMESPACE = "default"
+
+
+@dataclass(frozen=True)
+class DetachOptions:
+    """How a session is kept.
+
+    Attributes:
+        name: How it is found; None for its id alone.
+        on_exit: Whether it ends with the process that makes it.
+        idle_timeout: Seconds without use after which it ends; None for no limit.
+        found: Its machine, where it is there already.
+    """
+
+    name: str | None = None
+    on_exit: OnExit = "destroy"
+    idle_timeout: float | None = None
+    found: DetachedMachine | None = None
+
+    @property
+    def lets_go(self) -> bool:
+        """Whether the end of a with block leaves the session alone."""
+        return self.found is not None or self.on_exit == "keep"
+
+    def machine(
+        self, backend: Backend, spec: MachineSpec, config: SessionConfig
+    ) -> DetachedMachine:
+        """Return the machine; one that is not there yet is made by a daemon.
+
+        Raises:
+            NameInUseError: Another one has the name.
+            UnsupportedError: The backend object, or an option, cannot be given to another process.
+        """
+        if self.found is not None:
+            return self.found
+        try:
+            return make(
+                backend,
+                replace(spec, timeout_s=config.session_timeout),
+                command=(),
+                env=config.env,
+                secrets=plan_secrets(config.secrets),
+                name=self.name,
+                namespace=_NAMESPACE,
+                tags={},
+                on_exit=self.on_exit,
+                idle_timeout=self.idle_timeout,
+                network=config.network,
+                ports=(),
+                session=DetachedSession(str(config.lang), _words(config)),
+            )
+        except NameInUseError as error:
+            error.hint = f"go on with that one, attach_session({self.name!r}), or give another name"
+            raise
+
+
+def keeping(name: str | None, on_exit: OnExit, idle_timeout: float | None) -> DetachOptions | None:
+    """Return how a session is kept by these arguments; None where it lives in this process.
+
+    Raises:
+        ValidationError: One is not acceptable.
+    """
+    if on_exit not in ("destroy", "keep"):
+        raise ValidationError(
+            f"on_exit is 'destroy' or 'keep', not {on_exit!r:.80}", parameter="on_exit"
+        )
+    idle_timeout = validate_timeout(idle_timeout, "idle_timeout")
+    if name is None and on_exit == "destroy" and idle_timeout is None:
+        return None
+    return DetachOptions(None if name is None else check_name(name, "name"), on_exit, idle_timeout)
+
+
+def _words(config: SessionConfig) -> str:
+    from llm_sandbox.security import SecurityPolicy
+
+    policy = config.security_policy
+    if policy is not None and type(policy) is not SecurityPolicy:
+        raise UnsupportedError(
+            f"a security policy of type {type(policy).__name__}",
+            reason="a kept session's policy is handed to other processes, as plain data",
+            hint="give a SecurityPolicy",
+        )
+    return json.dumps(
+        {
+            # Observers belong to a process; the policy is no dataclass.
+            "config": encode(replace(config, security_policy=None, observers=())),
+            "policy": None if policy is None else policy.model_dump_json(),
+        }
+    )
+
+
+def _config(words: str) -> SessionConfig:
+    found = json.loads(words)
+    config: SessionConfig = decode(found["config"])
+    if found["policy"] is None:
+        return config
+    from llm_sandbox.security import SecurityPolicy
+
+    policy = SecurityPolicy.model_validate_json(found["policy"])
+    return replace(config, security_policy=policy)
+
+
+def find_session(
+    name_or_id: str, *, observers: "Sequence[RunObserver]" = (), verbose: bool = False
+) -> BaseSession:
+    """Return a session that is kept, open; see `llm_sandbox.attach_session`."""
+    with StateDir() as place:
+        if ID.fullmatch(str(name_or_id)):
+            record = find(place, name_or_id)
+        else:
+            check_name(name_or_id, "name_or_id")
+            record = find_by_name(place, name_or_id, _NAMESPACE)
+        machine = attach(place, record)
+    machine.lets_go = True
+    try:
+        kept = machine.info.session
+        if kept is None:
+            raise ValidationError(
+                f"{name_or_id!r} is a sandbox without a session",
+                parameter="name_or_id",
+                hint=f"Sandbox.attach({record.id!r}) attaches to it",
+            )
+        config = replace(
+            _config(kept.words),
+            limits=machine.spec.limits,  # which may have changed since
+            observers=observers,
+            verbose=verbose,
+        )
+        session = BaseSession(
+            config,
+            _backend(machine),
+            f"the session {name_or_id} lives there",
+            LanguageHandlerFactory.create_handler(config.lang),
+            DetachOptions(machine.name, found=machine),
+        )
+        session.open()
+    except BaseException:
+        machine.let_go()
+        raise
+    return session
+
+
+def _backend(machine: DetachedMachine) -> Backend:
+    backend = get_backend(machine.isolation.backend)
+    options = machine.info.options
+    if options is None:
+        return backend
+    from llm_sandbox.backends.containers.configured import bind
+
+    return bind(cast("ContainerBackend", backend), options)

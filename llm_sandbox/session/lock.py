@@ -1,0 +1,146 @@
+"""Whose turn it is with a session: one thread's at a time, the others' in the order they came."""
+
+import os
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Literal
+
+from llm_sandbox.exceptions import SessionBusyError
+
+__all__ = ["Busy", "SessionLock"]
+
+Busy = Literal["wait", "raise"]
+
+_MOST = 32
+"""Threads that wait for one session at most."""
+
+
+class _Ticket:
+    """One thread's place in the line."""
+
+    def __init__(self) -> None:
+        self.thread = threading.get_ident()
+        self.called = threading.Event()
+
+
+_held: ContextVar[tuple[_Ticket, ...]] = ContextVar("llm_sandbox_session_locks", default=())
+"""The turns of this thread, and of what has called it: a callback's coroutine is in another."""
+
+
+class SessionLock:
+    """The line before one session. Safe between threads.
+
+    Args:
+        busy: What a thread does that is not alone: ``wait``, or ``raise``.
+    """
+
+    def __init__(self, busy: Busy) -> None:
+        self._busy = busy
+        self._begin()
+
+    def _begin(self) -> None:
+        self._owner = os.getpid()
+        self._lock = threading.Lock()
+        self._holder: _Ticket | None = None
+        self._waiting: deque[_Ticket] = deque()
+
+    @contextmanager
+    def hold(
+        self, patience_s: float | None = None, *, busy: Busy | None = None, first: bool = False
+    ) -> Iterator[None]:
+        """Have the session for a with block.
+
+        Args:
+            patience_s: Seconds to wait for it; None for no limit.
+            busy: What to do when another thread has it; None for what the session was made with.
+            first: Wait before all others, however many there are.
+
+        Raises:
+            SessionBusyError: Another thread has it, and this one does not wait, has waited long
+                enough, or is what that one waits for; or 32 wait already.
+        """
+        ticket = self._join(busy or self._busy, first=first)
+        try:
+            if not ticket.called.wait(patience_s) and self._withdraw(ticket):
+                raise SessionBusyError(
+                    f"another thread's code still runs in this session after {patience_s:g} s",
+                    hint="nothing was run: try again, or use a session for each thread",
+                )
+            if ticket is not self._holder:
+                raise SessionBusyError("nobody waits for this call any more; nothing was run")
+            token = _held.set((*_held.get(), ticket))
+            try:
+                yield
+            finally:
+                _held.reset(token)
+        finally:
+            self._leave(ticket)
+
+    def is_held_by_caller(self) -> bool:
+        """Whether this thread has the turn, or was led here by a callback of what has it."""
+        return self._holder is not None and self._holder in _held.get()
+
+    def cancel_wait(self, thread: int) -> bool:
+        """Let a thread wait no more; it gets `SessionBusyError`.
+
+        Returns:
+            Whether it waited.
+        """
+        with self._lock:
+            for ticket in self._waiting:
+                if ticket.thread == thread:
+                    self._waiting.remove(ticket)
+                    ticket.called.set()
+                    return True
+        return False
+
+    def _join(self, busy: Busy, *, first: bool) -> _Ticket:
+        if self._owner != os.getpid():
+            # A fork has none of the threads that had their turn, or were in the line.
+            self._begin()
+        ticket = _Ticket()
+        with self._lock:
+            if self._holder is None:
+                self._holder = ticket
+                ticket.called.set()
+                return ticket
+            if self.is_held_by_caller():
+                raise SessionBusyError(
+                    "code runs in this session, and that run waits for this call",
+                    hint="a callback of run() cannot use its session; do so after the run",
+                )
+            if busy == "raise":
+                raise SessionBusyError(
+                    "another thread is running code in this session",
+                    hint="use a session for each thread, or busy='wait'",
+                )
+            if first:
+                self._waiting.appendleft(ticket)
+            elif len(self._waiting) < _MOST:
+                self._waiting.append(ticket)
+            else:
+                raise SessionBusyError(
+                    f"{_MOST} threads wait for this session already",
+                    hint="use a session for each thread",
+                )
+        return ticket
+
+    def _withdraw(self, ticket: _Ticket) -> bool:
+        """Leave the line; False if the turn has come in the meantime."""
+        with self._lock:
+            if ticket in self._waiting:
+                self._waiting.remove(ticket)
+                return True
+        return False
+
+    def _leave(self, ticket: _Ticket) -> None:
+        with self._lock:
+            if ticket in self._waiting:
+                self._waiting.remove(ticket)
+            if ticket is self._holder:
+                self._holder = self._waiting.popleft() if self._waiting else None
+                if self._holder is not None:
+                    self._holder.called.set()
