@@ -69,7 +69,9 @@ def _parse(names: list[str]) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="few rounds: about a minute")
     parser.add_argument("--only", action="append", choices=names, help="one race; may be repeated")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write every sample")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/benchmarks.md")
+    parser.add_argument(
+        "--write", action="store_true", help="write the table into docs/benchmarks.md"
+    )
     parser.add_argument(
         "--seed", type=int, default=random.randrange(10**6), help="order of the lanes"
     )

@@ -90,7 +90,9 @@ def _parse() -> argparse.Namespace:
     parser.add_argument(
         "--endings", action="store_true", help="also with an exception, a timeout and a kill after"
     )
-    parser.add_argument("--write", action="store_true", help="write the tables into docs/chart-accuracy.md")
+    parser.add_argument(
+        "--write", action="store_true", help="write the tables into docs/chart-accuracy.md"
+    )
     parser.add_argument("--corpus", type=Path, default=CORPUS, help="another folder of cases")
     arguments = parser.parse_args()
     if arguments.write and arguments.library:
