@@ -25,7 +25,7 @@ from llm_sandbox.sandbox import Sandbox
 if TYPE_CHECKING:
     from llm_sandbox.backends.containers.engine import Engine
     from llm_sandbox.backends.containers.gc.collector import Decision
-    from llm_sandbox.backends.containers.gc.inventory import Resource
+    from llm_sandbox.backends.inventory import Resource
     from llm_sandbox.sandbox.detached.record import Record
 
 __all__ = ["clean_up", "end_sandboxes", "list_sandboxes"]

@@ -314,6 +314,4 @@ def _choose(backend: str | Backend | None, image: str | Snapshot | None) -> Back
         logger.debug("backend %s: %s", chosen.name, reason)
     if image is None or (isinstance(image, Snapshot) and image.is_file):
         return chosen
-    from llm_sandbox.backends.containers.configured import bind_image
-
-    return bind_image(chosen, image)
+    return chosen.with_image(image)

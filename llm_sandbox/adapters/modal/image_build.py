@@ -34,7 +34,7 @@ from llm_sandbox.backends.containers.commit import SAVED_WORKDIR, SNAPSHOT
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.gc.labels import MARK
 from llm_sandbox.backends.containers.images.child import run_child
-from llm_sandbox.backends.containers.images.find import Images
+from llm_sandbox.backends.containers.images.store import Images
 from llm_sandbox.backends.containers.images.stream import follow_build
 from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.recipes import get_recipe, image_name
