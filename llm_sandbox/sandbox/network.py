@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from llm_sandbox.backends import base
 from llm_sandbox.backends.base import Control, Isolation, Machine
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
-from llm_sandbox.host.places import system_name
+from llm_sandbox.host.paths import system_name
 from llm_sandbox.network import Network, NetworkEvent, NetworkRules, rules_of
 from llm_sandbox.sandbox.delivery import deliver_certificates
 from llm_sandbox.sandbox.tls_tunnel import TlsPort

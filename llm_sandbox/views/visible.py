@@ -12,14 +12,14 @@ from llm_sandbox.results.outputs import (
     UpdateOutput,
 )
 
-__all__ = ["Shown", "Shows", "displays", "plain_text", "shown_outputs"]
+__all__ = ["BundleOutput", "VisibleOutput", "displays", "plain_text", "visible_outputs"]
 
-Shows = DisplayOutput | ResultOutput | UpdateOutput
+BundleOutput = DisplayOutput | ResultOutput | UpdateOutput
 """Outputs that hold a MIME bundle."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class VisibleOutput:
     """One output as it stands at the end of the run."""
 
     index: int
@@ -30,7 +30,7 @@ class Shown:
     """For a stream, where its text begins in the whole stream, in characters."""
 
 
-def shown_outputs(outputs: Sequence[Output]) -> tuple[Shown, ...]:
+def visible_outputs(outputs: Sequence[Output]) -> tuple[VisibleOutput, ...]:
     """Return what is to be seen, in order.
 
     A display is seen where it was first shown, with what its last update says. What came before a
@@ -50,7 +50,7 @@ class _Screen:
     """Outputs in order, with those of a handle found by it."""
 
     def __init__(self) -> None:
-        self.items: list[Shown | None] = []
+        self.items: list[VisibleOutput | None] = []
         self._places: dict[str, list[int]] = {}
         self._lengths = {"stdout": 0, "stderr": 0}
         self._clears = False
@@ -64,25 +64,25 @@ class _Screen:
         if self._clears:
             self._clear()
         if isinstance(output, StreamOutput):
-            self.items.append(Shown(index, output, self._lengths[output.name]))
+            self.items.append(VisibleOutput(index, output, self._lengths[output.name]))
             self._lengths[output.name] += len(output.text)
         elif isinstance(output, UpdateOutput):
             self._update(index, output)
         else:
             if isinstance(output, DisplayOutput) and output.display_id is not None:
                 self._places.setdefault(output.display_id, []).append(len(self.items))
-            self.items.append(Shown(index, output))
+            self.items.append(VisibleOutput(index, output))
 
     def _update(self, index: int, output: UpdateOutput) -> None:
         places = self._places.get(output.display_id)
         if places is None:
             self._places[output.display_id] = [len(self.items)]
-            self.items.append(Shown(index, output))
+            self.items.append(VisibleOutput(index, output))
             return
         for place in places:
             item = self.items[place]
             if item is not None:
-                self.items[place] = Shown(index, _updated(item.output, output))
+                self.items[place] = VisibleOutput(index, _updated(item.output, output))
 
     def _clear(self) -> None:
         self._clears = False
@@ -105,8 +105,8 @@ def plain_text(data: Mapping[str, object]) -> str | None:
     return None
 
 
-def displays(items: Sequence[Shown]) -> Iterator[tuple[Shown, Shows]]:
+def displays(items: Sequence[VisibleOutput]) -> Iterator[tuple[VisibleOutput, BundleOutput]]:
     """Those that hold a bundle."""
     for item in items:
-        if isinstance(item.output, Shows):
+        if isinstance(item.output, BundleOutput):
             yield item, item.output

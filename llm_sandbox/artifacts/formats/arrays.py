@@ -4,7 +4,7 @@ import re
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
 from llm_sandbox.artifacts.formats.fields import big, little
-from llm_sandbox.artifacts.formats.findings import (
+from llm_sandbox.artifacts.formats.messages import (
     cut_short,
     joined,
     missing,

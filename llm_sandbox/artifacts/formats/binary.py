@@ -2,7 +2,7 @@
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
 from llm_sandbox.artifacts.formats.fields import little, number
-from llm_sandbox.artifacts.formats.findings import cut_short, missing
+from llm_sandbox.artifacts.formats.messages import cut_short, missing
 from llm_sandbox.artifacts.types import ArtifactType
 
 __all__ = ["DataKind", "ElfKind", "EmptyKind", "PickleKind"]

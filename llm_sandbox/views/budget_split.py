@@ -5,7 +5,7 @@ from typing import Protocol
 
 from llm_sandbox.views.budget import CHARACTERS_PER_TOKEN, TokenCounter
 
-__all__ = ["Section", "allot", "fit", "shares"]
+__all__ = ["Section", "fit", "shares", "split_budget"]
 
 _TRIES = 10
 _CLOSE_ENOUGH = 0.9
@@ -79,7 +79,7 @@ def shares(needs: Sequence[int], total: int) -> list[int]:
     return given
 
 
-def allot(sections: Sequence[Section], tokens: int, count: TokenCounter) -> list[str]:
+def split_budget(sections: Sequence[Section], tokens: int, count: TokenCounter) -> list[str]:
     """Return the text of each section, all of them together within the budget.
 
     Every section gets its heading first, as long as there is room; what is left is shared, and what
