@@ -19,7 +19,7 @@ from llm_sandbox.exceptions import (
     ValidationError,
 )
 from llm_sandbox.kernel.background import BackgroundCallback
-from llm_sandbox.kernel.collector import OutputCallback
+from llm_sandbox.kernel.output_buffer import OutputCallback
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import Deadline, LimitOptions, Limits, validate_timeout
 from llm_sandbox.results.outputs import BackgroundOutput

@@ -7,7 +7,8 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from llm_sandbox.exceptions import (
     ContainerGoneError,
@@ -28,7 +29,10 @@ from llm_sandbox.exceptions import (
 from llm_sandbox.guest.bulk import Connection, Record, SenderFailed
 from llm_sandbox.host.guest_numbers import GuestErrno
 
-__all__ = ["FileService", "Line", "file_error"]
+if TYPE_CHECKING:
+    from llm_sandbox.sandbox.sandbox import Sandbox
+
+__all__ = ["DeadlineConnection", "DiskUsage", "FileService", "disk_usage", "file_error"]
 
 _Value = TypeVar("_Value")
 
@@ -49,7 +53,7 @@ _BY_ERRNO: dict[int, type[FileError]] = {
 }
 
 
-class Line(Connection):
+class DeadlineConnection(Connection):
     """A connection every wait of which ends at `deadline`, on the monotonic clock."""
 
     deadline: float = 0.0
@@ -95,7 +99,7 @@ class FileService:
         self._activity = activity
         self._lock = threading.Lock()
         self._owner = os.getpid()
-        self._line: Line | None = None
+        self._line: DeadlineConnection | None = None
         self._started = 0
 
     @property
@@ -109,7 +113,7 @@ class FileService:
         path: str,
         *,
         timeout_s: float,
-        talk: Callable[[Line], _Value],
+        talk: Callable[[DeadlineConnection], _Value],
         repeatable: bool = True,
         reply_bytes: int = _REPLY_BYTES,
         **fields: Any,
@@ -183,7 +187,7 @@ class FileService:
             if self._line is None and self._owner == os.getpid():
                 self._line = self._open()
 
-    def _line_now(self, deadline: float, *, sure: bool) -> Line:
+    def _line_now(self, deadline: float, *, sure: bool) -> DeadlineConnection:
         if self._line is not None and self._line.is_dead():
             self._hang_up()
         if self._line is not None and sure:
@@ -199,8 +203,8 @@ class FileService:
         self._line.deadline = deadline
         return self._line
 
-    def _open(self) -> Line:
-        line = Line(self._connect())
+    def _open(self) -> DeadlineConnection:
+        line = DeadlineConnection(self._connect())
         self._started += 1
         return line
 
@@ -239,3 +243,54 @@ def file_error(reply: Record, path: str, op: str) -> SandboxError:
     if number in (GuestErrno.EFBIG, GuestErrno.EOVERFLOW):
         return OutputLimitError(message, op=op)
     return _BY_ERRNO.get(number, FileError)(message, path=path, op=op)
+
+
+_LOOK_S = 2.0
+_USAGE_REPLY_BYTES = 1 << 12
+_LEFT_OVER = 1 << 16
+"""What a program that writes in pieces of a usual size leaves free."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiskUsage:
+    """One file system, as its kernel describes it."""
+
+    size_bytes: int
+    """Bytes that fit into it."""
+    free_bytes: int
+    """Bytes of them that are free."""
+    inodes: int
+    """Files and folders that fit into it; 0 where they are not counted."""
+    free_inodes: int
+    """How many more of them can be made."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more bytes fit in, but for a few."""
+        return self.free_bytes <= max(_LEFT_OVER, self.size_bytes // 100)
+
+    @property
+    def has_no_inode(self) -> bool:
+        """Whether no more files can be made."""
+        return self.inodes > 0 and self.free_inodes == 0
+
+
+def disk_usage(sandbox: "Sandbox", path: str) -> DiskUsage:
+    """Ask the file service of a sandbox how full the file system of a path is.
+
+    Raises:
+        SandboxError: It could not be asked, or there is no such path.
+    """
+    reply = sandbox._service.call(
+        "space", path, timeout_s=_LOOK_S, talk=_nothing, reply_bytes=_USAGE_REPLY_BYTES
+    )[1]
+    # trust: numbers from inside, by a service of ours; only numbers are taken.
+    names = ("size_bytes", "free_bytes", "inodes", "free_inodes")
+    counts = [reply.get(name) for name in names]
+    if any(isinstance(n, bool) or not isinstance(n, int) or n < 0 for n in counts):
+        raise ProtocolError("the sandbox's file service sent no sizes")
+    return DiskUsage(**dict(zip(names, counts, strict=True)))  # type: ignore[arg-type]
+
+
+def _nothing(line: DeadlineConnection) -> None:
+    """Neither send nor receive bulk."""

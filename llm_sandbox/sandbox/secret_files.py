@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from llm_sandbox.backends.base import Machine
 from llm_sandbox.exceptions import FileError, UnsupportedError, ValidationError
 from llm_sandbox.network import Network, rules_of
+from llm_sandbox.sandbox.file_service import FileService
 from llm_sandbox.sandbox.files import SandboxFiles
-from llm_sandbox.sandbox.service import FileService
 from llm_sandbox.secrets.plan import AUTHORITY, BUNDLE, SecretPlan
 from llm_sandbox.secrets.secret import MEMORY
 
-__all__ = ["check_saved", "check_secrets", "deliver", "deliver_certificates"]
+__all__ = ["check_secrets", "check_snapshot_path", "inject_certificates", "inject_secrets"]
 
 _MOUNTS = "/proc/1/mountinfo"
 """Of the first process inside: the one that reads files is in no process table that it sees."""
@@ -55,7 +55,7 @@ def check_secrets(plan: SecretPlan, network: Network, backend: str) -> None:
     find_toolbox()
 
 
-def check_saved(path: str) -> None:
+def check_snapshot_path(path: str) -> None:
     """Refuse to save a directory in which secrets lie.
 
     Args:
@@ -72,7 +72,7 @@ def check_saved(path: str) -> None:
         )
 
 
-def deliver(machine: Machine, plan: SecretPlan) -> None:
+def inject_secrets(machine: Machine, plan: SecretPlan) -> None:
     """Write the files of a plan into a sandbox's memory, readable for its user alone.
 
     Raises:
@@ -93,7 +93,7 @@ def deliver(machine: Machine, plan: SecretPlan) -> None:
         files.close()
 
 
-def deliver_certificates(machine: Machine, authority: str, trusted: str) -> None:
+def inject_certificates(machine: Machine, authority: str, trusted: str) -> None:
     """Write the certificates by which programs believe the gate.
 
     Args:

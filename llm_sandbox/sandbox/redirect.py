@@ -17,7 +17,7 @@ from llm_sandbox.backends.base import Machine, ProcessSpec
 from llm_sandbox.exceptions import SandboxTimeoutError, UnsupportedError, ValidationError
 from llm_sandbox.sandbox.spool import Spool
 
-__all__ = ["ErrorTarget", "OutputTarget", "Targets", "check_streams", "open_targets"]
+__all__ = ["ErrorTarget", "OutputTarget", "Redirection", "check_streams", "open_redirection"]
 
 OutputTarget: TypeAlias = "str | os.PathLike[str] | BinaryIO"
 """``pipe``: nowhere else; ``null``: dropped where it is written; ``inherit``: file descriptor 1 or
@@ -86,7 +86,7 @@ class _Sink:
 
 
 @dataclass
-class Targets:
+class Redirection:
     """Where both streams go."""
 
     stdout: Literal["pipe", "null"] = "pipe"
@@ -124,7 +124,7 @@ class Targets:
                 )
 
 
-def open_targets(stdout: OutputTarget, stderr: ErrorTarget, *, merged: bool) -> Targets:
+def open_redirection(stdout: OutputTarget, stderr: ErrorTarget, *, merged: bool) -> Redirection:
     """Open what a program's output is to go to.
 
     Args:
@@ -145,7 +145,7 @@ def open_targets(stdout: OutputTarget, stderr: ErrorTarget, *, merged: bool) -> 
             )
     if _is_path(stdout) and _is_path(stderr) and _real(stdout) == _real(stderr):
         raise ValidationError("both are one file: give stderr='stdout'", parameter="stderr")
-    targets = Targets()
+    targets = Redirection()
     try:
         for number, target in enumerate((stdout, stderr)):
             if target == "null":

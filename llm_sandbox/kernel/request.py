@@ -6,14 +6,14 @@ from typing import Any
 from llm_sandbox.guest import frames
 from llm_sandbox.host.terminal import strip_controls
 from llm_sandbox.kernel.background import Background
-from llm_sandbox.kernel.collector import (
+from llm_sandbox.kernel.output_buffer import (
     OUTPUT_KINDS,
-    Collector,
+    OutputBuffer,
     StreamName,
     read_stream_name,
 )
 
-__all__ = ["Conversation"]
+__all__ = ["PendingRequest"]
 
 _READ = {
     *OUTPUT_KINDS, "input_request", "llm_sandbox_observed", "llm_sandbox_pipes", "status", "stream",
@@ -21,7 +21,7 @@ _READ = {
 """Kinds of messages that are read besides replies; what others carry is never unpacked."""
 
 
-class Conversation:
+class PendingRequest:
     """What one request has brought so far.
 
     Args:
@@ -41,7 +41,7 @@ class Conversation:
         self,
         request: str,
         reply_kind: str,
-        collector: Collector,
+        collector: OutputBuffer,
         stdin: Iterator[str] | None,
         background: Background,
     ) -> None:
