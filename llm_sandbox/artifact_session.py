@@ -8,12 +8,12 @@ from llm_sandbox.backends.selection import resolve
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
 from llm_sandbox.data import ExecutionResult, StreamCallback
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
-from llm_sandbox.kernel.collector import OutputCallback
+from llm_sandbox.kernel.output_buffer import OutputCallback
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import LimitOptions, Limits, Size
 from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network
-from llm_sandbox.sandbox.delivery import check_secrets
+from llm_sandbox.sandbox.secret_files import check_secrets
 from llm_sandbox.secrets.plan import plan_secrets
 from llm_sandbox.secrets.secret import Secret
 from llm_sandbox.session.config import SessionConfig, Start, settle

@@ -23,8 +23,8 @@ from llm_sandbox.network import Network, NetworkEvent
 from llm_sandbox.sandbox.detached.record import OnExit
 from llm_sandbox.sandbox.process import Pipe, Process
 from llm_sandbox.sandbox.readiness import Readiness, wait_until
+from llm_sandbox.sandbox.redirect import ErrorTarget, OutputTarget
 from llm_sandbox.sandbox.sandbox import Sandbox
-from llm_sandbox.sandbox.targets import ErrorTarget, OutputTarget
 from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.sandbox.tunnels import Tunnel
 from llm_sandbox.secrets.plan import SecretPlan

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from llm_sandbox.artifacts.types import ArtifactType
-from llm_sandbox.plots import FileType
+from llm_sandbox.results.plots import FileType
 
 __all__ = ["HEAD", "LARGEST", "ArtifactKind", "Dimensions"]
 

@@ -8,9 +8,9 @@ from llm_sandbox.artifacts.claims import Claims, read_claims
 from llm_sandbox.artifacts.identify import examine
 from llm_sandbox.artifacts.registry import BUILTIN, load
 from llm_sandbox.artifacts.types import ArtifactType
-from llm_sandbox.bundles import CHART_MIME, TABLE_MIME, Bundle
-from llm_sandbox.contents import Content
-from llm_sandbox.outputs import Output, last_displays
+from llm_sandbox.results.bundles import CHART_MIME, TABLE_MIME, Bundle
+from llm_sandbox.results.contents import Content
+from llm_sandbox.results.outputs import Output, last_displays
 
 __all__ = ["artifact_from_display", "artifacts_from_outputs", "merge_equal"]
 

@@ -64,13 +64,13 @@ _BY_TWO: dict[bytes, tuple[str, ...]] = {
     **{bytes((0xFF, second)): ("mp3", "aac") for second in range(0xE0, 0x100)},
 }
 _FAMILIES = {
-    b"RIFF": f"{_FORMATS}.riff:flavour",
-    b"PK\x03\x04": f"{_FORMATS}.zipped:flavour",
-    b"OggS": f"{_FORMATS}.ogg:flavour",
-    b"\x1aE\xdf\xa3": f"{_FORMATS}.matroska:flavour",
+    b"RIFF": f"{_FORMATS}.riff:detect_subtype",
+    b"PK\x03\x04": f"{_FORMATS}.zipped:detect_subtype",
+    b"OggS": f"{_FORMATS}.ogg:detect_subtype",
+    b"\x1aE\xdf\xa3": f"{_FORMATS}.matroska:detect_subtype",
 }
 """Containers of several kinds: a function names the kind that the content is of, or none."""
-_BOXES = f"{_FORMATS}.isomedia:flavour"
+_BOXES = f"{_FORMATS}.isomedia:detect_subtype"
 _BOX_NAMES = (b"ftyp", b"moov")
 
 _GENERAL = frozenset({"csv", "data", "gzip", "html", "json", "text", "xml", "zip"})

@@ -7,9 +7,9 @@ from llm_sandbox.artifacts.base import ArtifactKind
 from llm_sandbox.artifacts.claims import Claims, read_claims
 from llm_sandbox.artifacts.formats.html import draws, is_table
 from llm_sandbox.artifacts.registry import kinds
-from llm_sandbox.bundles import Bundle
-from llm_sandbox.contents import Content
-from llm_sandbox.plots import FileType, PlotOutput
+from llm_sandbox.results.bundles import Bundle
+from llm_sandbox.results.contents import Content
+from llm_sandbox.results.plots import FileType, PlotOutput
 
 __all__ = ["plot_from_display"]
 

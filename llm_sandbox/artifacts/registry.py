@@ -80,11 +80,11 @@ BUILTIN = {
     "7z": f"{_FORMATS}.compressed:SevenZipKind",
     "parquet": f"{_FORMATS}.columnar:ParquetKind",
     "arrow": f"{_FORMATS}.columnar:ArrowKind",
-    "npy": f"{_FORMATS}.stores:NpyKind",
-    "hdf5": f"{_FORMATS}.stores:Hdf5Kind",
-    "sqlite": f"{_FORMATS}.stores:SqliteKind",
-    "pickle": f"{_FORMATS}.opaque:PickleKind",
-    "elf": f"{_FORMATS}.opaque:ElfKind",
+    "npy": f"{_FORMATS}.arrays:NpyKind",
+    "hdf5": f"{_FORMATS}.arrays:Hdf5Kind",
+    "sqlite": f"{_FORMATS}.arrays:SqliteKind",
+    "pickle": f"{_FORMATS}.binary:PickleKind",
+    "elf": f"{_FORMATS}.binary:ElfKind",
     "ipynb": f"{_FORMATS}.structured:NotebookKind",
     "geojson": f"{_FORMATS}.structured:GeoJsonKind",
     "ndjson": f"{_FORMATS}.structured:NdjsonKind",
@@ -99,8 +99,8 @@ BUILTIN = {
     "yaml": f"{_FORMATS}.text:YamlKind",
     "toml": f"{_FORMATS}.text:TomlKind",
     "text": f"{_FORMATS}.text:TextKind",
-    "data": f"{_FORMATS}.opaque:DataKind",
-    "empty": f"{_FORMATS}.opaque:EmptyKind",
+    "data": f"{_FORMATS}.binary:DataKind",
+    "empty": f"{_FORMATS}.binary:EmptyKind",
 }
 """Name to `module:Class`; the module is imported on first use."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from llm_sandbox.guest.names import CARRIED, HANDED, REFUSED
 from llm_sandbox.host.guest_numbers import host_errno
-from llm_sandbox.host.places import system_name
+from llm_sandbox.host.paths import system_name
 
 __all__ = ["connect_port"]
 

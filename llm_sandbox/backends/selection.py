@@ -7,12 +7,12 @@ from importlib.util import find_spec
 from llm_sandbox.backends.base import Backend, Network
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
-from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     SandboxError,
     ToolchainNotFoundError,
 )
+from llm_sandbox.host.distribution import install_command
 from llm_sandbox.settings import get_settings
 from llm_sandbox.toolchain import Toolchain
 

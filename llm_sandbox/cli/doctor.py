@@ -21,13 +21,13 @@ from llm_sandbox.cli.languages import look_at_languages
 from llm_sandbox.cli.render import Progress
 from llm_sandbox.cli.settings import look_at_settings
 from llm_sandbox.const import SandboxBackend
-from llm_sandbox.distribution import namesake_version
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     SandboxError,
     UnsupportedBackendError,
 )
-from llm_sandbox.host.places import system_name
+from llm_sandbox.host.distribution import namesake_version
+from llm_sandbox.host.paths import system_name
 
 __all__ = ["examine", "main"]
 

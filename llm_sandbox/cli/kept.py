@@ -13,7 +13,7 @@ from llm_sandbox.cli.grammar import Argument, Command, Option
 from llm_sandbox.cli.options import MachineOptions
 from llm_sandbox.cli.render import Progress
 from llm_sandbox.cli.tty import handed_through, like_this
-from llm_sandbox.terminal import strip_controls
+from llm_sandbox.host.terminal import strip_controls
 
 if TYPE_CHECKING:
     from llm_sandbox.sandbox import Process, Sandbox

@@ -13,8 +13,8 @@ from llm_sandbox.backends.host_root import SEARCH_PATH
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.const import SupportedLanguage
 from llm_sandbox.exceptions import SandboxError
+from llm_sandbox.host.terminal import strip_controls
 from llm_sandbox.language_handlers import registry
-from llm_sandbox.terminal import strip_controls
 
 __all__ = ["LanguageFinding", "look_at_languages", "table_of_languages"]
 

@@ -29,7 +29,7 @@ from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import ContainerGoneError, SandboxError, SandboxTimeoutError
 from llm_sandbox.limits import validate_timeout
-from llm_sandbox.outputs import (
+from llm_sandbox.results.outputs import (
     DisplayOutput,
     ErrorOutput,
     Output,

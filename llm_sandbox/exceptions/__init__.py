@@ -50,10 +50,9 @@
     └─ TransportError                     retryable
 
 Messages name the object and the limit; they never hold user code, environment values or secrets.
-Every error pickles and survives JSON (`to_dict`, `from_dict`). The code list is `error_codes`.
+Every error pickles and survives JSON (`to_dict`, `from_dict`). The codes are `ErrorCode`.
 """
 
-from llm_sandbox.error_codes import ErrorCode
 from llm_sandbox.exceptions.aliases import (
     DuplicateClientError,
     ExtraArgumentsError,
@@ -78,6 +77,7 @@ from llm_sandbox.exceptions.configuration import (
     UnsupportedError,
     ValidationError,
 )
+from llm_sandbox.exceptions.error_codes import ErrorCode
 from llm_sandbox.exceptions.files import (
     FileError,
     NoSpaceError,

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self, TypedDict, TypeVar
 
-from llm_sandbox.error_codes import ErrorCode
-from llm_sandbox.plain import as_mapping, from_plain, to_plain
+from llm_sandbox.exceptions.error_codes import ErrorCode
+from llm_sandbox.exceptions.plain import as_mapping, from_plain, to_plain
 
 __all__ = ["CommonFacts", "ErrorFacts", "SandboxError"]
 

@@ -8,9 +8,8 @@ from llm_sandbox.backends.base import Isolation, Machine
 from llm_sandbox.exceptions import SessionClosedError
 from llm_sandbox.limits import LimitOptions, Limits
 from llm_sandbox.sandbox.checks import check_env
-from llm_sandbox.sandbox.files import SandboxFiles
-from llm_sandbox.sandbox.service import FileService
-from llm_sandbox.sandbox.touches import Touches
+from llm_sandbox.sandbox.file_service import FileService
+from llm_sandbox.sandbox.files import ModifiedFlag, SandboxFiles
 from llm_sandbox.secrets.plan import SecretPlan, plan_secrets
 from llm_sandbox.secrets.secret import Secret
 
@@ -35,7 +34,7 @@ class SandboxFacts:
         self._service = FileService(
             machine.open_files, machine.isolation.backend, activity=machine.active
         )
-        self._touches = Touches()
+        self._touches = ModifiedFlag()
         mounts = machine.spec.mounts.items()
         mounted = [place for place, one in mounts if not getattr(one, "read_only", False)]
         self._files = SandboxFiles(self._service, machine.spec.workdir, self._touches, mounted)

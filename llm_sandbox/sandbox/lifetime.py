@@ -11,8 +11,8 @@ from llm_sandbox.backends.base import Machine
 from llm_sandbox.backends.snapshot import Snapshot, SnapshotKind, expiry
 from llm_sandbox.exceptions import SandboxTimeoutError, UnsupportedError
 from llm_sandbox.limits import validate_timeout
-from llm_sandbox.sandbox.delivery import check_saved
 from llm_sandbox.sandbox.facts import SandboxFacts
+from llm_sandbox.sandbox.secret_files import check_snapshot_path
 from llm_sandbox.sandbox.snapshots import (
     check_kind,
     save_directory,
@@ -132,7 +132,7 @@ class SandboxLifetime(SandboxFacts):
         check_kind(kind, name, path)
         ends = expiry(ttl)
         if kind == "directory":
-            check_saved(self._files.resolve(self.workdir if path is None else path))
+            check_snapshot_path(self._files.resolve(self.workdir if path is None else path))
             return save_directory(
                 self._machine, self._service, name=name, path=path, expires_at=ends
             )

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from llm_sandbox.backends import base
 from llm_sandbox.backends.base import Control, Isolation, Machine
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
-from llm_sandbox.host.places import system_name
+from llm_sandbox.host.paths import system_name
 from llm_sandbox.network import Network, NetworkEvent, NetworkRules, rules_of
-from llm_sandbox.sandbox.delivery import deliver_certificates
+from llm_sandbox.sandbox.secret_files import inject_certificates
 from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.sandbox.tunnels import Tunnel, Tunnels, check_ports
 from llm_sandbox.secrets.plan import Binding
@@ -164,7 +164,7 @@ class SandboxNetwork:
         self._gate = Gate.start(sockets, rules, bindings=self._bindings)
         machine.on_end(self._close_gate_soon)
         if self._gate.authority is not None:
-            deliver_certificates(machine, self._gate.authority, self._gate.trusted)
+            inject_certificates(machine, self._gate.authority, self._gate.trusted)
 
     def _report(self) -> None:
         """Have the isolation report say what holds the network now."""

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 
 from llm_sandbox.backends.base import Machine
 from llm_sandbox.network import Network, NetworkEvent
-from llm_sandbox.sandbox.delivery import deliver
 from llm_sandbox.sandbox.facts import SandboxFacts
 from llm_sandbox.sandbox.network import SandboxNetwork
+from llm_sandbox.sandbox.secret_files import inject_secrets
 from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.sandbox.tunnels import Tunnel
 from llm_sandbox.secrets.plan import SecretPlan
 from llm_sandbox.secrets.secret import Secret
 
 if TYPE_CHECKING:
-    from llm_sandbox.sandbox.detached.network import DetachedNetwork
+    from llm_sandbox.sandbox.detached.machine import DetachedNetwork
 
 __all__ = ["SandboxNetworking"]
 
@@ -37,7 +37,7 @@ class SandboxNetworking(SandboxFacts):
         try:
             if isinstance(self._network, SandboxNetwork):
                 self._network.open(network, ports, self._secrets.bindings)
-                deliver(self._machine, self._secrets)
+                inject_secrets(self._machine, self._secrets)
         except BaseException:
             self._machine.destroy()
             raise

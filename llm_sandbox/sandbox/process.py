@@ -12,11 +12,17 @@ from llm_sandbox.data import ProcessResult
 from llm_sandbox.exceptions import ContainerGoneError, SandboxTimeoutError, ValidationError
 from llm_sandbox.host.guest_numbers import guest_signal
 from llm_sandbox.limits import validate_timeout
-from llm_sandbox.sandbox.excerpt import Keep, make_excerpt
 from llm_sandbox.sandbox.pump import GRACE_S
+from llm_sandbox.sandbox.redirect import Redirection
 from llm_sandbox.sandbox.spool import Spool
-from llm_sandbox.sandbox.streams import InputStream, OutputStream, open_input, open_output
-from llm_sandbox.sandbox.targets import Targets
+from llm_sandbox.sandbox.streams import (
+    InputStream,
+    Keep,
+    OutputStream,
+    make_excerpt,
+    open_input,
+    open_output,
+)
 
 __all__ = ["PIPE", "Pipe", "Process", "exit_of", "redacted", "spools_of"]
 
@@ -57,12 +63,12 @@ class Process:
         *,
         started: float,
         given: bytes | None = None,
-        targets: Targets | None = None,
+        targets: Redirection | None = None,
     ) -> None:
         self._machine = machine
         self._ending = raw.ending
         self._started = started
-        self._targets = targets or Targets()
+        self._targets = targets or Redirection()
         self.id = raw.id
         self.command = command
         cap = machine.spec.limits.output_bytes

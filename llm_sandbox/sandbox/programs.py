@@ -17,10 +17,10 @@ from llm_sandbox.exceptions import (
 )
 from llm_sandbox.limits import validate_timeout
 from llm_sandbox.sandbox.checks import check_argv, check_env, check_stdin, check_terminal
-from llm_sandbox.sandbox.delivery import deliver
 from llm_sandbox.sandbox.facts import SandboxFacts
 from llm_sandbox.sandbox.process import Pipe, Process, redacted
-from llm_sandbox.sandbox.targets import ErrorTarget, OutputTarget, check_streams, open_targets
+from llm_sandbox.sandbox.redirect import ErrorTarget, OutputTarget, check_streams, open_redirection
+from llm_sandbox.sandbox.secret_files import inject_secrets
 from llm_sandbox.secrets.plan import SecretPlan, plan_secrets
 from llm_sandbox.secrets.secret import Secret
 
@@ -127,7 +127,7 @@ class SandboxPrograms(SandboxFacts):
                 "the gate replaces it for the whole sandbox",
                 hint="Sandbox.create(secrets=[...]); or delivery='env' here",
             )
-        deliver(self._machine, own)
+        inject_secrets(self._machine, own)
         environment = {
             **self._machine.base_env(),
             **self._secrets.env,
@@ -139,7 +139,7 @@ class SandboxPrograms(SandboxFacts):
         if terminal is not None:
             environment |= {"TERM": terminal.term, **(env or {})}
         timeout = validate_timeout(timeout)
-        targets = open_targets(stdout, stderr, merged=terminal is not None)
+        targets = open_redirection(stdout, stderr, merged=terminal is not None)
         spec = ProcessSpec(
             *(argv, environment, cwd, timeout, stdin is not None, terminal),
             stdout=targets.stdout,

@@ -15,7 +15,6 @@ from llm_sandbox.limits import LimitOptions, Limits, validate_timeout
 from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network
 from llm_sandbox.sandbox.checks import check_argv, check_entry_terminal, check_env, check_flag
-from llm_sandbox.sandbox.delivery import check_secrets
 from llm_sandbox.sandbox.detached.record import OnExit
 from llm_sandbox.sandbox.lifetime import SandboxLifetime
 from llm_sandbox.sandbox.network import machine_network
@@ -26,6 +25,7 @@ from llm_sandbox.sandbox.readiness import (
     check_readiness,
     readiness_facts,
 )
+from llm_sandbox.sandbox.secret_files import check_secrets
 from llm_sandbox.sandbox.snapshots import begin_from, create_from
 from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.secrets.plan import SecretPlan, plan_secrets
@@ -273,7 +273,7 @@ class Sandbox(SandboxReadiness, SandboxLifetime, SandboxNetworking):
         Returns:
             The ids of those whose daemon was killed.
         """
-        from llm_sandbox.sandbox.detached.cleanup import clean
+        from llm_sandbox.sandbox.detached.registry import clean
 
         return clean()
 

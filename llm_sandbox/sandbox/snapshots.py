@@ -20,7 +20,7 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
     ValidationError,
 )
-from llm_sandbox.sandbox.service import FileService, Line
+from llm_sandbox.sandbox.file_service import DeadlineConnection, FileService
 
 __all__ = [
     "MOST_BYTES",
@@ -87,7 +87,7 @@ def save_workdir(service: FileService, workdir: str) -> bytes:
 
 
 def _pack(service: FileService, path: str) -> bytes:
-    def receive(line: Line) -> bytes:
+    def receive(line: DeadlineConnection) -> bytes:
         data = bytearray()
         # trust: the service was told the limit; it holds here as well.
         for chunk in line.chunks():
@@ -293,8 +293,8 @@ def restore(machine: Machine, snapshot: Snapshot) -> None:
         os.close(fd)
 
 
-def _sender(fd: int) -> Callable[[Line], None]:
-    def send(line: Line) -> None:
+def _sender(fd: int) -> Callable[[DeadlineConnection], None]:
+    def send(line: DeadlineConnection) -> None:
         while data := os.read(fd, _PIECE):
             line.send_chunk(data)
         line.end_chunks()

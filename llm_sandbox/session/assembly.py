@@ -9,9 +9,9 @@ from llm_sandbox.data import ConsoleOutput, ExecutionResult, Usage
 from llm_sandbox.guest.watched import MOST
 from llm_sandbox.host.guest_numbers import GuestSignal
 from llm_sandbox.kernel.client import KernelRun
-from llm_sandbox.kernel.collector import Collector
+from llm_sandbox.kernel.output_buffer import OutputBuffer
 from llm_sandbox.limits import Limits
-from llm_sandbox.outputs import (
+from llm_sandbox.results.outputs import (
     DisplayOutput,
     ErrorOutput,
     ExecutionError,
@@ -20,8 +20,8 @@ from llm_sandbox.outputs import (
     StreamOutput,
     last_displays,
 )
-from llm_sandbox.plots import PlotOutput
-from llm_sandbox.sandbox.space import Space
+from llm_sandbox.results.plots import PlotOutput
+from llm_sandbox.sandbox.file_service import DiskUsage
 from llm_sandbox.session.attempts import BlockedConnections
 from llm_sandbox.session.diagnosis import RunEvidence, find_cause, limit_hints
 from llm_sandbox.session.hints import explain, is_offline
@@ -37,14 +37,14 @@ _STOP_EXIT = 128 + GuestSignal.SIGINT
 
 def assemble(
     run: KernelRun,
-    collector: Collector,
+    collector: OutputBuffer,
     *,
     state: StateOutcome,
     spec: MachineSpec,
     isolation: Isolation,
     attempts: BlockedConnections,
     events: LimitEvents,
-    measure: Callable[[str], Space],
+    measure: Callable[[str], DiskUsage],
     expired: bool,
     earlier_cpu_s: float | None,
     phases: Mapping[str, float],
@@ -156,7 +156,7 @@ def _usage(
     )
 
 
-def _judge(run: KernelRun, collector: Collector) -> tuple[RunStatus, int, ExecutionError | None]:
+def _judge(run: KernelRun, collector: OutputBuffer) -> tuple[RunStatus, int, ExecutionError | None]:
     """The ending, the exit code, and the error, from what was measured before what was claimed."""
     error = collector.error
     if _was_stopped(run):
@@ -188,7 +188,7 @@ def _judge(run: KernelRun, collector: Collector) -> tuple[RunStatus, int, Execut
     return RunStatus.ERROR, (code & 0xFF if isinstance(code, int) else 0) or 1, error
 
 
-def _left_out(collector: Collector) -> list[str]:
+def _left_out(collector: OutputBuffer) -> list[str]:
     """What the limits kept out of the result, counted."""
     counts = {"stdout": collector.dropped("stdout"), "stderr": collector.dropped("stderr")}
     sentences = [

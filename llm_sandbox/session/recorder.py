@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from llm_sandbox.console import ConsoleOutput, ProcessResult
 from llm_sandbox.const import RunStatus
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import (
@@ -18,6 +17,7 @@ from llm_sandbox.exceptions import (
     SecurityViolationError,
     ValidationError,
 )
+from llm_sandbox.results.console import ConsoleOutput, ProcessResult
 from llm_sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
@@ -205,7 +205,8 @@ class _Heard(NullSpan):
         duration = time.perf_counter() - self._started
         result = self._result
         if result is None and isinstance(error, SandboxTimeoutError):
-            result = error.result
+            partial = error.result
+            result = partial if isinstance(partial, ExecutionResult | ProcessResult) else None
         asked = self._recorder._asked
         stopped = self._stopped or (asked is not None and asked())
         record = self._record(result, error, stopped, duration)

@@ -6,7 +6,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
-from llm_sandbox.plain import to_plain
+from llm_sandbox.exceptions.plain import to_plain
 
 __all__ = ["FIELDS", "RecordKind", "RecordStatus", "RunContent", "RunObserver", "RunRecord"]
 

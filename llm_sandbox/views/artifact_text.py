@@ -1,7 +1,7 @@
 """What an artifact says as text: its chart, its table, or the text that it is."""
 
 from llm_sandbox.artifacts.artifact import Artifact
-from llm_sandbox.contents import Content
+from llm_sandbox.results.contents import Content
 from llm_sandbox.views.html_text import html_text
 
 __all__ = ["artifact_text", "artifact_texts", "is_text"]

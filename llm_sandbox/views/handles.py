@@ -4,9 +4,9 @@ from llm_sandbox.artifacts.artifact import Artifact
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.views.artifact_text import is_text
-from llm_sandbox.views.fence import clean, one_line
+from llm_sandbox.views.sanitize import clean, one_line
 from llm_sandbox.views.sections import heading_of, line_of
-from llm_sandbox.views.shown import displays, plain_text, shown_outputs
+from llm_sandbox.views.visible import displays, plain_text, visible_outputs
 
 __all__ = ["read"]
 
@@ -43,7 +43,7 @@ def read(result: ExecutionResult, handle: str, offset: int = 0, limit: int = 400
     if handle == "error":
         return clean(_error(result)[offset : offset + limit])
     if handle == "displays":
-        shown = displays(shown_outputs(result.outputs))
+        shown = displays(visible_outputs(result.outputs))
         text = "\n".join(plain_text(output.data) or "" for _, output in shown)
         return clean(text[offset : offset + limit])
     if handle == "artifacts":

@@ -12,10 +12,11 @@ from typing import Literal
 from llm_sandbox.artifacts.artifact import Artifact
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.outputs import ErrorOutput, ExecutionError, ResultOutput, StreamOutput
-from llm_sandbox.views.allotment import Section, allot, fit
+from llm_sandbox.results.outputs import ErrorOutput, ExecutionError, ResultOutput, StreamOutput
 from llm_sandbox.views.artifact_text import artifact_texts
 from llm_sandbox.views.budget import CHARACTERS_PER_TOKEN, TokenCounter, estimate_tokens
+from llm_sandbox.views.budget_split import Section, fit, split_budget
+from llm_sandbox.views.content_parts import Shape, check_shape, image_part, text_part
 from llm_sandbox.views.handles import read
 from llm_sandbox.views.images import Images, Picture, Scale, choose_pictures
 from llm_sandbox.views.outcome import ErrorSection, error_line, status_lines
@@ -26,8 +27,13 @@ from llm_sandbox.views.sections import (
     TextSection,
     name_of,
 )
-from llm_sandbox.views.shapes import Shape, check_shape, image_part, text_part
-from llm_sandbox.views.shown import Shown, Shows, displays, plain_text, shown_outputs
+from llm_sandbox.views.visible import (
+    BundleOutput,
+    VisibleOutput,
+    displays,
+    plain_text,
+    visible_outputs,
+)
 
 __all__ = ["SMALLEST_BUDGET", "for_llm", "read"]
 
@@ -144,7 +150,7 @@ class _View:
         self._pictures = pictures
         self._reasons = reasons
         self._streams: dict[tuple[str, int, int], TextSection] = {}
-        self._shown = shown_outputs(result.outputs) or _streams_of(result)
+        self._shown = visible_outputs(result.outputs) or _streams_of(result)
         self._names = {item.id: name_of(item) for item in result.artifacts if item.id in pictures}
         self._by_output: dict[int, list[Artifact]] = {}
         for artifact in result.artifacts:
@@ -173,7 +179,7 @@ class _View:
             left -= count(error) + 1
         plan = self._plan(left, count)
         # Each section costs a line end, too.
-        texts = allot(plan.sections, left - len(plan.sections), count)
+        texts = split_budget(plan.sections, left - len(plan.sections), count)
         waiting = dict(self._pictures)
         for text, ids in zip(texts, plan.pictures, strict=True):
             pictures = tuple((self._names[i], waiting.pop(i)) for i in ids if i in waiting)
@@ -205,7 +211,7 @@ class _View:
         for item in self._shown:
             if isinstance(item.output, StreamOutput):
                 plan.add(self._stream(item.output.name, item.output.text, item.start))
-            elif isinstance(item.output, Shows):
+            elif isinstance(item.output, BundleOutput):
                 has_data = only is None or item.index in only
                 self._add_display(plan, item.index, item.output, has_data=has_data)
             elif isinstance(item.output, ErrorOutput) and self._result.error is None:
@@ -249,7 +255,7 @@ class _View:
         """The call that reads something, without its end, in words; nothing without a reader."""
         return words.format(f'{self._reader}("{handle}"') if self._reader else ""
 
-    def _with_data(self) -> list[tuple[Shown, Shows]]:
+    def _with_data(self) -> list[tuple[VisibleOutput, BundleOutput]]:
         """The displays that say something without being seen: texts, tables and charts."""
         return [(item, out) for item, out in displays(self._shown) if self._has_data(item.index)]
 
@@ -258,7 +264,7 @@ class _View:
         return made is None or any(item.table or item.chart for item in made)
 
     def _add_display(
-        self, plan: _Plan, index: int, output: Shows, *, has_data: bool = True
+        self, plan: _Plan, index: int, output: BundleOutput, *, has_data: bool = True
     ) -> None:
         made = self._by_output.get(index)
         for artifact in made or ():
@@ -310,7 +316,7 @@ class _View:
             plan.add(section, *ids)
 
 
-def _streams_of(result: ExecutionResult) -> tuple[Shown, ...]:
+def _streams_of(result: ExecutionResult) -> tuple[VisibleOutput, ...]:
     """The streams of a result that was made without outputs."""
     streams: tuple[tuple[Literal["stdout", "stderr"], str], ...] = (
         ("stdout", result.stdout),
@@ -318,7 +324,7 @@ def _streams_of(result: ExecutionResult) -> tuple[Shown, ...]:
     )
     if result.outputs:
         return ()
-    return tuple(Shown(0, StreamOutput(name, text)) for name, text in streams if text)
+    return tuple(VisibleOutput(0, StreamOutput(name, text)) for name, text in streams if text)
 
 
 def _texts(blocks: list[_Block]) -> list[str]:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from llm_sandbox.data import ExecutionResult
-from llm_sandbox.outputs import (
+from llm_sandbox.exceptions.plain import to_plain
+from llm_sandbox.results.outputs import (
     DisplayOutput,
     ErrorOutput,
     ExecutionError,
@@ -14,9 +15,8 @@ from llm_sandbox.outputs import (
     StreamOutput,
     UpdateOutput,
 )
-from llm_sandbox.plain import to_plain
 from llm_sandbox.views.notebook_reader import read_notebook
-from llm_sandbox.views.shown import Shown, shown_outputs
+from llm_sandbox.views.visible import VisibleOutput, visible_outputs
 
 __all__ = ["Entry", "read_notebook", "to_notebook"]
 
@@ -66,7 +66,7 @@ class _Cell:
         self._place = place
         self._code = code
         self._result = result
-        self.shown: list[Shown] = list(shown_outputs(result.outputs))
+        self.shown: list[VisibleOutput] = list(visible_outputs(result.outputs))
         self.updates = [item for item in result.outputs if isinstance(item, UpdateOutput)]
 
     def to_dict(self) -> dict[str, object]:
@@ -126,7 +126,7 @@ def _update_across(cells: Sequence[_Cell]) -> None:
                 old = item.output
                 if isinstance(old, DisplayOutput):
                     new = DisplayOutput(update.data, update.metadata, old.display_id)
-                    earlier.shown[place] = Shown(item.index, new)
+                    earlier.shown[place] = VisibleOutput(item.index, new)
         # What updated an earlier cell's display is seen there, and not once more.
         cell.shown = [
             item

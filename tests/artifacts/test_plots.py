@@ -7,7 +7,7 @@ import pytest
 
 from llm_sandbox.artifacts.formats.html import is_table
 from llm_sandbox.artifacts.plots import plot_from_display
-from llm_sandbox.plots import FileType
+from llm_sandbox.results.plots import FileType
 from tests.artifacts.pictures import FILES, KINDS, PLOT, bundle, carried, typed
 
 MIB = 1024**2

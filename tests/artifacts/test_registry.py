@@ -14,7 +14,7 @@ from llm_sandbox.artifacts.formats.raster import PngKind
 from llm_sandbox.artifacts.plots import plot_from_display
 from llm_sandbox.artifacts.types import ArtifactType
 from llm_sandbox.exceptions import ConfigurationError, ValidationError
-from llm_sandbox.plots import FileType
+from llm_sandbox.results.plots import FileType
 from tests.artifacts.pictures import KINDS, PLOT, bundle
 
 

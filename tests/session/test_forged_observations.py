@@ -4,9 +4,9 @@ import pytest
 
 from llm_sandbox import create_session
 from llm_sandbox.const import RunStatus
-from llm_sandbox.findings import Observation
 from llm_sandbox.guest.watched import MOST, SUBJECT
-from llm_sandbox.kernel.observations import Observed
+from llm_sandbox.kernel.output_buffer import ObservationLog
+from llm_sandbox.results.findings import Observation
 
 FORGERY = """
 get_ipython().kernel.observer.drain = lambda: {report}
@@ -40,7 +40,7 @@ def test_a_forged_report_of_another_shape_is_passed_over(session, report):
 
 
 def test_reports_are_checked_word_by_word():
-    observed = Observed()
+    observed = ObservationLog()
     fine = ["os.system", "process.run", "true", 1]
     observed.add(
         [
@@ -69,7 +69,7 @@ def test_reports_are_checked_word_by_word():
 
 
 def test_a_flood_of_reports_ends():
-    observed = Observed()
+    observed = ObservationLog()
     for number in range(10_000):
         observed.add([["os.system", "process.run", str(number), 1]])
 

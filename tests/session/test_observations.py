@@ -9,9 +9,9 @@ from llm_sandbox import create_session
 from llm_sandbox.const import RunStatus
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import SandboxTimeoutError
-from llm_sandbox.findings import Capability, Observation
 from llm_sandbox.guest.watched import EVENTS, FILE_EVENTS, MOST, SUBJECT
 from llm_sandbox.limits import Limits
+from llm_sandbox.results.findings import Capability, Observation
 from tests.session.observing import seen
 
 

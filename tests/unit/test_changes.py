@@ -6,9 +6,9 @@ import time
 import pytest
 
 from llm_sandbox.artifacts.files import FileChanges
-from llm_sandbox.contents import Content
+from llm_sandbox.results.contents import Content
 from llm_sandbox.sandbox.changes import WorkdirWatch
-from llm_sandbox.sandbox.touches import Touches
+from llm_sandbox.sandbox.files import ModifiedFlag
 
 
 def listed(changes):
@@ -141,7 +141,7 @@ class Program:
 
 
 def test_a_program_counts_until_it_was_seen_to_have_ended():
-    touches, program = Touches(), Program()
+    touches, program = ModifiedFlag(), Program()
     assert not touches.take()
     touches.follow(program)
     assert touches.take()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from llm_sandbox.artifacts.types import ArtifactType
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.outputs import ClearOutput, UpdateOutput
+from llm_sandbox.results.outputs import ClearOutput, UpdateOutput
 from llm_sandbox.tables import Table
 from llm_sandbox.views.budget import estimate_image_tokens, estimate_tokens
 from llm_sandbox.views.images import measure

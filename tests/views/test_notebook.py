@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.outputs import ClearOutput, UpdateOutput
+from llm_sandbox.results.outputs import ClearOutput, UpdateOutput
 from llm_sandbox.views.notebook import to_notebook
 from llm_sandbox.views.notebook_reader import read_notebook
 

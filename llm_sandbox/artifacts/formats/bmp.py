@@ -4,7 +4,7 @@ import struct
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
 from llm_sandbox.artifacts.formats.fields import little
-from llm_sandbox.artifacts.formats.findings import cut_short, joined, missing, trailing, unpacked
+from llm_sandbox.artifacts.formats.messages import cut_short, joined, missing, trailing, unpacked
 from llm_sandbox.artifacts.types import ArtifactType
 
 __all__ = ["BmpKind", "IcoKind"]

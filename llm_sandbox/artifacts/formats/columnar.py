@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
 from llm_sandbox.artifacts.formats.fields import little
-from llm_sandbox.artifacts.formats.findings import cut_short
+from llm_sandbox.artifacts.formats.messages import cut_short
 from llm_sandbox.artifacts.types import ArtifactType
 
 __all__ = ["ArrowKind", "ParquetKind"]

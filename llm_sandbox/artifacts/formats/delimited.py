@@ -3,12 +3,12 @@
 from typing import ClassVar
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
-from llm_sandbox.artifacts.formats.findings import cut_short, joined
+from llm_sandbox.artifacts.formats.messages import cut_short, joined
 from llm_sandbox.artifacts.formats.text import encoding_note
 from llm_sandbox.artifacts.formats.textual import decoded, is_text
 from llm_sandbox.artifacts.identify import LOOK
 from llm_sandbox.artifacts.types import ArtifactType
-from llm_sandbox.plots import FileType
+from llm_sandbox.results.plots import FileType
 
 __all__ = ["CsvKind", "TsvKind", "sniff"]
 

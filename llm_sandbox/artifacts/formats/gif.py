@@ -4,7 +4,7 @@ import struct
 from typing import NamedTuple
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
-from llm_sandbox.artifacts.formats.findings import cut_short, joined, trailing, unpacked
+from llm_sandbox.artifacts.formats.messages import cut_short, joined, trailing, unpacked
 from llm_sandbox.artifacts.types import ArtifactType
 
 __all__ = ["GifKind"]

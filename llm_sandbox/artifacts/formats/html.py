@@ -3,11 +3,11 @@
 import re
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
-from llm_sandbox.artifacts.formats.findings import cut_short, joined
+from llm_sandbox.artifacts.formats.messages import cut_short, joined
 from llm_sandbox.artifacts.formats.text import encoding_note
 from llm_sandbox.artifacts.formats.textual import classify
 from llm_sandbox.artifacts.types import ArtifactType
-from llm_sandbox.plots import FileType
+from llm_sandbox.results.plots import FileType
 
 __all__ = ["HtmlKind", "XmlKind", "draws", "is_table"]
 

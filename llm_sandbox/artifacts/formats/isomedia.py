@@ -5,10 +5,10 @@ from typing import ClassVar, NamedTuple
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
 from llm_sandbox.artifacts.formats.fields import big
-from llm_sandbox.artifacts.formats.findings import cut_short, joined, missing, trailing, unpacked
+from llm_sandbox.artifacts.formats.messages import cut_short, joined, missing, trailing, unpacked
 from llm_sandbox.artifacts.types import ArtifactType
 
-__all__ = ["AvifKind", "HeicKind", "M4aKind", "MovKind", "Mp4Kind", "flavour"]
+__all__ = ["AvifKind", "HeicKind", "M4aKind", "MovKind", "Mp4Kind", "detect_subtype"]
 
 _BOXES = 10_000
 """Boxes on the outermost level that are passed over."""
@@ -26,7 +26,7 @@ _HEIC = frozenset({b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1"
 _AUDIO = frozenset({b"M4A ", b"M4B ", b"M4P "})
 
 
-def flavour(head: bytes) -> str | None:
+def detect_subtype(head: bytes) -> str | None:
     """Return the name of the kind that a container of boxes is of; None when it is none.
 
     Args:
@@ -58,7 +58,7 @@ class _BoxedKind(ArtifactKind):
 
     def matches(self, content: bytes) -> bool:
         """Whether the content begins with a box that names this format."""
-        return flavour(content) == self.name
+        return detect_subtype(content) == self.name
 
     def check(self, content: bytes) -> str:
         """Return whether the outermost boxes are whole, and the one with the index is there."""

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import ClassVar, NamedTuple
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
-from llm_sandbox.artifacts.formats.findings import cut_short, missing, trailing
+from llm_sandbox.artifacts.formats.messages import cut_short, missing, trailing
 from llm_sandbox.artifacts.types import ArtifactType
 
-__all__ = ["MatroskaKind", "WebmKind", "flavour"]
+__all__ = ["MatroskaKind", "WebmKind", "detect_subtype"]
 
 _SIGNATURE = b"\x1aE\xdf\xa3"
 _ELEMENTS = 4096
@@ -19,7 +19,7 @@ _TRACKS, _TRACK, _VIDEO, _WIDTH, _HEIGHT = 0x1654AE6B, 0xAE, 0xE0, 0xB0, 0xBA
 _USUAL_SCALE = 1_000_000
 
 
-def flavour(head: bytes) -> str | None:
+def detect_subtype(head: bytes) -> str | None:
     """Return the name of the kind that an EBML container is of; None for another one.
 
     Args:
@@ -47,7 +47,7 @@ class MatroskaKind(ArtifactKind):
 
     def matches(self, content: bytes) -> bool:
         """Whether the content's header names this format."""
-        return content.startswith(_SIGNATURE) and flavour(content) == self.name
+        return content.startswith(_SIGNATURE) and detect_subtype(content) == self.name
 
     def describe(self, content: bytes) -> Dimensions:
         """Return the largest track's size, and how long it plays."""

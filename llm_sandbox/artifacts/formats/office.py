@@ -4,8 +4,8 @@ import re
 from typing import ClassVar
 
 from llm_sandbox.artifacts.base import Dimensions
-from llm_sandbox.artifacts.formats.findings import joined
-from llm_sandbox.artifacts.formats.zipped import ZipKind, entries, flavour
+from llm_sandbox.artifacts.formats.messages import joined
+from llm_sandbox.artifacts.formats.zipped import ZipKind, detect_subtype, entries
 from llm_sandbox.artifacts.types import ArtifactType
 
 __all__ = ["DocxKind", "EpubKind", "OdpKind", "OdsKind", "OdtKind", "PptxKind", "XlsxKind"]
@@ -27,7 +27,7 @@ class _OfficeKind(ZipKind):
 
     def matches(self, content: bytes) -> bool:
         """Whether the archive's first file, or its folders, say that it is this format."""
-        return content.startswith(b"PK\x03\x04") and flavour(content) == self.name
+        return content.startswith(b"PK\x03\x04") and detect_subtype(content) == self.name
 
     def describe(self, content: bytes) -> Dimensions:
         """Return the number of sheets or slides, where each is a file."""

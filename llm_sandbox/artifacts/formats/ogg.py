@@ -4,10 +4,10 @@ from typing import ClassVar
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
 from llm_sandbox.artifacts.formats.fields import big, little
-from llm_sandbox.artifacts.formats.findings import cut_short, missing, trailing
+from llm_sandbox.artifacts.formats.messages import cut_short, missing, trailing
 from llm_sandbox.artifacts.types import ArtifactType
 
-__all__ = ["FlacKind", "OggKind", "OgvKind", "flavour"]
+__all__ = ["FlacKind", "OggKind", "OgvKind", "detect_subtype"]
 
 _PAGE = b"OggS"
 _LAST = 0x04
@@ -20,7 +20,7 @@ _TRIES = 1024
 _FIRST_FRAME = (b"\xff\xf8", b"\xff\xf9")
 
 
-def flavour(head: bytes) -> str | None:
+def detect_subtype(head: bytes) -> str | None:
     """Return the name of the kind that an Ogg stream is of; None for what is none.
 
     Args:
@@ -42,7 +42,7 @@ class OggKind(ArtifactKind):
 
     def matches(self, content: bytes) -> bool:
         """Whether the content begins with a page, and video is as it should be."""
-        return flavour(content) == self.name
+        return detect_subtype(content) == self.name
 
     def describe(self, content: bytes) -> Dimensions:
         """Return how long a Vorbis or Opus stream plays, by its last page."""

@@ -3,9 +3,9 @@
 import re
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
-from llm_sandbox.artifacts.formats.findings import cut_short, joined, trailing
+from llm_sandbox.artifacts.formats.messages import cut_short, joined, trailing
 from llm_sandbox.artifacts.types import ArtifactType
-from llm_sandbox.plots import FileType
+from llm_sandbox.results.plots import FileType
 
 __all__ = ["PdfKind"]
 

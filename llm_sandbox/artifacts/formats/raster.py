@@ -9,9 +9,9 @@ import zlib
 from typing import NamedTuple
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
-from llm_sandbox.artifacts.formats.findings import cut_short, joined, missing, trailing, unpacked
+from llm_sandbox.artifacts.formats.messages import cut_short, joined, missing, trailing, unpacked
 from llm_sandbox.artifacts.types import ArtifactType
-from llm_sandbox.plots import FileType
+from llm_sandbox.results.plots import FileType
 
 __all__ = ["JpegKind", "PngKind"]
 

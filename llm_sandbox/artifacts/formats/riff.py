@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
 from llm_sandbox.artifacts.formats.fields import big, little, number
-from llm_sandbox.artifacts.formats.findings import cut_short, joined, missing, trailing
+from llm_sandbox.artifacts.formats.messages import cut_short, joined, missing, trailing
 from llm_sandbox.artifacts.types import ArtifactType
 
-__all__ = ["AiffKind", "AviKind", "WavKind", "flavour"]
+__all__ = ["AiffKind", "AviKind", "WavKind", "detect_subtype"]
 
 _CHUNKS = 4096
 """Chunks that are passed over."""
@@ -17,7 +17,7 @@ _UNKNOWN = 0xFFFFFFFF
 _FLAVOURS = {b"WAVE": "wav", b"AVI ": "avi", b"WEBP": "webp"}
 
 
-def flavour(head: bytes) -> str | None:
+def detect_subtype(head: bytes) -> str | None:
     """Return the name of the kind that a RIFF container is of; None for another one.
 
     Args:
@@ -36,7 +36,7 @@ class WavKind(ArtifactKind):
 
     def matches(self, content: bytes) -> bool:
         """Whether the content is a RIFF container of a WAV."""
-        return flavour(content) == "wav"
+        return detect_subtype(content) == "wav"
 
     def describe(self, content: bytes) -> Dimensions:
         """Return how long the samples that the header claims play."""
@@ -74,7 +74,7 @@ class AviKind(ArtifactKind):
 
     def matches(self, content: bytes) -> bool:
         """Whether the content is a RIFF container of an AVI."""
-        return flavour(content) == "avi"
+        return detect_subtype(content) == "avi"
 
     def describe(self, content: bytes) -> Dimensions:
         """Return the size, the number of pictures and how long they play, from the main header."""

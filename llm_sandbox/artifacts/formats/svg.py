@@ -6,10 +6,10 @@ A drawing that declares entities is XML here, and no picture: readers may expand
 import re
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
-from llm_sandbox.artifacts.formats.findings import cut_short, joined
+from llm_sandbox.artifacts.formats.messages import cut_short, joined
 from llm_sandbox.artifacts.formats.text import encoding_note
 from llm_sandbox.artifacts.types import ArtifactType
-from llm_sandbox.plots import FileType
+from llm_sandbox.results.plots import FileType
 
 __all__ = ["SvgKind"]
 

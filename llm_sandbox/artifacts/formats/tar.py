@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
-from llm_sandbox.artifacts.formats.findings import cut_short, joined, missing
+from llm_sandbox.artifacts.formats.messages import cut_short, joined, missing
 from llm_sandbox.artifacts.types import ArtifactType
 
 __all__ = ["TarKind"]

@@ -5,11 +5,11 @@ import re
 from typing import ClassVar
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
-from llm_sandbox.artifacts.formats.findings import cut_short, joined
+from llm_sandbox.artifacts.formats.messages import cut_short, joined
 from llm_sandbox.artifacts.formats.textual import decoded, is_text
 from llm_sandbox.artifacts.identify import LOOK
 from llm_sandbox.artifacts.types import ArtifactType
-from llm_sandbox.plots import FileType
+from llm_sandbox.results.plots import FileType
 
 __all__ = [
     "JavaScriptKind",

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
 from llm_sandbox.artifacts.formats.fields import number
-from llm_sandbox.artifacts.formats.findings import cut_short, joined, missing, unpacked
+from llm_sandbox.artifacts.formats.messages import cut_short, joined, missing, unpacked
 from llm_sandbox.artifacts.types import ArtifactType
 
 __all__ = ["TiffKind"]

@@ -6,11 +6,11 @@ from typing import ClassVar, NamedTuple
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
 from llm_sandbox.artifacts.formats.fields import little
-from llm_sandbox.artifacts.formats.findings import cut_short, joined, sized, trailing, unpacked
+from llm_sandbox.artifacts.formats.messages import cut_short, joined, sized, trailing, unpacked
 from llm_sandbox.artifacts.identify import LOOK
 from llm_sandbox.artifacts.types import ArtifactType
 
-__all__ = ["Entry", "NpzKind", "TorchKind", "ZipKind", "entries", "flavour"]
+__all__ = ["Entry", "NpzKind", "TorchKind", "ZipKind", "detect_subtype", "entries"]
 
 _ENTRIES = 10_000
 """Entries that are looked at."""
@@ -51,7 +51,7 @@ class Entry(NamedTuple):
     """What it is under Unix; 0 when that is not known."""
 
 
-def flavour(head: bytes) -> str:
+def detect_subtype(head: bytes) -> str:
     """Return the name of the kind that an archive is of, by the names of its first files.
 
     Args:
@@ -130,7 +130,7 @@ class NpzKind(ZipKind):
 
     def matches(self, content: bytes) -> bool:
         """Whether all files in the archive are arrays."""
-        return content.startswith(_LOCAL) and flavour(content) == "npz"
+        return content.startswith(_LOCAL) and detect_subtype(content) == "npz"
 
 
 class TorchKind(ZipKind):
@@ -145,7 +145,7 @@ class TorchKind(ZipKind):
 
     def matches(self, content: bytes) -> bool:
         """Whether the archive has a pickle where PyTorch puts it."""
-        return content.startswith(_LOCAL) and flavour(content) == "torch"
+        return content.startswith(_LOCAL) and detect_subtype(content) == "torch"
 
 
 class _End(NamedTuple):

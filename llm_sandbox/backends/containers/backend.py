@@ -59,7 +59,7 @@ from llm_sandbox.exceptions import (
     ValidationError,
 )
 from llm_sandbox.guest.control import Message
-from llm_sandbox.terminal import announce
+from llm_sandbox.host.terminal import announce
 
 __all__ = ["ContainerBackend"]
 

@@ -13,7 +13,7 @@ from llm_sandbox.backends.micromamba.machine import MicromambaMachine
 from llm_sandbox.backends.micromamba.packages import CondaImages, validate_specs
 from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.exceptions import UnsupportedError
-from llm_sandbox.terminal import announce
+from llm_sandbox.host.terminal import announce
 
 __all__ = ["DEFAULT_IMAGE", "MicromambaBackend"]
 

@@ -25,8 +25,8 @@ from llm_sandbox.artifacts.artifact import Artifact, human_size
 from llm_sandbox.data import ExecutionResult, ProcessResult
 from llm_sandbox.integrations.mcp.sessions import Held
 from llm_sandbox.integrations.tool import ToolReply
-from llm_sandbox.views.fence import one_line
 from llm_sandbox.views.images import sniff
+from llm_sandbox.views.sanitize import one_line
 
 __all__ = [
     "BINARY",

@@ -1,8 +1,10 @@
 """The daemon: the process that a kept sandbox lives by."""
 
 import contextlib
+import ctypes
 import os
 import select
+import signal
 import socket
 import threading
 import time
@@ -12,10 +14,10 @@ from typing import Any
 
 from llm_sandbox.backends.base import Backend, KernelSpec, Machine, ProcessSpec, RawKernel
 from llm_sandbox.backends.registry import get_backend
-from llm_sandbox.exceptions import KernelNotReadyError, SandboxError
+from llm_sandbox.exceptions import BackendError, KernelNotReadyError, SandboxError
 from llm_sandbox.guest.control import ControlChannel
-from llm_sandbox.sandbox.delivery import deliver
 from llm_sandbox.sandbox.detached.client import peer_of
+from llm_sandbox.sandbox.detached.codec import decode, encode
 from llm_sandbox.sandbox.detached.handler import ClientHandler
 from llm_sandbox.sandbox.detached.kernel import SessionKernel
 from llm_sandbox.sandbox.detached.programs import Program, Programs
@@ -25,9 +27,10 @@ from llm_sandbox.sandbox.detached.request import CreateRequest, SandboxInfo
 from llm_sandbox.sandbox.detached.state_dir import StateDir
 from llm_sandbox.sandbox.network import SandboxNetwork
 from llm_sandbox.sandbox.process import spools_of
+from llm_sandbox.sandbox.secret_files import inject_secrets
 from llm_sandbox.sandbox.snapshots import create_from, saves_file_systems
 
-__all__ = ["SandboxDaemon"]
+__all__ = ["SandboxDaemon", "main"]
 
 _TICK_S = 0.5
 _OVERDUE_S = 3.0
@@ -125,7 +128,7 @@ class SandboxDaemon:
             if request.session is not None:
                 self.kernel = SessionKernel(self.machine)
             self.network.open(request.network, request.ports, request.secrets.bindings)
-            deliver(self.machine, request.secrets)
+            inject_secrets(self.machine, request.secrets)
             with contextlib.suppress(NotImplementedError):
                 self.machine.on_end(self.wake)
             self._set_deadline(request.spec.timeout_s)
@@ -402,3 +405,48 @@ def _backend(request: CreateRequest) -> Backend:
         return backend
     assert isinstance(backend, ContainerBackend)  # noqa: S101 - by whoever gave the request
     return bind(backend, request.options)
+
+
+_SET_NAME = 15
+
+
+def main(fd: int) -> None:
+    """Keep the sandbox that is asked for on a socket."""
+    ctypes.CDLL(None).prctl(_SET_NAME, b"llm-sandboxd", 0, 0, 0)
+    # Who starts it may ignore or block signals; with SIGCHLD ignored, no child can be waited for.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    sock = socket.socket(fileno=fd)
+    sock.set_inheritable(False)
+    channel = ControlChannel(sock)
+    record = channel.receive()
+    if record is None:
+        return
+    try:
+        daemon = SandboxDaemon(decode(record[0]["request"]))
+        for number in (signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        daemon.make()
+    except Exception as error:  # noqa: BLE001 - told to who asked
+        failure = BackendError(f"the daemon failed: {type(error).__name__}: {error}")
+        told = error if isinstance(error, SandboxError) else failure
+        with contextlib.suppress(OSError):
+            channel.send({"error": told.to_dict()})
+        return
+
+    signal.signal(signal.SIGTERM, lambda *_: daemon.end_soon("terminated"))
+    with contextlib.suppress(OSError):
+        channel.send({"value": encode(daemon.info())})
+    if not _is_taken(channel):
+        daemon.end_soon("closed")
+    # What it writes for people has no reader any more.
+    os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), 2)
+    daemon.serve(channel)
+    daemon.run()
+
+
+def _is_taken(channel: ControlChannel) -> bool:
+    with contextlib.suppress(OSError):
+        record = channel.receive()
+        return record is not None and record[0].get("op") == "taken"
+    return False

@@ -17,7 +17,7 @@ from llm_sandbox.guest.ends import open_pipe
 from llm_sandbox.sandbox.detached.client import peer_of
 from llm_sandbox.sandbox.detached.codec import decode, encode
 from llm_sandbox.sandbox.detached.kernel import SessionKernel
-from llm_sandbox.sandbox.detached.network import answer
+from llm_sandbox.sandbox.detached.machine import answer
 from llm_sandbox.sandbox.detached.programs import Follower, Program
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from llm_sandbox.backends.base import Exit, Machine, ProcessSpec, RunningProgram
 from llm_sandbox.exceptions import ProcessNotFoundError
 from llm_sandbox.guest.ends import open_pipe
 from llm_sandbox.sandbox.process import Process, exit_of, spools_of
+from llm_sandbox.sandbox.redirect import check_streams
 from llm_sandbox.sandbox.spool import Spool
-from llm_sandbox.sandbox.targets import check_streams
 
 __all__ = ["Follower", "Program", "Programs"]
 

@@ -206,7 +206,7 @@ def _launch(far: socket.socket, log: BinaryIO) -> None:
         "if os.fork(): os._exit(0)\n"
         "os.setsid()\n"
         f"if {folder!r} not in sys.path: sys.path.insert(0, {folder!r})\n"
-        "from llm_sandbox.sandbox.detached.process import main\n"
+        "from llm_sandbox.sandbox.detached.daemon import main\n"
         f"main({far.fileno()})\n"
     )
     known = _PASSED_ON | {CONFIG, *variables_of(Settings.names()).values()}
