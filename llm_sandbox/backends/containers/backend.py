@@ -67,8 +67,7 @@ _MOST_LIKELY_TO_DIE = 1000
 """Score at which the kernel kills a process first when memory runs out."""
 
 _MOST_CONFIGURED = 64
-"""Backends with options that are kept, as sessions whose options never repeat must not keep one each
-for as long as the process."""
+"""Limit of the backends that are kept, as the options of sessions may never repeat."""
 
 _Key = tuple[type["ContainerBackend"], ContainerOptions, Mapping[str, str], int]
 

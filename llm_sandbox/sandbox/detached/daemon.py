@@ -403,8 +403,7 @@ def _backend(request: CreateRequest) -> Backend:
     backend = get_backend(request.backend)
     if request.options is None:
         return backend
-    assert isinstance(backend, ContainerBackend)  # noqa: S101 - by whoever gave the request
-    return bind(backend, request.options)
+    return backend.with_options(request.options)
 
 
 _SET_NAME = 15
