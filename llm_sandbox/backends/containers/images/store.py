@@ -30,7 +30,7 @@ from llm_sandbox.backends.recipes import (
 )
 from llm_sandbox.const import VERSION
 from llm_sandbox.exceptions import ImageNotFoundError, ValidationError
-from llm_sandbox.guest.names import USER_ID
+from llm_sandbox.guest.constants import USER_ID
 from llm_sandbox.settings import get_settings
 
 __all__ = ["EngineImages"]
