@@ -157,10 +157,10 @@ class SandboxNetwork:
                 hint="run this on Linux, or use network='blocked'",
             )
         from llm_sandbox.egress.gate import Gate
-        from llm_sandbox.egress.planted import plant
+        from llm_sandbox.egress.netns_sockets import open_netns_sockets
 
         with machine.process_in_network() as process:
-            sockets = plant(process, rules, backend=backend)
+            sockets = open_netns_sockets(process, rules, backend=backend)
         self._gate = Gate.start(sockets, rules, bindings=self._bindings)
         machine.on_end(self._close_gate_soon)
         if self._gate.authority is not None:

@@ -43,7 +43,7 @@ from llm_sandbox.backends.selection import choose
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.const import VERSION
 from llm_sandbox.exceptions import BackendError, SandboxError
-from llm_sandbox.guest.names import USER_ID
+from llm_sandbox.guest.constants import USER_ID
 from llm_sandbox.settings import get_settings
 
 __all__ = ["Ground", "build", "give_name", "prepare"]

@@ -4,13 +4,13 @@ import contextlib
 import socket
 import ssl
 
-__all__ = ["TlsEnd"]
+__all__ = ["TlsEndpoint"]
 
 _CHUNK = 1 << 16
 _MOST_WAITING = 1 << 18
 
 
-class TlsEnd:
+class TlsEndpoint:
     """Reads and writes what is in a connection.
 
     Args:

@@ -2,9 +2,9 @@
 
 USER_ID = 65532
 """The user id that a machine's processes see as theirs."""
-LINKED = "a program's link is in the path of a mount"
+LINK_IN_MOUNT_PATH = "a program's link is in the path of a mount"
 """How the message begins when the path of a mount point is refused."""
-HANDED, CARRIED, REFUSED, PRESENT = b"H", b"C", b"R", b"P"
+PASSED, RELAYED, REFUSED, PRESENT = b"H", b"C", b"R", b"P"
 """First byte of an errand's answer: a descriptor comes with it; what follows are the connection's
 own bytes; an error number follows; the sender's credentials come with it.
 """

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from llm_sandbox.exceptions import BackendUnavailableError, MissingDependencyError
 
-__all__ = ["find_toolbox", "trusted_certificates"]
+__all__ = ["library_paths", "trusted_certificates"]
 
 _CERTIFICATE = re.compile(
     rb"-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+?-----END CERTIFICATE-----"
@@ -21,7 +21,7 @@ _USUAL = (
 )
 
 
-def find_toolbox() -> list[str]:
+def library_paths() -> list[str]:
     """Folders in which a process without packages finds `cryptography`.
 
     Raises:

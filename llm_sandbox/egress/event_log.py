@@ -3,13 +3,13 @@
 import time
 from typing import Any
 
-__all__ = ["Journal"]
+__all__ = ["EventLog"]
 
 _MOST = 1000
 _LONGEST = 300
 
 
-class Journal:
+class EventLog:
     """Keeps the last kinds of attempts, each with how often it was made."""
 
     def __init__(self, most: int = _MOST) -> None:

@@ -1,13 +1,14 @@
 """Makes a network namespace lead to a gate outside: a short-lived process of the trusted side.
 
-Started as ``python -I -S -c 'from guest import plant; plant.main(FD)'``. The descriptor is a
+Started as ``python -I -S -c 'from guest import netns_sockets; netns_sockets.main(FD)'``. The
+descriptor is a
 control connection, on which it is told ``{process, ports, redirect}`` once:
 
     process   a process in the namespace
     ports     where to listen if the kernel cannot redirect; null for everywhere
     redirect  whether the kernel may be asked to
 
-and answers with the sockets and ``{state, kinds}``: ``more``, until ``planted``; or ``no_ports`` or
+and answers with the sockets and ``{state, kinds}``: ``more``, until ``ready``; or ``no_ports`` or
 ``failed``. A socket belongs to the namespace in which it was made, whoever holds it.
 """
 
@@ -31,7 +32,7 @@ _MOST_AT_ONCE = 8
 _MOST_PORTS = 256
 
 
-class PlantError(Exception):
+class NetnsError(Exception):
     """The namespace is not one to plant in."""
 
 
@@ -45,8 +46,8 @@ def main(fd: int) -> None:
     try:
         enter(asked["process"])
         check_alone()
-        redirected, sockets = plant(asked["ports"], allow_redirect=asked["redirect"])
-    except (OSError, PlantError) as error:
+        redirected, sockets = open_sockets(asked["ports"], allow_redirect=asked["redirect"])
+    except (OSError, NetnsError) as error:
         channel.send({"state": "failed", "error": str(error)})
         return
     if not sockets:
@@ -56,7 +57,7 @@ def main(fd: int) -> None:
         part = sockets[start : start + _MOST_AT_ONCE]
         kinds = [kind for kind, _ in part]
         channel.send({"state": "more", "kinds": kinds}, [sock.fileno() for _, sock in part])
-    channel.send({"state": "planted", "redirected": redirected})
+    channel.send({"state": "ready", "redirected": redirected})
 
 
 def enter(process: int) -> None:
@@ -64,12 +65,12 @@ def enter(process: int) -> None:
 
     Raises:
         OSError: The process has ended, or the namespace is not this user's.
-        PlantError: It is the namespace that this process is in already.
+        NetnsError: It is the namespace that this process is in already.
     """
     fd = os.open(f"/proc/{process}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     try:
         if os.fstat(fd).st_ino == os.stat("/proc/self/ns/net").st_ino:
-            raise PlantError(f"process {process} is in the network of the host")
+            raise NetnsError(f"process {process} is in the network of the host")
         try:
             linux.setns(fd, linux.CLONE_NEWNET)
         except PermissionError:
@@ -89,7 +90,7 @@ def check_alone() -> None:
     """Make sure that nothing but loopback leads out of here.
 
     Raises:
-        PlantError: There is another interface that is up.
+        NetnsError: There is another interface that is up.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as probe:
         for _, name in socket.if_nameindex():
@@ -97,10 +98,10 @@ def check_alone() -> None:
                 continue
             answer = fcntl.ioctl(probe, _GET_FLAGS, struct.pack("16sh14x", name.encode(), 0))
             if struct.unpack_from("16sh", answer)[1] & _UP:
-                raise PlantError(f"the network has an interface {name}, past which nothing is held")
+                raise NetnsError(f"the network has an interface {name}, past which nothing is held")
 
 
-def plant(
+def open_sockets(
     ports: Sequence[int] | None, *, allow_redirect: bool = True
 ) -> tuple[bool, list[tuple[str, socket.socket]]]:
     """Set this process's network namespace up, and make the sockets.
@@ -155,7 +156,7 @@ def _bind(address: str, port: int, kind: int = socket.SOCK_DGRAM) -> socket.sock
     except OSError as error:
         sock.close()
         if error.errno == errno.EADDRINUSE:
-            raise PlantError(f"something listens on port {port} in there already") from None
+            raise NetnsError(f"something listens on port {port} in there already") from None
         raise
     return sock
 

@@ -12,7 +12,7 @@ from .machine import PlainMachine
 _START_S = 10.0
 
 
-class Running:
+class RunningProcess:
     """A process that the host asked for.
 
     Attributes:
@@ -66,7 +66,7 @@ class Running:
             self.terminal.close()
 
 
-class Housed:
+class MachineState:
     """A machine with what belongs to it.
 
     Attributes:
@@ -82,7 +82,7 @@ class Housed:
         self.agents: set[int] = set()
 
 
-class Starting:
+class PendingStart:
     """A process that has not said yet whether its program runs.
 
     Attributes:
@@ -90,7 +90,7 @@ class Starting:
         deadline: When it is given up, on the monotonic clock.
     """
 
-    def __init__(self, request: int, running: Running) -> None:
+    def __init__(self, request: int, running: RunningProcess) -> None:
         self.request = request
         self.running = running
         self.deadline = time.monotonic() + _START_S

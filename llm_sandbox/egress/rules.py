@@ -14,7 +14,7 @@ from llm_sandbox.egress.addresses import (
 )
 from llm_sandbox.network import NetworkRules
 
-__all__ = ["Judge", "Verdict", "is_name"]
+__all__ = ["RuleMatcher", "Verdict", "is_name"]
 
 _NAME = re.compile(r"(?=.{1,253}\Z)(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}", re.ASCII)
 
@@ -81,7 +81,7 @@ def _within(inner: IpNetwork, outer: IpNetwork) -> bool:
 
 
 @dataclass(frozen=True)
-class Judge:
+class RuleMatcher:
     """Holds names, addresses and ports against rules.
 
     Args:

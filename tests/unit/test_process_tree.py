@@ -6,13 +6,13 @@ import subprocess
 import sys
 import time
 
-from llm_sandbox.guest.family import (
+from llm_sandbox.guest.process_tree import (
     MARKER,
     ProcessRow,
     environment_marker,
-    family,
-    kill_family,
+    kill_tree,
     process_table,
+    process_tree,
 )
 
 NOBODY = 1 << 30
@@ -23,7 +23,7 @@ def row(pid, parent=1, group=1, session=1):
 
 
 def members(root, rows, **options):
-    found = family(NOBODY + root, "m", rows, **options)
+    found = process_tree(NOBODY + root, "m", rows, **options)
     return {pid - NOBODY for pid in found}
 
 
@@ -36,13 +36,13 @@ def test_descent_group_and_session_make_a_family():
 def test_the_spared_and_theirs_do_not_belong():
     rows = [row(10), row(11, parent=10), row(12, parent=11)]
 
-    assert members(10, rows, spared=[NOBODY + 11]) == {10}
+    assert members(10, rows, exempt=[NOBODY + 11]) == {10}
 
 
 def test_orphans_belong_when_asked_for():
     rows = [row(10), row(11, parent=2), row(12, parent=3)]
 
-    assert members(10, rows, orphanage=NOBODY + 2) == {10, 11}
+    assert members(10, rows, adopter=NOBODY + 2) == {10, 11}
 
 
 def test_a_root_that_is_gone_has_a_family():
@@ -71,7 +71,7 @@ def test_the_marker_finds_who_left_every_group():
     assert environment_marker(escaped) == marker
 
     # Only what carries the marker: the root is a process that is gone.
-    assert kill_family(process.pid, marker)
+    assert kill_tree(process.pid, marker)
     deadline = time.monotonic() + 5
     while any(r.pid == escaped for r in process_table(None)) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -84,7 +84,7 @@ def test_killing_does_not_wait_for_memory_to_be_given_back():
     assert process.stdout is not None
     process.stdout.readline()
 
-    assert kill_family(process.pid, "no-such-marker")
+    assert kill_tree(process.pid, "no-such-marker")
     assert process.wait(10) == -signal.SIGKILL
     process.stdout.close()
 

@@ -14,14 +14,14 @@ from llm_sandbox.exceptions import BackendUnavailableError, UnsupportedError
 from llm_sandbox.guest.control import ControlChannel
 from llm_sandbox.network import NetworkRules
 
-__all__ = ["PlantedSockets", "plant", "ports_of"]
+__all__ = ["NetnsSockets", "open_netns_sockets", "ports_of"]
 
 _PACKAGE = Path(__file__).parents[1]
 _WAIT_S = 30.0
 
 
 @dataclass
-class PlantedSockets:
+class NetnsSockets:
     """Listening sockets of one network namespace; whoever holds them keeps nothing else of it."""
 
     fds: list[tuple[str, int]]
@@ -44,9 +44,9 @@ class PlantedSockets:
         self.close()
 
 
-def plant(
+def open_netns_sockets(
     process: int, rules: NetworkRules, *, backend: str | None = None, redirect: bool = True
-) -> PlantedSockets:
+) -> NetnsSockets:
     """Make a network namespace lead to a gate, and return the gate's sockets in it.
 
     The namespace has to be a sandbox's own, with nothing but loopback. To be called once for each,
@@ -65,7 +65,7 @@ def plant(
     """
     code = (
         f"import sys; sys.path.insert(0, {str(_PACKAGE)!r}); "
-        "from guest import plant; plant.main(int(sys.argv[1]))"
+        "from guest import netns_sockets; netns_sockets.main(int(sys.argv[1]))"
     )
     near, far = socket.socketpair()
     with contextlib.closing(ControlChannel(near)) as channel:
@@ -99,11 +99,9 @@ def plant(
             child.communicate()
 
 
-def _converse(
-    channel: ControlChannel, asked: dict[str, Any], backend: str | None
-) -> PlantedSockets:
+def _converse(channel: ControlChannel, asked: dict[str, Any], backend: str | None) -> NetnsSockets:
     channel.send(asked)
-    sockets = PlantedSockets([], redirected=True)
+    sockets = NetnsSockets([], redirected=True)
     try:
         while True:
             record = channel.receive()
@@ -111,7 +109,7 @@ def _converse(
                 raise EOFError
             message, fds = record
             sockets.fds += zip(message.get("kinds", ()), fds, strict=True)
-            if message["state"] == "planted":
+            if message["state"] == "ready":
                 sockets.redirected = message["redirected"]
                 sockets.ports = None if sockets.redirected else frozenset(asked["ports"])
                 return sockets

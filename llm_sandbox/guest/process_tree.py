@@ -1,8 +1,8 @@
-"""Find and kill a process with everything it started, wherever that went.
+"""Process trees: everything that a process started, found and killed wherever it went.
 
-A process group is left by `setsid` and a parent by a double fork, so a family is found by four
+`setsid` leaves a process group and a double fork leaves the parent, so a tree is found by four
 signs: descent, process group, session, and a marker in the environment that every descendant
-inherits. Read from outside the machine, where the hunted cannot interfere.
+inherits. The process table is read from outside the machine, where its processes cannot interfere.
 """
 
 import contextlib
@@ -90,13 +90,13 @@ def environment_marker(pid: int) -> str | None:
     return None
 
 
-def family(
+def process_tree(
     root: int,
     marker: str,
     rows: list[ProcessRow],
     *,
-    orphanage: int | None = None,
-    spared: Collection[int] = (),
+    adopter: int | None = None,
+    exempt: Collection[int] = (),
 ) -> set[int]:
     """The pids that belong to `root`.
 
@@ -104,9 +104,9 @@ def family(
         root: The first process; it may be gone already.
         marker: Its marker.
         rows: The process table.
-        orphanage: If given, processes whose parent is this pid and that carry no other marker are
+        adopter: If given, processes whose parent is this pid and that carry no other marker are
             taken as well: what a forked interpreter left behind has no marker.
-        spared: Processes that never belong, and whose descendants do not either.
+        exempt: Processes that never belong, and whose descendants do not either.
     """
     members = {root}
     while True:
@@ -114,17 +114,17 @@ def family(
             row.pid
             for row in rows
             if row.pid not in members
-            and row.pid not in spared
+            and row.pid not in exempt
             and (row.parent in members or row.group in members or row.session in members)
         }
         if not found:
             break
         members |= found
     for row in rows:
-        if row.pid in members or row.pid in spared:
+        if row.pid in members or row.pid in exempt:
             continue
         mark = environment_marker(row.pid)
-        if mark == marker or (mark is None and row.parent == orphanage):
+        if mark == marker or (mark is None and row.parent == adopter):
             members.add(row.pid)
     return members & {row.pid for row in rows}
 
@@ -134,28 +134,28 @@ def children(pid: int) -> set[int]:
     return {row.pid for row in process_table(None) if row.parent == pid}
 
 
-def kill_family(
+def kill_tree(
     root: int,
     marker: str,
     *,
     pid_namespace: str | None = None,
-    orphanage: int | None = None,
-    spared: Collection[int] = (),
+    adopter: int | None = None,
+    exempt: Collection[int] = (),
     keep_root: bool = False,
 ) -> bool:
     """Kill until a look finds only what was killed before; False if many looks found more."""
 
     def find() -> list[ProcessRow]:
         rows = process_table(pid_namespace)
-        members = family(root, marker, rows, orphanage=orphanage, spared=spared)
+        members = process_tree(root, marker, rows, adopter=adopter, exempt=exempt)
         return [row for row in rows if row.pid in members and not (keep_root and row.pid == root)]
 
     return _kill_all(find)
 
 
-def kill_descendants(root: int, *, spared: Collection[int] = ()) -> bool:
-    """Kill what descends from `root`, which must adopt the orphans among it, but for the `spared`;
-    see `kill_family`.
+def kill_descendants(root: int, *, exempt: Collection[int] = ()) -> bool:
+    """Kill what descends from `root`, which must adopt the orphans among it, but for the `exempt`;
+    see `kill_tree`.
     """
 
     def find() -> list[ProcessRow]:
@@ -163,7 +163,7 @@ def kill_descendants(root: int, *, spared: Collection[int] = ()) -> bool:
         members = {root}
         while found := {r.pid for r in rows if r.parent in members} - members:
             members |= found
-        return [row for row in rows if row.pid in members and row.pid not in (root, *spared)]
+        return [row for row in rows if row.pid in members and row.pid not in (root, *exempt)]
 
     return _kill_all(find)
 
@@ -171,7 +171,7 @@ def kill_descendants(root: int, *, spared: Collection[int] = ()) -> bool:
 def kill_strays(
     running: Mapping[int, str], alone: Collection[int], pid_namespace: str | None, below: int | None
 ) -> bool:
-    """Kill what belongs to no running process; see `kill_family`.
+    """Kill what belongs to no running process; see `kill_tree`.
 
     Args:
         running: Pid to marker of those whose families stay.
@@ -189,7 +189,7 @@ def kill_strays(
             rows = [row for row in rows if row.pid in inside]
         kept = set(alone)
         for pid, marker in running.items():
-            kept |= family(pid, marker, rows, spared=alone) | {pid}
+            kept |= process_tree(pid, marker, rows, exempt=alone) | {pid}
         return [row for row in rows if row.pid not in kept]
 
     return _kill_all(find)

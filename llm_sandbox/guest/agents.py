@@ -1,9 +1,9 @@
-"""What serves the host in a machine beside programs: its files, a port of its network.
+"""Agents: helper processes that serve the host in a machine (its files, its ports, its network).
 
-In a machine with a network namespace that the supervisor made, an errand runs beside the machine:
+In a machine with a network namespace that the supervisor made, an agent runs beside the machine:
 it has joined that one namespace and nothing else, keeps the rights that the supervisor has over it,
 and no process of the machine sees it. Elsewhere it is one of the machine's own processes, confined
-like them; where the supervisor is another user than they are, they cannot signal it. The file
+like them; where the supervisor has another user than they have, they cannot signal it. The file
 service reads what programs wrote, so it is confined like them everywhere; see `launch_files`.
 """
 
@@ -14,10 +14,10 @@ import signal
 import socket
 
 from . import linux
-from .confine import close_all_but
+from .confinement import close_all_but
+from .constants import PASSED, PRESENT, REFUSED, RELAYED
 from .launch import launch_files
 from .machine import NamespaceMachine, PlainMachine
-from .names import CARRIED, HANDED, PRESENT, REFUSED
 from .relay import Relay
 
 TYPE_CHECKING = False
@@ -59,13 +59,13 @@ def launch_root(machine: PlainMachine, limit: int, connection: int) -> int:
     if root is None:
         raise OSError("the machine's root is read-only")
 
-    def errand() -> None:
+    def serve() -> None:
         from .bulk import Connection
         from .overlay import send_root
 
         send_root(root, Connection(socket.socket(fileno=connection)), limit)
 
-    return _launch(machine, connection, errand, name="root", kept=[root])
+    return _launch(machine, connection, serve, name="root", kept=[root])
 
 
 def launch_presence(machine: PlainMachine, reply: int) -> int:
@@ -78,12 +78,12 @@ def launch_presence(machine: PlainMachine, reply: int) -> int:
         reply: A connected stream socket, on whose other end credentials are received.
     """
 
-    def errand() -> None:
+    def serve() -> None:
         with socket.socket(fileno=reply) as answer:
             answer.sendall(PRESENT)
             answer.recv(1)
 
-    return _launch(machine, reply, errand, name="network")
+    return _launch(machine, reply, serve, name="network")
 
 
 def launch_connect(machine: PlainMachine, port: int, reply: int) -> int:
@@ -92,13 +92,13 @@ def launch_connect(machine: PlainMachine, port: int, reply: int) -> int:
     Args:
         machine: The machine.
         port: The port.
-        reply: A connected stream socket. It gets one byte: `HANDED` with the connection itself,
-            where the host can be given a descriptor, `CARRIED`, after which it is the connection,
+        reply: A connected stream socket. It gets one byte: `PASSED` with the connection itself,
+            where the host can be given a descriptor, `RELAYED`, after which it is the connection,
             or `REFUSED` and the number of the error in text.
     """
     beside = isinstance(machine, NamespaceMachine)
 
-    def errand() -> None:
+    def serve() -> None:
         answer = socket.socket(fileno=reply)
         try:
             made = socket.create_connection((_LOOPBACK, port), _CONNECT_S)
@@ -107,20 +107,20 @@ def launch_connect(machine: PlainMachine, port: int, reply: int) -> int:
             return
         made.settimeout(None)
         if beside:
-            socket.send_fds(answer, [HANDED], [made.fileno()])
+            socket.send_fds(answer, [PASSED], [made.fileno()])
             return
-        answer.sendall(CARRIED)
+        answer.sendall(RELAYED)
         relay = Relay()
         relay.add(answer, made)
         relay.run(until_empty=True)
 
-    return _launch(machine, reply, errand, name="tunnel")
+    return _launch(machine, reply, serve, name="tunnel")
 
 
 def _launch(
     machine: PlainMachine,
     connection: int,
-    errand: Callable[[], None],
+    serve: Callable[[], None],
     *,
     name: str,
     kept: Sequence[int] = (),
@@ -141,7 +141,7 @@ def _launch(
             linux.set_undumpable()
         linux.set_process_name(name)
         close_all_but([connection, *kept])
-        errand()
+        serve()
         os._exit(0)
 
     return machine.fork_servant(child)

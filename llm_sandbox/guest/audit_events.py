@@ -13,17 +13,17 @@ from typing import Any
 __all__ = [
     "EVENTS",
     "FILE_EVENTS",
-    "MOST",
+    "MAX_OBSERVATIONS",
+    "MAX_SUBJECT",
     "SENSITIVE",
-    "SUBJECT",
     "is_possible",
-    "sharpened",
-    "text_of",
+    "refine",
+    "to_text",
 ]
 
-MOST = 200
+MAX_OBSERVATIONS = 200
 """Different observations of one run that are kept."""
-SUBJECT = 200
+MAX_SUBJECT = 200
 """Characters of a subject that are kept."""
 _WORDS = 40
 _ADDRESSES = frozenset({"169.254.169.254", "fd00:ec2::254", "metadata.google.internal"})
@@ -31,7 +31,7 @@ _ADDRESSES = frozenset({"169.254.169.254", "fd00:ec2::254", "metadata.google.int
 Subject = Callable[[Sequence[Any]], str]
 
 
-def text_of(value: Any, *, nested: bool = False) -> str:
+def to_text(value: Any, *, nested: bool = False) -> str:
     """The words for an argument of an event.
 
     Nothing of the object's own class runs, except for a path's conversion, which the interpreter
@@ -41,7 +41,7 @@ def text_of(value: Any, *, nested: bool = False) -> str:
     if issubclass(kind, str):
         return str.__str__(value)
     if issubclass(kind, bytes):
-        return bytes.__getitem__(value, slice(4 * SUBJECT)).decode("utf-8", "backslashreplace")
+        return bytes.__getitem__(value, slice(4 * MAX_SUBJECT)).decode("utf-8", "backslashreplace")
     if issubclass(kind, int):
         return int.__repr__(value)
     if value is None:
@@ -49,19 +49,19 @@ def text_of(value: Any, *, nested: bool = False) -> str:
     for plain in (list, tuple):
         if issubclass(kind, plain) and not nested:
             words = plain.__getitem__(value, slice(_WORDS))
-            return " ".join(text_of(word, nested=True) for word in words)
+            return " ".join(to_text(word, nested=True) for word in words)
     if hasattr(kind, "__fspath__"):
         with contextlib.suppress(Exception):
-            return text_of(os.fspath(value), nested=True)
+            return to_text(os.fspath(value), nested=True)
     return f"<{kind.__name__}>"
 
 
 def _first(args: Sequence[Any]) -> str:
-    return text_of(args[0])
+    return to_text(args[0])
 
 
 def _second(args: Sequence[Any]) -> str:
-    return text_of(args[1])
+    return to_text(args[1])
 
 
 def _nothing(args: Sequence[Any]) -> str:
@@ -70,23 +70,23 @@ def _nothing(args: Sequence[Any]) -> str:
 
 def _program(args: Sequence[Any]) -> str:
     # The words that it is started with; they may be left to the program's name.
-    return text_of(args[1]) or text_of(args[0])
+    return to_text(args[1]) or to_text(args[0])
 
 
 def _spawned(args: Sequence[Any]) -> str:
-    return text_of(args[2]) or text_of(args[1])
+    return to_text(args[2]) or to_text(args[1])
 
 
 def _signal(args: Sequence[Any]) -> str:
-    return f"signal {text_of(args[1])} to {text_of(args[0])}"
+    return f"signal {to_text(args[1])} to {to_text(args[0])}"
 
 
 def _address(address: Any) -> str:
     if issubclass(type(address), tuple) and len(address) > 1:
-        host = text_of(address[0])
-        port = text_of(address[1])
+        host = to_text(address[0])
+        port = to_text(address[1])
         return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    return text_of(address)
+    return to_text(address)
 
 
 def _peer(args: Sequence[Any]) -> str:
@@ -102,7 +102,7 @@ def _client(args: Sequence[Any]) -> str:
 
 
 def _dotted(args: Sequence[Any]) -> str:
-    return f"{text_of(args[0])}.{text_of(args[1])}"
+    return f"{to_text(args[0])}.{to_text(args[1])}"
 
 
 EVENTS: dict[str, tuple[str, Subject]] = {
@@ -192,7 +192,7 @@ def is_possible(event: str, capability: str) -> bool:
     return capability in _MEANINGS.get(event, ())
 
 
-def sharpened(capability: str, subject: str) -> str:
+def refine(capability: str, subject: str) -> str:
     """The capability, where the subject tells more than the event does."""
     network = capability in ("network.socket", "network.web")
     if network and any(address in subject for address in _ADDRESSES):
