@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from llm_sandbox.host.places import user_folder
+from llm_sandbox.host.paths import user_folder
 from llm_sandbox.settings import get_settings
 
 __all__ = ["path_risk"]

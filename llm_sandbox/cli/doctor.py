@@ -27,7 +27,7 @@ from llm_sandbox.exceptions import (
     UnsupportedBackendError,
 )
 from llm_sandbox.host.distribution import namesake_version
-from llm_sandbox.host.places import system_name
+from llm_sandbox.host.paths import system_name
 
 __all__ = ["examine", "main"]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from llm_sandbox.guest.watched import MOST, SUBJECT, is_possible
+from llm_sandbox.guest.audit_events import MAX_OBSERVATIONS, MAX_SUBJECT, is_possible
 from llm_sandbox.limits import Limits
 from llm_sandbox.results.bundles import Bundle
 from llm_sandbox.results.findings import Observation
@@ -32,7 +32,7 @@ __all__ = [
 
 _LARGEST_COUNT = 1 << 53
 _STARTS = ("process.run", "process.fork")
-_MOST_CALLS = 2 * MOST
+_MOST_CALLS = 2 * MAX_OBSERVATIONS
 
 
 class ObservationLog:
@@ -52,7 +52,7 @@ class ObservationLog:
         if not isinstance(report, list) or self._calls > _MOST_CALLS:
             return
         # trust: made inside, where user code can forge it: types, words and numbers are checked.
-        for entry in report[:MOST]:
+        for entry in report[:MAX_OBSERVATIONS]:
             if not isinstance(entry, list) or len(entry) != 4:
                 continue
             event, capability, subject, count = entry
@@ -60,9 +60,9 @@ class ObservationLog:
                 continue
             if not is_possible(event, capability) or not _is_count(count):
                 continue
-            text = subject[:SUBJECT].encode("utf-8", "backslashreplace").decode()[:SUBJECT]
+            text = subject[:MAX_SUBJECT].encode("utf-8", "backslashreplace").decode()[:MAX_SUBJECT]
             key = (event, capability, text)
-            if key in self._counts or len(self._counts) < MOST:
+            if key in self._counts or len(self._counts) < MAX_OBSERVATIONS:
                 self._counts[key] = max(count, self._counts.get(key, 0))
 
     @property
@@ -73,7 +73,7 @@ class ObservationLog:
     @property
     def is_full(self) -> bool:
         """Whether no more are kept."""
-        return len(self._counts) >= MOST
+        return len(self._counts) >= MAX_OBSERVATIONS
 
     def finish(self) -> tuple[Observation, ...]:
         """The observations, in the order in which they were first made."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from llm_sandbox.backends import base
 from llm_sandbox.backends.base import Control, Isolation, Machine
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
-from llm_sandbox.host.places import system_name
+from llm_sandbox.host.paths import system_name
 from llm_sandbox.network import Network, NetworkEvent, NetworkRules, rules_of
 from llm_sandbox.sandbox.secret_files import inject_certificates
 from llm_sandbox.sandbox.tls_tunnel import TlsPort
@@ -183,10 +183,10 @@ class SandboxNetwork:
                 hint="run this on Linux, or use network='blocked'",
             )
         from llm_sandbox.egress.gate import Gate
-        from llm_sandbox.egress.planted import plant
+        from llm_sandbox.egress.netns_sockets import open_netns_sockets
 
         with machine.process_in_network() as process:
-            sockets = plant(process, rules, backend=backend)
+            sockets = open_netns_sockets(process, rules, backend=backend)
         self._gate = Gate.start(sockets, rules, bindings=self._bindings)
         machine.on_end(self._close_gate_soon)
         if self._gate.authority is not None:

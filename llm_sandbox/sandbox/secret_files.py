@@ -50,9 +50,9 @@ def check_secrets(plan: SecretPlan, network: Network, backend: str) -> None:
             hint=f"network=NetworkRules.allow(domains=[{plan.bindings[0].hosts[0].split(':')[0]!r}])"
             ", or network='internet'",
         )
-    from llm_sandbox.egress.interception.toolbox import find_toolbox
+    from llm_sandbox.egress.interception.prerequisites import library_paths
 
-    find_toolbox()
+    library_paths()
 
 
 def check_snapshot_path(path: str) -> None:

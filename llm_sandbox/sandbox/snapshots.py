@@ -7,7 +7,7 @@ import os
 import posixpath
 import tarfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 from llm_sandbox.backends.base import Backend, Machine, MachineSpec
@@ -333,23 +333,13 @@ def sweep_snapshots() -> list[Snapshot]:
     Returns:
         Those that were removed because of their time.
     """
+    from llm_sandbox.backends.registry import get_backend
+
     with Store() as store:
         gone = store.sweep()
-    for engine in _engines():
+    for name in ENGINES:
         with contextlib.suppress(SandboxError):
-            gone += engine()
+            gone += get_backend(name).snapshots.remove_expired()
     for one in gone:
         logger.debug("snapshot %s of %s has expired, and was removed", one.name, one.backend)
     return gone
-
-
-def _engines() -> Iterator[Callable[[], list[Snapshot]]]:
-    from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.snapshot_images import remove_expired_images
-    from llm_sandbox.backends.registry import get_backend
-
-    for name in ENGINES:
-        with contextlib.suppress(SandboxError):
-            backend = get_backend(name)
-            if isinstance(backend, ContainerBackend):
-                yield lambda backend=backend: remove_expired_images(backend.engine)  # type: ignore[misc]

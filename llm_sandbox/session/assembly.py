@@ -6,7 +6,7 @@ from llm_sandbox.artifacts.artifact import Artifact
 from llm_sandbox.backends.base import Isolation, LimitEvents, MachineSpec
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.data import ConsoleOutput, ExecutionResult, Usage
-from llm_sandbox.guest.watched import MOST
+from llm_sandbox.guest.audit_events import MAX_OBSERVATIONS
 from llm_sandbox.host.guest_numbers import GuestSignal
 from llm_sandbox.kernel.client import KernelRun
 from llm_sandbox.kernel.output_buffer import OutputBuffer
@@ -205,7 +205,9 @@ def _left_out(collector: OutputBuffer) -> list[str]:
         what = "1 error that was" if errors == 1 else f"{errors:,} errors that were"
         sentences.append(f"{what} shown {'was' if errors == 1 else 'were'} left out.")
     if collector.observed.is_full:
-        sentences.append(f"{MOST} observations are listed, the most that are; there may be more.")
+        sentences.append(
+            f"{MAX_OBSERVATIONS} observations are listed, the most that are; there may be more."
+        )
     return sentences
 
 
@@ -253,7 +255,7 @@ def _plots(outputs: tuple[Output, ...], limits: Limits) -> list[PlotOutput]:
     """The plots in order; an update replaces what it updates."""
     if not _has_displays(outputs):
         return []
-    from llm_sandbox.artifacts.plots import plot_from_display
+    from llm_sandbox.artifacts.displays import plot_from_display
 
     plots = [
         plot_from_display(output.data, output.metadata, limit=limits.display_bytes)

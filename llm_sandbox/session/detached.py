@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from llm_sandbox.backends.base import Backend, MachineSpec
 from llm_sandbox.backends.registry import get_backend
@@ -23,7 +23,6 @@ from llm_sandbox.session.session import BaseSession
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from llm_sandbox.backends.containers.backend import ContainerBackend
     from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["DetachOptions", "find_session", "keeping"]
@@ -169,9 +168,5 @@ def find_session(
 
 def _backend(machine: DetachedMachine) -> Backend:
     backend = get_backend(machine.isolation.backend)
-    options = machine.info.request.options
-    if options is None:
-        return backend
-    from llm_sandbox.backends.containers.configured import bind
-
-    return bind(cast("ContainerBackend", backend), options)
+    options = machine.info.options
+    return backend if options is None else backend.with_options(options)

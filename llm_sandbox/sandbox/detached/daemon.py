@@ -394,11 +394,7 @@ def _backend(request: CreateRequest) -> Backend:
     backend = get_backend(request.backend)
     if request.options is None:
         return backend
-    from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.configured import bind
-
-    assert isinstance(backend, ContainerBackend)  # noqa: S101 - by whoever gave the request
-    return bind(backend, request.options)
+    return backend.with_options(request.options)
 
 
 _SET_NAME = 15

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from llm_sandbox.backends.base import Ending, Exit, RawKernel
 from llm_sandbox.exceptions import BackendError, ContainerGoneError, SandboxError
 from llm_sandbox.guest.control import ControlChannel, Message
-from llm_sandbox.guest.ends import open_pipe
+from llm_sandbox.guest.descriptors import open_pipe
 from llm_sandbox.sandbox.detached.client import peer_of
 from llm_sandbox.sandbox.detached.codec import decode, encode
 from llm_sandbox.sandbox.detached.kernel import SessionKernel

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from llm_sandbox.backends.base import Exit, Machine, ProcessSpec, RunningProgram
 from llm_sandbox.exceptions import ProcessNotFoundError
-from llm_sandbox.guest.ends import open_pipe
+from llm_sandbox.guest.descriptors import open_pipe
 from llm_sandbox.sandbox.process import Process, exit_of, spools_of
 from llm_sandbox.sandbox.redirect import check_streams
 from llm_sandbox.sandbox.spool import Spool

@@ -18,7 +18,7 @@ from llm_sandbox.backends.options.immutable import to_mutable
 from llm_sandbox.backends.options.mount_points import bind_strings, immutable_mount
 from llm_sandbox.backends.options.unsafe_options import ADDED_CAPABILITIES, is_unlimited
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.guest.names import USER_ID
+from llm_sandbox.guest.constants import USER_ID
 from llm_sandbox.limits import LimitOptions, Limits
 
 __all__ = [

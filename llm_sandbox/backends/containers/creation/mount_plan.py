@@ -15,7 +15,7 @@ from llm_sandbox.backends.hardening.idmap import MappedFolder, attach_to, obstac
 from llm_sandbox.backends.mounts import HostMount, find_mounts, sizes
 from llm_sandbox.backends.options.mount_points import MountPoint
 from llm_sandbox.exceptions import BackendError, UnsupportedError
-from llm_sandbox.guest.names import USER_ID
+from llm_sandbox.guest.constants import USER_ID
 
 __all__ = ["MountPlan"]
 
