@@ -42,9 +42,7 @@ def choose_backend(backend: str | Backend | None, image: str | Snapshot | None) 
         logger.debug("backend %s: %s", chosen.name, reason)
     if image is None or (isinstance(image, Snapshot) and image.is_file):
         return chosen
-    from llm_sandbox.backends.containers.configured import bind_image
-
-    return bind_image(chosen, image)
+    return chosen.with_image(image)
 
 
 def create_machine(backend: Backend, request: CreateRequest) -> Machine:

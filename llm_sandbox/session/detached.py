@@ -168,5 +168,5 @@ def find_session(
 
 def _backend(machine: DetachedMachine) -> Backend:
     backend = get_backend(machine.isolation.backend)
-    options = machine.info.options
+    options = machine.info.request.options
     return backend if options is None else backend.with_options(options)
