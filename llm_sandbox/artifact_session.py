@@ -8,12 +8,12 @@ from llm_sandbox.backends.selection import resolve
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
 from llm_sandbox.data import ExecutionResult, StreamCallback
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
-from llm_sandbox.kernel.collector import OutputCallback
+from llm_sandbox.kernel.output_buffer import OutputCallback
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import LimitOptions, Limits, Size
 from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network
-from llm_sandbox.sandbox.delivery import check_secrets
+from llm_sandbox.sandbox.secret_files import check_secrets
 from llm_sandbox.secrets.plan import plan_secrets
 from llm_sandbox.secrets.secret import Secret
 from llm_sandbox.session.config import SessionConfig, Start, settle
@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     from docker.models.containers import Container
     from docker.models.images import Image
 
-    from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.machine import ContainerMachine
     from llm_sandbox.pool import ContainerPoolManager, PooledContainer
-    from llm_sandbox.sandbox.kept.record import OnExit
+    from llm_sandbox.sandbox.detached.record import OnExit
     from llm_sandbox.security import SecurityPolicy
     from llm_sandbox.telemetry import RunObserver
 
@@ -236,7 +234,7 @@ class ArtifactSandboxSession(BaseSession):
             BackendUnavailableError: The engine does not answer.
             UnsupportedError: The backend has no containers.
         """
-        return self._engine_of("client").engine.client
+        return self._container_backend("client").engine_client()
 
     @property
     def container(self) -> "Container | None":
@@ -246,12 +244,10 @@ class ArtifactSandboxSession(BaseSession):
             ContainerGoneError: The engine has it no more.
             UnsupportedError: The backend has no containers.
         """
-        backend = self._engine_of("container")
+        self._container_backend("container")
         if self._interpreter is None:
             return None
-        machine = cast("ContainerMachine", self._interpreter.machine)
-        with backend.engine.errors("inspect", machine.container):
-            return backend.engine.client.containers.get(machine.container)
+        return cast("Container", self._interpreter.machine.engine_container())
 
     @property
     def docker_image(self) -> "Image | None":
@@ -262,7 +258,7 @@ class ArtifactSandboxSession(BaseSession):
             ContainerGoneError: The engine has the container no more.
             UnsupportedError: The backend has no containers.
         """
-        self._engine_of("docker_image")
+        self._container_backend("docker_image")
         container = self.container
         return None if container is None else container.image
 
@@ -287,7 +283,7 @@ class ArtifactSandboxSession(BaseSession):
     def _container_options(self) -> Any:
         return getattr(self._backend, "options", None) if self._backend.has_containers else None
 
-    def _engine_of(self, name: str) -> "ContainerBackend":
+    def _container_backend(self, name: str) -> "Backend":
         if not self._backend.has_containers:
             raise UnsupportedError(
                 f"session.{name}",
@@ -296,7 +292,7 @@ class ArtifactSandboxSession(BaseSession):
                 hint="name a container backend: backend='docker'; session.sandbox is the machine "
                 "of any backend",
             )
-        return cast("ContainerBackend", self._backend)
+        return self._backend
 
 
 _NOT_GIVEN = ("self", "__class__")

@@ -15,7 +15,7 @@ from llm_sandbox.session.config import Start
 
 if TYPE_CHECKING:
     from llm_sandbox.pool import ContainerPoolManager
-    from llm_sandbox.sandbox.kept.record import OnExit
+    from llm_sandbox.sandbox.detached.record import OnExit
     from llm_sandbox.secrets import Secret
     from llm_sandbox.security import SecurityPolicy
     from llm_sandbox.session.lock import Busy

@@ -36,7 +36,7 @@ if max(int(p) for p in os.listdir('/proc') if p.isdigit()) > 64: found.append('f
 {more}
 print('leaks:', ', '.join(found))
 """
-"""Program that prints ``leaks:`` and every promise that does not hold. 39 is PR_GET_NO_NEW_PRIVS."""
+"""Program that prints ``leaks:`` and each promise that does not hold; 39 is PR_GET_NO_NEW_PRIVS."""
 
 
 class SelfTest:

@@ -20,23 +20,29 @@ from llm_sandbox.backends.base import (
 )
 from llm_sandbox.backends.connection import SupervisorConnection
 from llm_sandbox.backends.hardening.cgroups import Cgroup
-from llm_sandbox.backends.launch_errors import launch_error
 from llm_sandbox.backends.ports import connect_port
 from llm_sandbox.backends.processes import whole_seconds
 from llm_sandbox.exceptions import (
     BackendError,
     ContainerGoneError,
     KernelNotReadyError,
+    LaunchError,
+    SandboxError,
     UnsupportedError,
     ValidationError,
 )
-from llm_sandbox.guest.ends import open_pipe
+from llm_sandbox.guest.descriptors import open_pipe
 from llm_sandbox.limits import Limits
 
 __all__ = ["GuestPaths", "SupervisedMachine", "guest_command", "resource_limits"]
 
 _SIGNAL_S = 5.0
 _KILL_S = 20.0
+_LAUNCH_ERRORS = {
+    "not_found": "there is no such program in the sandbox",
+    "not_executable": "it cannot be executed",
+    "bad_cwd": "its working directory cannot be entered",
+}
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ def guest_command(
 
 
 def resource_limits(limits: Limits, *, processes: bool) -> dict[str, int]:
-    """Per-process limits, by the names that `guest.confine` knows.
+    """Per-process limits, by the names that `guest.confinement` knows.
 
     Args:
         limits: The sandbox's limits.
@@ -114,7 +120,7 @@ class SupervisedMachine(Machine):
         isolation: What holds it.
         paths: Where its interpreter and our code are.
         environment: What every program gets.
-        confinement: Seccomp program and Landlock paths, as `guest.confine` reads them.
+        confinement: Seccomp program and Landlock paths, as `guest.confinement` reads them.
         tmpfs: File systems in memory.
         cgroup: Its control group, None without one.
         watch_memory: Whether the supervisor watches the memory of all processes together, where no
@@ -227,7 +233,7 @@ class SupervisedMachine(Machine):
             )
             if "launch_error" in reply:
                 where = self.spec.workdir, self.isolation.backend
-                raise launch_error(spec, *where, reply["launch_error"])
+                raise _launch_error(spec, *where, reply["launch_error"])
         except BaseException:
             self._connection.forget(key)
             for fd in (near_in, out_read, err_read):
@@ -487,3 +493,22 @@ def _stdin_pair(*, wanted: bool) -> tuple[int | None, int]:
         return None, os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     read, write = open_pipe()
     return write, read
+
+
+def _launch_error(
+    spec: ProcessSpec, workdir: str, backend: str, report: Mapping[str, Any]
+) -> SandboxError:
+    """Return the exception for a program that did not start.
+
+    Args:
+        spec: The program.
+        workdir: Working directory of the machine.
+        backend: Name for the message.
+        report: ``kind`` and ``message``, as `guest.launch` wrote them.
+    """
+    kind = report["kind"]
+    if kind == "no_terminal":
+        return UnsupportedError("pty", backend, report["message"])
+    words = _LAUNCH_ERRORS.get(kind, report["message"])
+    subject = (spec.cwd or workdir) if kind == "bad_cwd" else spec.argv[0]
+    return LaunchError(f"{subject!r} did not start: {words}", kind=kind, op="exec")

@@ -1,4 +1,4 @@
-"""Supervisor hosts: the host-side objects of supervisors, and the base of the backends that own them.
+"""Supervisor hosts: the host-side objects of supervisors, and the base of their backends.
 
 A supervisor runs inside (`guest.supervisor`). Its `SupervisorHost` holds the connection to it, the
 machines that it made, and the state of its zygote.
@@ -11,12 +11,15 @@ import socket
 import threading
 import weakref
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.connection import Launch, SupervisorConnection
-from llm_sandbox.backends.supervised import SupervisedMachine
 from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.guest.control import ControlChannel, Message
+
+if TYPE_CHECKING:
+    from llm_sandbox.backends.supervised import SupervisedMachine
 
 __all__ = ["SupervisedBackend", "SupervisorHost", "text_descriptor", "unused_user"]
 

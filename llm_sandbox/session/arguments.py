@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from llm_sandbox.data import StreamCallback
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.kernel.collector import OutputCallback
-from llm_sandbox.outputs import Output, StreamOutput
+from llm_sandbox.kernel.output_buffer import OutputCallback
+from llm_sandbox.results.outputs import Output, StreamOutput
 from llm_sandbox.sandbox import Process
 
 __all__ = ["check_argv", "follow", "listener", "stdin_lines"]

@@ -11,8 +11,8 @@ from llm_sandbox.data import ConsoleOutput
 from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.host.guest_numbers import GuestErrno, GuestSignal
 from llm_sandbox.mounts import Tmpfs
-from llm_sandbox.outputs import ExecutionError
-from llm_sandbox.sandbox.space import Space
+from llm_sandbox.results.outputs import ExecutionError
+from llm_sandbox.sandbox.file_service import DiskUsage
 
 __all__ = ["RunEvidence", "find_cause", "limit_hints"]
 
@@ -139,7 +139,7 @@ def limit_hints(
     spec: MachineSpec,
     *,
     has_disk_limits: bool,
-    measure: Callable[[str], Space],
+    measure: Callable[[str], DiskUsage],
 ) -> list[str]:
     """Say which limits explain a run, and the option that changes each.
 
@@ -218,7 +218,7 @@ def _disk(
     spec: MachineSpec,
     *,
     has_disk_limits: bool,
-    measure: Callable[[str], Space],
+    measure: Callable[[str], DiskUsage],
 ) -> list[str]:
     if not has_disk_limits:
         return ["The disk of this computer that the sandbox's folder lies on is full."]
@@ -226,7 +226,7 @@ def _disk(
     holding = None if path is None else _holding(posixpath.join(spec.workdir, path), spec)
     if holding is not None and holding not in places:
         return [f"What is mounted at {holding} is full; no limit of the sandbox's changes that."]
-    found: dict[str, Space] = {}
+    found: dict[str, DiskUsage] = {}
     for place in places if holding is None else [holding]:
         try:
             found[place] = measure(place)

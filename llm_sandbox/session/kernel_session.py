@@ -20,12 +20,12 @@ from llm_sandbox.exceptions import (
 )
 from llm_sandbox.kernel.background import Background
 from llm_sandbox.kernel.client import KernelClient, KernelRun
-from llm_sandbox.kernel.collector import Collector, OutputCallback
+from llm_sandbox.kernel.output_buffer import OutputBuffer, OutputCallback
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import Deadline, Limits
+from llm_sandbox.sandbox.file_service import disk_usage
 from llm_sandbox.sandbox.sandbox import Sandbox
-from llm_sandbox.sandbox.space import measure_space
 from llm_sandbox.session.assembly import assemble, claimed_cpu_s
 from llm_sandbox.session.attempts import BlockedConnections
 from llm_sandbox.session.config import SessionConfig
@@ -45,7 +45,7 @@ from llm_sandbox.settings import get_settings
 
 if TYPE_CHECKING:
     from llm_sandbox.packages.store import Layer
-    from llm_sandbox.sandbox.kept.machine import KeptMachine
+    from llm_sandbox.sandbox.detached.machine import DetachedMachine
     from llm_sandbox.session.detached import DetachOptions
 
 __all__ = ["KernelSession"]
@@ -86,7 +86,7 @@ class KernelSession:
         self._handler = handler
         self._background = background
         self._keeping = keeping
-        self._kept: KeptMachine | None = None
+        self._kept: DetachedMachine | None = None
         self._noted: dict[str, Any] = {}
         self._lost = ""
         self._setup = KernelSetup(handler, config)
@@ -163,7 +163,7 @@ class KernelSession:
         return machine
 
     def _open_kept(self, keeping: "DetachOptions") -> Machine:
-        """Have a keeper make the machine, or go on with one that is there."""
+        """Have a daemon make the machine, or go on with one that is there."""
         machine = self._machine = self._kept = keeping.machine(
             self._backend, self._spec, self._config
         )
@@ -187,7 +187,7 @@ class KernelSession:
         return machine
 
     def note(self, **facts: Any) -> None:
-        """Have the keeper remember what whoever attaches to the session must know, if it is kept.
+        """Have the daemon remember what whoever attaches to the session must know, if it is kept.
 
         Args:
             facts: As JSON types; they stand in for those of the same names.
@@ -328,7 +328,7 @@ class KernelSession:
             self._collection.before(deadline)
         attempts = BlockedConnections(self._sandbox)
         prepared = time.perf_counter()
-        collector = Collector(self._config.limits, on_output)
+        collector = OutputBuffer(self._config.limits, on_output)
         self._background.begin_run()
         self._fresh = False
         earlier_cpu_s = self._claimed_cpu_s
@@ -355,7 +355,7 @@ class KernelSession:
             isolation=self.machine.isolation,
             attempts=attempts,
             events=events,
-            measure=partial(measure_space, self._sandbox),
+            measure=partial(disk_usage, self._sandbox),
             expired=self.machine.end_reason == "deadline",
             earlier_cpu_s=None if is_program else earlier_cpu_s,
             phases={
@@ -410,7 +410,7 @@ class KernelSession:
     def _execute(
         self,
         code: str,
-        collector: Collector,
+        collector: OutputBuffer,
         deadline: Deadline,
         stdin: Iterator[str] | None,
         stop: Stop | None,

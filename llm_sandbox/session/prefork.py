@@ -11,10 +11,10 @@ from dataclasses import replace
 from llm_sandbox.backends.base import Backend, KernelSpec, Machine, MachineSpec, RawKernel
 from llm_sandbox.exceptions import BackendError, KernelNotReadyError, SandboxError
 from llm_sandbox.kernel.client import KernelClient
-from llm_sandbox.kernel.collector import Collector
+from llm_sandbox.kernel.output_buffer import OutputBuffer
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.limits import Deadline, Limits
-from llm_sandbox.outputs import StreamOutput
+from llm_sandbox.results.outputs import StreamOutput
 
 __all__ = [
     "PreforkPool",
@@ -65,7 +65,7 @@ def await_start(client: KernelClient, deadline: Deadline, stop: Stop | None) -> 
         KernelNotReadyError: It has ended instead; the message has its own words.
     """
     started = time.monotonic()
-    heard = Collector(Limits(output_bytes=_WORDS, displays=0))
+    heard = OutputBuffer(Limits(output_bytes=_WORDS, displays=0))
     give_up = Deadline.after(_WARM_UP_S)
     run = client.execute("", heard, deadline=give_up, silent=True, stop=stop)
     if run.end == "died" and not run.stopped:

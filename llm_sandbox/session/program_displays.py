@@ -5,7 +5,7 @@ import json
 
 from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.guest.json_limits import MOST_SHOWN, find_excess
-from llm_sandbox.kernel.collector import Collector
+from llm_sandbox.kernel.output_buffer import OutputBuffer
 from llm_sandbox.sandbox.files import SandboxFiles
 
 __all__ = ["ProgramDisplays"]
@@ -40,7 +40,7 @@ class ProgramDisplays:
         self._files = files
         self.folder = folder
 
-    def take(self, collector: Collector) -> None:
+    def take(self, collector: OutputBuffer) -> None:
         """Show what is there, in the order of names. Never raises for what is wrong there."""
         try:
             if not self._files.exists(self.folder):
@@ -51,7 +51,7 @@ class ProgramDisplays:
         for entry in entries:
             self._show(entry.name, collector)
 
-    def _show(self, name: str, collector: Collector) -> None:
+    def _show(self, name: str, collector: OutputBuffer) -> None:
         try:
             content = self._files.read_bytes(f"{self.folder}/{name}")
         except SandboxError:

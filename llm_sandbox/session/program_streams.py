@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 
 from llm_sandbox.host.wake import Wake
-from llm_sandbox.kernel.collector import Collector, StreamName
+from llm_sandbox.kernel.output_buffer import OutputBuffer, StreamName
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.sandbox import Process
 from llm_sandbox.sandbox.streams import OutputStream, iterate_bytes
@@ -46,7 +46,7 @@ class Tail:
         collector: Gets it.
     """
 
-    def __init__(self, collector: Collector) -> None:
+    def __init__(self, collector: OutputBuffer) -> None:
         self._collector = collector
         self._end = b""
 

@@ -14,11 +14,11 @@ from llm_sandbox.const import SupportedLanguage
 from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.host.guest_numbers import signal_name, signal_words
 from llm_sandbox.kernel.client import KernelRun
-from llm_sandbox.kernel.collector import Collector
+from llm_sandbox.kernel.output_buffer import OutputBuffer
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler, Step
 from llm_sandbox.limits import Deadline
-from llm_sandbox.outputs import ExecutionError
+from llm_sandbox.results.outputs import ExecutionError
 from llm_sandbox.sandbox import PIPE, Process, Sandbox
 from llm_sandbox.sandbox.process import exit_of
 from llm_sandbox.session.kernel_setup import KernelSetup
@@ -73,7 +73,7 @@ class ProgramRunner:
     def run(
         self,
         code: str,
-        collector: Collector,
+        collector: OutputBuffer,
         *,
         deadline: Deadline,
         env: Mapping[str, str],
@@ -146,7 +146,7 @@ class ProgramRunner:
         )
 
     def _explain(
-        self, step: Step, ended: Exit, words: str, file: str, collector: Collector
+        self, step: Step, ended: Exit, words: str, file: str, collector: OutputBuffer
     ) -> None:
         """Say how it failed, in data, where the language can tell."""
         handler = self._handler

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
-from llm_sandbox.guest.names import USER_ID
+from llm_sandbox.guest.constants import USER_ID
 from llm_sandbox.limits import Limits, validate_timeout
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from llm_sandbox.exceptions import (
     ValidationError,
 )
 from llm_sandbox.kernel.background import BackgroundCallback
-from llm_sandbox.kernel.collector import OutputCallback
+from llm_sandbox.kernel.output_buffer import OutputCallback
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import Deadline, LimitOptions, Limits, validate_timeout
-from llm_sandbox.outputs import BackgroundOutput
+from llm_sandbox.results.outputs import BackgroundOutput
 from llm_sandbox.session.arguments import check_argv, listener, stdin_lines
 from llm_sandbox.session.config import SessionConfig, settle
 from llm_sandbox.session.guard import refused_result

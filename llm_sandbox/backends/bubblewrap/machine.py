@@ -12,7 +12,7 @@ from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.supervised import SupervisedMachine
 from llm_sandbox.exceptions import BackendError, OutputLimitError, UnsupportedError
 from llm_sandbox.guest.bulk import Connection, SenderFailed
-from llm_sandbox.guest.names import PRESENT
+from llm_sandbox.guest.constants import PRESENT
 
 __all__ = ["BubblewrapMachine"]
 

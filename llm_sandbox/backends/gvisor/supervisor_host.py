@@ -215,7 +215,7 @@ class _StdioSupervisor:
     def wait(self) -> SupervisorEnd:
         status = self._process.wait()
         self._thread.join(10.0)
-        if status == OUT_OF_MEMORY:
+        if status == launcher.OUT_OF_MEMORY:
             return SupervisorEnd("it used more memory than it may", oom_killed=True)
         return SupervisorEnd(self._violation or f"exit status {status}")
 
