@@ -64,6 +64,7 @@ _HEADER = struct.Struct("<BII")
 _PASSED = struct.Struct("<BI")
 _NUMBER = struct.Struct("<I")
 _CHUNK = 1 << 16
+_TRANSPORT_CHUNK = 1 << 18
 _MOST_FRAME = 64 << 20
 _MOST_WAITING = 4 << 20
 _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
@@ -140,9 +141,6 @@ def drain(streams: Iterable[Stream]) -> None:
                 del waiting[fd]
 
 
-_CHUNK = 1 << 18
-
-
 class StdioTransport:
     """Standard input and output as the byte stream."""
 
@@ -153,7 +151,7 @@ class StdioTransport:
 
     def receive(self) -> bytes | None:
         try:
-            return os.read(self.reads_from, _CHUNK) or None
+            return os.read(self.reads_from, _TRANSPORT_CHUNK) or None
         except BlockingIOError:
             return b""
 
