@@ -63,6 +63,7 @@ from llm_sandbox.exceptions.aliases import (
     SessionNotOpenError,
 )
 from llm_sandbox.exceptions.base import (
+    ErrorCode,
     ErrorFacts,
     SandboxError,
 )
@@ -77,7 +78,6 @@ from llm_sandbox.exceptions.configuration import (
     UnsupportedError,
     ValidationError,
 )
-from llm_sandbox.exceptions.error_codes import ErrorCode
 from llm_sandbox.exceptions.files import (
     FileError,
     NoSpaceError,

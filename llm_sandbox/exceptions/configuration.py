@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Unpack
 
-from llm_sandbox.exceptions.base import CommonFacts, ErrorFacts, SandboxError
-from llm_sandbox.exceptions.error_codes import ErrorCode
+from llm_sandbox.exceptions.base import CommonFacts, ErrorCode, ErrorFacts, SandboxError
 
 __all__ = [
     "CommandEmptyError",

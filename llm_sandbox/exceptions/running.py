@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Protocol, Unpack
 
-from llm_sandbox.exceptions.base import ErrorFacts, SandboxError
-from llm_sandbox.exceptions.error_codes import ErrorCode
+from llm_sandbox.exceptions.base import ErrorCode, ErrorFacts, SandboxError
 from llm_sandbox.exceptions.plain import from_plain, to_plain
 
 __all__ = [

@@ -2,9 +2,10 @@
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 
-__all__ = ["home_folder", "system_name", "user_folder"]
+__all__ = ["home_folder", "system_name", "unnamed_file", "user_folder"]
 
 
 def system_name() -> str:
@@ -33,3 +34,9 @@ def user_folder(variable: str, usual: str) -> Path:
     named = os.environ.get(variable, "")
     base = Path(named) if os.path.isabs(named) else home_folder() / usual  # noqa: PTH117
     return base / "llm-sandbox"
+
+
+def unnamed_file() -> int:
+    """Make a file, and return its descriptor."""
+    with tempfile.TemporaryFile(buffering=0) as file:
+        return os.dup(file.fileno())

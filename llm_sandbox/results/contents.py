@@ -8,7 +8,7 @@ import threading
 import weakref
 from pathlib import Path
 
-from llm_sandbox.host.temporary import unnamed_file
+from llm_sandbox.host.paths import unnamed_file
 
 __all__ = ["Content"]
 

@@ -239,8 +239,8 @@ class ExecutionResult(ConsoleOutput):
         Raises:
             ValidationError: An argument is not acceptable.
         """
+        from llm_sandbox.views.images import scale_images
         from llm_sandbox.views.llm import for_llm
-        from llm_sandbox.views.scaling import scale_images
 
         return for_llm(
             self,

@@ -255,7 +255,7 @@ def _plots(outputs: tuple[Output, ...], limits: Limits) -> list[PlotOutput]:
     """The plots in order; an update replaces what it updates."""
     if not _has_displays(outputs):
         return []
-    from llm_sandbox.artifacts.plots import plot_from_display
+    from llm_sandbox.artifacts.displays import plot_from_display
 
     plots = [
         plot_from_display(output.data, output.metadata, limit=limits.display_bytes)

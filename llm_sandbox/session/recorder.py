@@ -76,7 +76,7 @@ class Recorder:
 
     def add(self, observer: "RunObserver") -> None:
         """See `MachineSession.add_observer`."""
-        from llm_sandbox.telemetry.observers import check_observer
+        from llm_sandbox.telemetry.record import check_observer
 
         # Replaced, never changed: a run that has begun keeps those that it began with.
         self._observers = (*self._observers, check_observer(observer))
@@ -273,7 +273,7 @@ def _process_status(result: ProcessResult, stopped: bool) -> "RecordStatus":
 
 
 def _error_type(result: ConsoleOutput | None, error: BaseException | None) -> str | None:
-    from llm_sandbox.telemetry.error_names import told_name
+    from llm_sandbox.telemetry.record import told_name
 
     if error is not None:
         return told_name(type(error).__name__)

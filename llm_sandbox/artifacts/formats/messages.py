@@ -1,4 +1,4 @@
-"""Sentences about what is wrong with a file, so that all kinds say the same in the same words."""
+"""Wording of what is wrong with a file, shared by all kinds."""
 
 from llm_sandbox.artifacts.identify import identify
 from llm_sandbox.artifacts.registry import load

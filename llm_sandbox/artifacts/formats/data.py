@@ -1,9 +1,9 @@
-"""Arrays and databases: NumPy, HDF5 and SQLite, by their headers alone."""
+"""Arrays, databases, pickles, programs, unknown bytes and empty files, by their headers alone."""
 
 import re
 
-from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
-from llm_sandbox.artifacts.formats.fields import big, little
+from llm_sandbox.artifacts.base import ArtifactKind, DimensionlessKind, Dimensions
+from llm_sandbox.artifacts.formats.fields import big, little, number
 from llm_sandbox.artifacts.formats.messages import (
     cut_short,
     joined,
@@ -14,7 +14,7 @@ from llm_sandbox.artifacts.formats.messages import (
 )
 from llm_sandbox.artifacts.types import ArtifactType
 
-__all__ = ["Hdf5Kind", "NpyKind", "SqliteKind"]
+__all__ = ["DataKind", "ElfKind", "EmptyKind", "Hdf5Kind", "NpyKind", "PickleKind", "SqliteKind"]
 
 _HEADER = 64 * 1024
 _SHAPE = re.compile(rb"'shape': {0,8}\(([0-9, ]{0,1024})\)")
@@ -62,7 +62,7 @@ class NpyKind(ArtifactKind):
         return joined(claim, late or trailing(content, start + size))
 
 
-class Hdf5Kind(ArtifactKind):
+class Hdf5Kind(DimensionlessKind):
     """HDF5 files."""
 
     mimes = ("application/x-hdf5", "application/x-hdf")
@@ -73,10 +73,6 @@ class Hdf5Kind(ArtifactKind):
     def matches(self, content: bytes) -> bool:
         """Whether the content begins with the signature."""
         return content.startswith(b"\x89HDF\r\n\x1a\n")
-
-    def describe(self, content: bytes) -> Dimensions:
-        """Return nothing: what is in it takes its library to know."""
-        return Dimensions()
 
     def check(self, content: bytes) -> str:
         """Return whether the file reaches the end that its first block gives."""
@@ -100,7 +96,7 @@ class Hdf5Kind(ArtifactKind):
         return missing(content, end, "the data")
 
 
-class SqliteKind(ArtifactKind):
+class SqliteKind(DimensionlessKind):
     """SQLite databases."""
 
     mimes = ("application/vnd.sqlite3", "application/x-sqlite3")
@@ -111,10 +107,6 @@ class SqliteKind(ArtifactKind):
     def matches(self, content: bytes) -> bool:
         """Whether the content has the signature."""
         return content.startswith(b"SQLite format 3\x00")
-
-    def describe(self, content: bytes) -> Dimensions:
-        """Return nothing: what is in it takes its library to know."""
-        return Dimensions()
 
     def check(self, content: bytes) -> str:
         """Return whether all pages are there."""
@@ -147,3 +139,89 @@ def _shape(content: bytes) -> list[int] | None:
     if len(axes) > _AXES or any(len(axis) > _DIGITS or b" " in axis for axis in axes):
         return None
     return [int(axis) for axis in axes]
+
+
+_FRAME = 0x95
+# Operations that the second and third protocol's writers begin with.
+_FIRST = frozenset(b"(]}c)NKMJGXUTCB\x88\x89\x8a\x8bIFVS\x85\x86\x87ltd")
+
+
+class PickleKind(DimensionlessKind):
+    """Python pickles of protocol 2 and later: programs that run when they are opened."""
+
+    mimes = ("application/x-python-pickle", "application/vnd.python.pickle")
+    type = ArtifactType.DATA
+    extensions = ("pkl", "pickle", "joblib", "pt", "pth")
+    label = "a pickle"
+    remark = "a pickle, never opened"
+
+    def matches(self, content: bytes) -> bool:
+        """Whether the content begins with a protocol's number and what its writers put next."""
+        if content[:1] != b"\x80" or len(content) < 3:
+            return False
+        if content[1] in (4, 5):
+            return content[2] == _FRAME or content[2] in _FIRST
+        return content[1] in (2, 3) and content[2] in _FIRST
+
+    def check(self, content: bytes) -> str:
+        """Return whether the first frame is whole and the last operation is the end."""
+        if not self.matches(content):
+            return "no pickle"
+        if content[2] == _FRAME:
+            length = little(content, 3, 8)
+            if length is None:
+                return cut_short("the first frame has no length")
+            if late := missing(content, 11 + length, "the first frame"):
+                return late
+        return "" if content.endswith(b".") else cut_short("the last operation is not the end")
+
+
+class ElfKind(DimensionlessKind):
+    """Programs and libraries of Linux."""
+
+    mimes = ("application/x-executable", "application/x-elf", "application/x-sharedlib")
+    type = ArtifactType.DATA
+    extensions = ("so", "elf", "o")
+    label = "a program"
+
+    def matches(self, content: bytes) -> bool:
+        """Whether the content has the signature, one of the two classes and one of the orders."""
+        return content.startswith(b"\x7fELF") and content[4:5] in b"\x01\x02" and len(content) > 6
+
+    def check(self, content: bytes) -> str:
+        """Return whether the table of sections is within the file, where writers put it last."""
+        if not self.matches(content):
+            return "no program"
+        low = content[5] == 1
+        wide = content[4] == 2
+        start = number(content, 40 if wide else 32, 8 if wide else 4, first_is_low=low)
+        each = number(content, 58 if wide else 46, 2, first_is_low=low)
+        count = number(content, 60 if wide else 48, 2, first_is_low=low)
+        if start is None or each is None or count is None:
+            return cut_short("the header is not all there")
+        return missing(content, start + each * count, "the table of sections") if start else ""
+
+
+class DataKind(DimensionlessKind):
+    """Bytes of no known format."""
+
+    mimes = ("application/octet-stream",)
+    type = ArtifactType.DATA
+    label = "unknown bytes"
+
+    def matches(self, content: bytes) -> bool:
+        """Whether there is anything at all."""
+        return bool(content)
+
+
+class EmptyKind(DimensionlessKind):
+    """Files without content."""
+
+    mimes = ("application/x-empty", "inode/x-empty")
+    type = ArtifactType.OTHER
+    label = "nothing"
+    remark = "empty"
+
+    def matches(self, content: bytes) -> bool:
+        """Whether there is nothing."""
+        return not content

@@ -1,19 +1,21 @@
-"""PNG and JPEG: sizes in pixels and the resolution, read from the headers alone.
+"""PNG, JPEG, GIF and WebP images: size, resolution and frames from the headers alone.
 
-No image decoder sees the content: those have a history of defects, and only numbers are wanted.
+No image decoder sees the content: decoders have a history of defects, and only numbers are needed.
 """
 
 import re
 import struct
 import zlib
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
+from llm_sandbox.artifacts.formats.fields import Chunk, chunks, little
 from llm_sandbox.artifacts.formats.messages import cut_short, joined, missing, trailing, unpacked
 from llm_sandbox.artifacts.types import ArtifactType
 from llm_sandbox.results.plots import FileType
 
-__all__ = ["JpegKind", "PngKind"]
+__all__ = ["GifKind", "JpegKind", "PngKind", "WebpKind", "image_size", "image_type"]
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _IHDR = b"\x00\x00\x00\rIHDR"
@@ -237,3 +239,187 @@ def _jfif_dpi(body: bytes) -> float | None:
     scale = {1: 1.0, 2: _INCH_IN_CENTIMETRES}.get(unit)
     # Pixels that are not square have two resolutions, and one number cannot say both.
     return across * scale if scale is not None and across == down else None
+
+
+_GIF_HEADER = 13
+_GIF_STEPS = 200_000
+"""Blocks that are passed over: those of 50 MB."""
+_GIF_EXTENSION = 0x21
+_GIF_PICTURE = 0x2C
+_GIF_TRAILER = 0x3B
+_GIF_CONTROL = 0xF9
+
+
+class GifKind(ArtifactKind):
+    """GIF images, still or moving."""
+
+    mimes = ("image/gif",)
+    type = ArtifactType.IMAGE
+    extensions = ("gif",)
+    label = "a GIF image"
+
+    def matches(self, content: bytes) -> bool:
+        """Whether the content begins with the signature of one of the two versions."""
+        return content.startswith((b"GIF87a", b"GIF89a"))
+
+    def describe(self, content: bytes) -> Dimensions:
+        """Return the size of the screen, and how many pictures come for how long."""
+        if not self.matches(content) or len(content) < _GIF_HEADER:
+            return Dimensions()
+        width, height = struct.unpack_from("<HH", content, 6)
+        found = _gif_blocks(content)
+        moving = found.frames is not None and found.frames > 1 and found.end is not None
+        return Dimensions.of(
+            width,
+            height,
+            frames=found.frames if found.end is not None else None,
+            duration_s=found.hundredths / 100 if moving and found.hundredths else None,
+        )
+
+    def check(self, content: bytes) -> str:
+        """Return whether the blocks reach the trailer, and what a picture takes."""
+        if not self.matches(content):
+            return "no GIF image"
+        if len(content) < _GIF_HEADER:
+            return cut_short("the header is not all there")
+        width, height = struct.unpack_from("<HH", content, 6)
+        end = _gif_blocks(content).end
+        return joined(
+            unpacked(width * height * 4),
+            cut_short("there is no trailer") if end is None else trailing(content, end),
+        )
+
+
+class _GifBlocks(NamedTuple):
+    frames: int | None
+    hundredths: int
+    end: int | None
+
+
+def _gif_blocks(content: bytes) -> _GifBlocks:
+    frames = hundredths = 0
+    offset = _GIF_HEADER + _gif_colours(content[10])
+    steps = _GIF_STEPS
+    # trust: a file from inside; every step moves forward, and their number is limited.
+    while offset < len(content) and steps > 0:
+        steps -= 1
+        introducer = content[offset]
+        if introducer == _GIF_TRAILER:
+            return _GifBlocks(frames, hundredths, offset + 1)
+        if introducer == _GIF_PICTURE and offset + 10 <= len(content):
+            frames += 1
+            offset += 11 + _gif_colours(content[offset + 9])
+        elif introducer == _GIF_EXTENSION:
+            body = content[offset + 1 : offset + 7]
+            if len(body) == 6 and body[0] == _GIF_CONTROL:
+                hundredths += int.from_bytes(body[3:5], "little")
+            offset += 2
+        else:
+            return _GifBlocks(frames, hundredths, None)
+        offset, steps = _after_gif_data(content, offset, steps)
+    if steps <= 0 and content.endswith(b"\x00;"):
+        return _GifBlocks(None, 0, len(content))
+    return _GifBlocks(frames, hundredths, None)
+
+
+def _after_gif_data(content: bytes, offset: int, steps: int) -> tuple[int, int]:
+    while offset < len(content) and steps > 0:
+        steps -= 1
+        length = content[offset]
+        offset += 1 + length
+        if not length:
+            break
+    return offset, steps
+
+
+def _gif_colours(packed: int) -> int:
+    return 3 * 2 ** ((packed & 7) + 1) if packed & 0x80 else 0
+
+
+_WEBP_ANIMATED = 0x02
+
+
+class WebpKind(ArtifactKind):
+    """WebP images, still or moving."""
+
+    mimes = ("image/webp",)
+    type = ArtifactType.IMAGE
+    extensions = ("webp",)
+    label = "a WebP image"
+
+    def matches(self, content: bytes) -> bool:
+        """Whether the content is a RIFF container of a WebP."""
+        return content.startswith(b"RIFF") and content[8:12] == b"WEBP"
+
+    def describe(self, content: bytes) -> Dimensions:
+        """Return the size from the first chunk, and how many pictures come for how long."""
+        if not self.matches(content):
+            return Dimensions()
+        width, height = _webp_size(content)
+        first = content[12:16]
+        if first != b"VP8X" or not (little(content, 20, 1) or 0) & _WEBP_ANIMATED:
+            return Dimensions.of(width, height)
+        durations = [
+            little(content, chunk.body + 12, 3) or 0
+            for chunk in _webp_chunks(content)
+            if chunk.name == b"ANMF"
+        ]
+        total = sum(durations) / 1000
+        return Dimensions.of(width, height, frames=len(durations), duration_s=total or None)
+
+    def check(self, content: bytes) -> str:
+        """Return whether the container is whole, and what a picture takes."""
+        if not self.matches(content):
+            return "no WebP image"
+        width, height = _webp_size(content)
+        if width is None or height is None:
+            return cut_short("the first chunk has no size")
+        end = 8 + (little(content, 4, 4) or 0)
+        late = missing(content, end, "the container")
+        for chunk in _webp_chunks(content):
+            late = late or missing(content, chunk.body + chunk.length, "a chunk")
+        return joined(unpacked(width * height * 4), late or trailing(content, end))
+
+
+def _webp_chunks(content: bytes) -> Iterator[Chunk]:
+    return chunks(content, first_is_low=True, stop=8 + (little(content, 4, 4) or 0))
+
+
+def _webp_size(content: bytes) -> tuple[int | None, int | None]:
+    first = content[12:16]
+    if first == b"VP8X":
+        width, height = little(content, 24, 3), little(content, 27, 3)
+        if width is not None and height is not None:
+            return width + 1, height + 1
+    elif first == b"VP8L" and content[20:21] == b"\x2f":
+        packed = little(content, 21, 4)
+        if packed is not None:
+            return (packed & 0x3FFF) + 1, (packed >> 14 & 0x3FFF) + 1
+    elif first == b"VP8 " and content[23:26] == b"\x9d\x01\x2a":
+        width, height = little(content, 26, 2), little(content, 28, 2)
+        if width is not None and height is not None:
+            return width & 0x3FFF, height & 0x3FFF
+    return None, None
+
+
+_KINDS: tuple[ArtifactKind, ...] = (PngKind(), JpegKind(), GifKind(), WebpKind())
+
+
+def image_type(content: bytes) -> str:
+    """Return the MIME type of a PNG, JPEG, GIF or WebP image; empty for anything else.
+
+    Args:
+        content: A file or its beginning, possibly hostile.
+    """
+    return next((kind.mimes[0] for kind in _KINDS if kind.matches(content)), "")
+
+
+def image_size(content: bytes) -> tuple[int, int] | None:
+    """Return width and height in pixels as the header has them; None for what has none.
+
+    Args:
+        content: A PNG, JPEG, GIF or WebP image, possibly hostile.
+    """
+    kind = next((kind for kind in _KINDS if kind.matches(content)), None)
+    found = kind.describe(content) if kind is not None else Dimensions()
+    return (found.width, found.height) if found.width and found.height else None
