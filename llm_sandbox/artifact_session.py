@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from docker.models.containers import Container
     from docker.models.images import Image
 
-    from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.machine import ContainerMachine
     from llm_sandbox.pool import ContainerPoolManager, PooledContainer
     from llm_sandbox.sandbox.detached.record import OnExit
     from llm_sandbox.security import SecurityPolicy
@@ -236,7 +234,7 @@ class ArtifactSandboxSession(BaseSession):
             BackendUnavailableError: The engine does not answer.
             UnsupportedError: The backend has no containers.
         """
-        return self._engine_of("client").engine.client
+        return self._container_backend("client").engine_client()
 
     @property
     def container(self) -> "Container | None":
@@ -246,12 +244,10 @@ class ArtifactSandboxSession(BaseSession):
             ContainerGoneError: The engine has it no more.
             UnsupportedError: The backend has no containers.
         """
-        backend = self._engine_of("container")
+        self._container_backend("container")
         if self._interpreter is None:
             return None
-        machine = cast("ContainerMachine", self._interpreter.machine)
-        with backend.engine.errors("inspect", machine.container):
-            return backend.engine.client.containers.get(machine.container)
+        return cast("Container", self._interpreter.machine.engine_container())
 
     @property
     def docker_image(self) -> "Image | None":
@@ -262,7 +258,7 @@ class ArtifactSandboxSession(BaseSession):
             ContainerGoneError: The engine has the container no more.
             UnsupportedError: The backend has no containers.
         """
-        self._engine_of("docker_image")
+        self._container_backend("docker_image")
         container = self.container
         return None if container is None else container.image
 
@@ -287,7 +283,7 @@ class ArtifactSandboxSession(BaseSession):
     def _container_options(self) -> Any:
         return getattr(self._backend, "options", None) if self._backend.has_containers else None
 
-    def _engine_of(self, name: str) -> "ContainerBackend":
+    def _container_backend(self, name: str) -> "Backend":
         if not self._backend.has_containers:
             raise UnsupportedError(
                 f"session.{name}",
@@ -296,7 +292,7 @@ class ArtifactSandboxSession(BaseSession):
                 hint="name a container backend: backend='docker'; session.sandbox is the machine "
                 "of any backend",
             )
-        return cast("ContainerBackend", self._backend)
+        return self._backend
 
 
 _NOT_GIVEN = ("self", "__class__")

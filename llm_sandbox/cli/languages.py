@@ -99,7 +99,6 @@ def _version(program: str) -> str | None:
 
 
 def _look_for_image(name: str, engines: Collection[str]) -> tuple[str | None, list[str]]:
-    from llm_sandbox.backends.containers.backend import ContainerBackend
     from llm_sandbox.backends.recipes import (
         image_name,
         recipe_name,
@@ -111,10 +110,8 @@ def _look_for_image(name: str, engines: Collection[str]) -> tuple[str | None, li
     image = image_name(name)
     having = []
     for engine in engines:
-        backend = get_backend(engine)
-        assert isinstance(backend, ContainerBackend)  # noqa: S101 - only those have engines
         try:
-            if backend.engine.find_image(image) is not None:
+            if get_backend(engine).images.find(image) is not None:
                 having.append(engine)
         except SandboxError:
             continue  # the table of backends says what is wrong with it

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from llm_sandbox.backends.base import Backend, validate_workdir
 from llm_sandbox.const import SupportedLanguage, language_name
@@ -162,10 +162,9 @@ def settle(
     if not backend.has_containers:
         _refuse_container_options(backend.name, {**asked, "client": client})
         return backend, apply_runtime_configs(config, configs, backend)
-    from llm_sandbox.backends.containers.backend import ContainerBackend
     from llm_sandbox.session.containers import bind_container
 
-    return bind_container(cast(ContainerBackend, backend), config, asked, configs, client)
+    return bind_container(backend, config, asked, configs, client)
 
 
 def _refuse_container_options(backend: str, options: Mapping[str, object]) -> None:

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from llm_sandbox.backends.containers.backend import ContainerBackend
-from llm_sandbox.backends.containers.configured import bind
+from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.options.unsafe_options import is_unlimited
 from llm_sandbox.exceptions import UnsupportedError
@@ -21,12 +20,12 @@ _OF_ENVIRONMENTS = ("CONDA_", "MAMBA_")
 
 
 def bind_container(
-    backend: ContainerBackend,
+    backend: Backend,
     config: SessionConfig,
     asked: Mapping[str, Any],
     runtime_configs: Mapping[str, Any] | None = None,
     client: object = None,
-) -> tuple[ContainerBackend, SessionConfig]:
+) -> tuple[Backend, SessionConfig]:
     """Return the backend that makes such containers, and the session's settings with what the
     runtime configs say of them.
 
@@ -52,20 +51,21 @@ def bind_container(
         )
     configs = dict(runtime_configs or {})
     options = ContainerOptions(lang=str(config.lang), runtime_configs=configs, **asked)
-    bound = bind(backend, _without_session(options, backend.name), client)
-    # A backend that was given as an object has its own say about sessions.
-    configs = {**bound.options.runtime_configs, **configs}
+    bound = backend.with_options(_without_session(options, backend.name), client)
+    # A backend that was given as an object has options for sessions, too.
+    own = bound.options or options
+    configs = {**own.runtime_configs, **configs}
     limits = {
         name: value
         for name, value in configs.items()
         if name in _LIMITS and not (value is None or is_unlimited(value))
     }
-    env = {**bound.options.env, **config.env, **options.env}
+    env = {**own.env, **config.env, **options.env}
     timeout = options.execution_timeout or config.execution_timeout
     config = replace(
         apply_runtime_configs(config, limits),
         env=env,
-        execution_timeout=timeout or bound.options.execution_timeout,
+        execution_timeout=timeout or own.execution_timeout,
     )
     return bound.with_libraries(config.libraries), config
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from llm_sandbox import Sandbox
-from llm_sandbox.backends.containers.configured import bind
 from llm_sandbox.backends.containers.gc.removal import wait_until_removed
 from llm_sandbox.backends.docker.backend import DockerBackend
 from llm_sandbox.backends.options.container_options import ContainerOptions
@@ -55,7 +54,7 @@ def test_requests_share_a_connection(engine):
 def test_backends_of_other_options_share_a_connection(engine):
     backend = get_backend(engine.name)
     assert engine is backend.engine
-    other = bind(backend, ContainerOptions(image="another"))
+    other = backend.with_options(ContainerOptions(image="another"))
     assert other is not backend
     assert engine is other.engine
 

@@ -38,7 +38,7 @@ def python_image(engine: Engine) -> str:
     """The name of the real Python image; built once, and found there ever after."""
     told: list[str] = []
     try:
-        return ImageBuilder(engine, say=told.append).build(get_recipe("python")).name
+        return ImageBuilder(engine, on_step=told.append).build(get_recipe("python")).name
     except SandboxError as error:
         pytest.fail(f"the python image cannot be built: {error}\nso far: {told}")
 

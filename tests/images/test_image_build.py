@@ -38,7 +38,7 @@ def run(engine, image, *argv, **options):
 def builder(engine):
     """A builder, and what it says."""
     said = []
-    return lambda **options: (ImageBuilder(engine, say=said.append, **options), said)
+    return lambda **options: (ImageBuilder(engine, on_step=said.append, **options), said)
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_languages_share_one_base_and_are_proven_before_they_are_named(
     assert said == ["building the tiny image", "testing the tiny image"], "the base is used again"
     assert [] == stages_of(engine)
 
-    without = ImageBuilder(engine, say=said.append, base="registry", smoke=False)
+    without = ImageBuilder(engine, on_step=said.append, base="registry", smoke=False)
     changed = without.build(get_recipe("tiny"))
     assert changed.id != made.id
     assert engine.find_image(made.id) is None, "the replaced image is still there"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from llm_sandbox.backends.containers.images.find import Images
+from llm_sandbox.backends.containers.images.store import EngineImages
 from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.exceptions import (
     BackendError,
@@ -35,7 +35,7 @@ def said():
 @pytest.fixture
 def resolve(engine, said):
     def resolve(**options):
-        return Images(engine).resolve(ContainerOptions(**options), said.append)
+        return EngineImages(engine).resolve(ContainerOptions(**options), said.append)
 
     return resolve
 
@@ -97,7 +97,7 @@ def test_a_missing_image_is_pulled_and_found_afterwards(registry, resolve, said,
 def test_threads_that_miss_the_same_image_pull_it_once(registry, engine):
     _, name = registry
     said = []
-    images = Images(engine)
+    images = EngineImages(engine)
     with ThreadPoolExecutor(8) as pool:
         found = list(
             pool.map(lambda _: images.resolve(ContainerOptions(image=name), said.append), range(8))
@@ -204,7 +204,7 @@ def test_no_dockerfile_there(resolve, tmp_path, place):
 
 def test_threads_with_one_dockerfile_build_it_once(tiny, engine, tmp_path):
     folder = write_dockerfile(tmp_path / "context", f"FROM {tiny}", "ENV A=1")
-    images, said = Images(engine), []
+    images, said = EngineImages(engine), []
     with ThreadPoolExecutor(4) as pool:
         options = ContainerOptions(dockerfile=str(folder))
         found = list(pool.map(lambda _: images.resolve(options, said.append), range(4)))
@@ -218,11 +218,11 @@ def test_ctrl_c_ends_a_build_and_what_it_runs(python_image, engine, tmp_path, ch
     folder = write_dockerfile(tmp_path / "context", f"FROM {python_image}", f"RUN {mark}")
     script = (
         "import sys\n"
-        "from llm_sandbox.backends.containers.images.find import Images\n"
+        "from llm_sandbox.backends.containers.images.store import EngineImages\n"
         "from llm_sandbox.backends.options.container_options import ContainerOptions\n"
         "from llm_sandbox.backends.docker.connect import connect_docker\n"
         "options = ContainerOptions(dockerfile=sys.argv[1])\n"
-        "Images(connect_docker()).resolve(options, print)\n"
+        "EngineImages(connect_docker()).resolve(options, print)\n"
     )
     program = subprocess.Popen(
         [sys.executable, "-c", script, str(folder)],

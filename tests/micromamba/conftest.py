@@ -54,7 +54,7 @@ def base_image(engine):
             if _has(engine, name):
                 return name
         try:
-            return ImageBuilder(engine, say=print).build(get_recipe(BASE)).name
+            return ImageBuilder(engine, on_step=print).build(get_recipe(BASE)).name
         except SandboxError as error:
             pytest.skip(f"the test image has nothing to be built on: {error.message}")
 

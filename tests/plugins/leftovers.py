@@ -30,7 +30,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from llm_sandbox.backends.base import Backend
-from llm_sandbox.backends.containers.gc.labels import OWNER, Owner
+from llm_sandbox.backends.containers.gc.labels import OWNER
+from llm_sandbox.backends.inventory import Owner
 from llm_sandbox.guest.process_tree import MARKER
 from llm_sandbox.sandbox.detached.state_dir import default_state_dir
 from llm_sandbox.session.prefork import shared_pool

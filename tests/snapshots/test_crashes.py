@@ -16,9 +16,9 @@ import pytest
 
 from llm_sandbox import Sandbox, Snapshot
 from llm_sandbox.backends.containers.gc.collector import GarbageCollector
-from llm_sandbox.backends.containers.gc.inventory import Resource, list_resources
-from llm_sandbox.backends.containers.gc.labels import Owner
+from llm_sandbox.backends.containers.gc.inventory import list_resources
 from llm_sandbox.backends.containers.snapshot_images import SAVING
+from llm_sandbox.backends.inventory import Owner, Resource
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import BackendError
 from tests.containers.conftest import wait_for

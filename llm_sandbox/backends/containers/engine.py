@@ -83,6 +83,13 @@ class Engine:
         return str(self.facts.get("ID") or self.facts.get("Name") or "")
 
     @property
+    def address(self) -> str:
+        """The address that it answers at, such as ``unix:///var/run/docker.sock``."""
+        # A client of a local socket has the URL of no machine.
+        path = getattr(getattr(self.api, "_custom_adapter", None), "socket_path", None)
+        return f"unix://{path}" if path else str(self.api.base_url)
+
+    @property
     def is_local(self) -> bool:
         """Whether it is reached by a socket of this computer, so that its files are this one's."""
         return str(self.api.base_url) == _LOCAL

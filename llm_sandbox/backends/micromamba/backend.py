@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import ClassVar
 
 from llm_sandbox.backends.base import Machine, MachineSpec
-from llm_sandbox.backends.containers.images.find import Images
 from llm_sandbox.backends.containers.machine import ContainerMachine
 from llm_sandbox.backends.docker.backend import DockerBackend
 from llm_sandbox.backends.layers import LayerLocation
@@ -137,7 +136,7 @@ class _WithLibraries(MicromambaBackend):
             timeout_s: Seconds that this may take; 600.
         """
         options = self.options
-        found = Images(self.engine).resolve(options, announce)
+        found = self.images.resolve(options, announce)
         given = options.runtime_configs
         network = given.get("network_mode") or given.get("network")
         images = CondaImages(self.engine, self._variables(), network)

@@ -294,18 +294,14 @@ def clean() -> list[str]:
 
 def _remove_container(backend_name: str, machine: str) -> None:
     """Remove a container, if it is ours and its process has ended."""
-    from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.gc.collector import GarbageCollector
-    from llm_sandbox.backends.containers.gc.inventory import list_resources
-
     with contextlib.suppress(SandboxError):
         backend = get_backend(backend_name)
-        if not isinstance(backend, ContainerBackend):
+        if not backend.has_containers:
             return
         # trust: the id comes from a file; what it names is removed only if its labels say that it
         # is ours and nobody's any more.
-        held = [one for one in list_resources(backend.engine) if one.id.startswith(machine)]
-        found = [one for one in held if one.kind == "sandbox"]
-        sweeper = GarbageCollector(backend.engine)
-        for verdict in sweeper.collect(sweeper.decide(found)):
-            logger.debug("container %s: %s", verdict.resource.id, verdict.why)
+        inventory = backend.inventory
+        held = [one for one in inventory.resources() if one.id.startswith(machine)]
+        sandboxes = [one for one in held if one.kind == "sandbox"]
+        for decision in inventory.collect(inventory.decide(sandboxes)):
+            logger.debug("container %s: %s", decision.resource.id, decision.why)
