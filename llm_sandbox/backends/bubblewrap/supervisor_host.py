@@ -74,7 +74,7 @@ class BubblewrapHost(SupervisorHost):
         files = {path: text_descriptor(text) for path, text in layout.files.items()}
         guest = [
             "--",
-            *guest_command(self.paths, "start.main", isolated_site=True),
+            *guest_command(self.paths, "supervisor.main", isolated_site=True),
             str(control),
             "namespaces",
         ]

@@ -22,8 +22,7 @@ from llm_sandbox.backends.host_root import BUILD_ROOT, describe_root, program_en
 from llm_sandbox.backends.supervised import GuestPaths, SupervisedMachine, guest_command
 from llm_sandbox.backends.supervisor_host import SupervisorHost, text_descriptor, unused_user
 from llm_sandbox.guest.control import ControlChannel
-from llm_sandbox.guest.mux import Multiplexer, ProtocolError
-from llm_sandbox.guest.transport import StdioTransport
+from llm_sandbox.guest.mux import Multiplexer, ProtocolError, StdioTransport
 from llm_sandbox.limits import Limits
 from llm_sandbox.settings import Preload, get_settings
 

@@ -63,7 +63,7 @@ class _LocalHost(SupervisorHost):
         super().__init__(launch_process(self._command), backend="local")
 
     def _command(self, control: int) -> tuple[list[str], list[int]]:
-        words = guest_command(self.paths, "start.main", isolated_site=True)
+        words = guest_command(self.paths, "supervisor.main", isolated_site=True)
         return [*words, str(control), "plain", str(self.folder)], []
 
     def _zygote_command(self) -> tuple[list[str], dict[str, str]]:
