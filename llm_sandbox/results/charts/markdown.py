@@ -1,25 +1,20 @@
 """Charts as Markdown text."""
 
-import re
 from collections.abc import Sequence
 
-from llm_sandbox.charts.axis import Axis
-from llm_sandbox.charts.chart import Chart
-from llm_sandbox.charts.kinds import AxisScale, ChartKind, SeriesKind
-from llm_sandbox.charts.rows import list_rows
-from llm_sandbox.charts.series import Series, Value
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.host.terminal import strip_controls
+from llm_sandbox.results.cells import format_number, markdown_row, markdown_text
+from llm_sandbox.results.charts.chart import Chart
+from llm_sandbox.results.charts.kinds import AxisScale, ChartKind, SeriesKind
+from llm_sandbox.results.charts.series import Axis, Series, Value, list_rows
 
-__all__ = ["escape", "to_markdown"]
+__all__ = ["to_markdown"]
 
 _MOST_COLUMNS = 12
 _MOST_TABLES = 12
 _MOST_NOTES = 10
-_LONGEST = 100
 _SHARED = frozenset({SeriesKind.LINE, SeriesKind.STEP, SeriesKind.AREA, SeriesKind.BAR})
 _OUTLINES = frozenset({"values", "density"})
-_SPECIAL = re.compile(r"[\\`*|<]|!(?=\[)|\](?=[(\[:])|&(?=[#\w])|~(?=~)")
 
 
 def to_markdown(chart: Chart, max_rows: int = 20) -> str:
@@ -38,18 +33,10 @@ def to_markdown(chart: Chart, max_rows: int = 20) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def escape(text: str) -> str:
-    """Return text that shows as it is on one line of Markdown, in a table as well."""
-    # trust: text comes from inside; it must start no link, image, tag or cell.
-    line = " ".join(strip_controls(text).split())
-    line = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
-    return _SPECIAL.sub(lambda match: "\\" + match[0], line)
-
-
 def _heading(chart: Chart, number: str = "") -> list[str]:
     facts = [f"{len(chart.charts)} charts" if chart.kind is ChartKind.MULTI else chart.kind.value]
     facts += [word for word in (chart.orientation, chart.stacking) if word]
-    title = f"**{number}{escape(chart.title)}** " if chart.name and chart.title else number
+    title = f"**{number}{markdown_text(chart.title)}** " if chart.name and chart.title else number
     lines = [f"{title}({', '.join(facts)})"]
     for name, axis in chart.all_axes.items():
         text = _axis(axis)
@@ -59,17 +46,17 @@ def _heading(chart: Chart, number: str = "") -> list[str]:
         kept = sum(item.points for item in sampled)
         whole = sum(item.total for item in sampled)
         lines.append(f"- sampled: {kept:,} of {whole:,} points of {len(sampled)} series")
-    unread = [f"- not in this data: {escape(text)}" for text in chart.unread]
+    unread = [f"- not in this data: {markdown_text(text)}" for text in chart.unread]
     lines += unread[:_MOST_NOTES]
     lines += [f"- {text}" for text in _left_out(len(unread) - _MOST_NOTES, "parts")]
     lines += [f"- {text}" for text in _rules(chart)]
-    notes = [escape(item.text) for item in chart.annotations if item.text.strip()]
+    notes = [markdown_text(item.text) for item in chart.annotations if item.text.strip()]
     lines += [f"- note: {text}" for text in notes[:_MOST_NOTES]]
     return lines + [f"- {text}" for text in _left_out(len(notes) - _MOST_NOTES, "notes")]
 
 
 def _axis(axis: Axis) -> str:
-    parts = [escape(axis.label)] if axis.name and axis.label else []
+    parts = [markdown_text(axis.label)] if axis.name and axis.label else []
     if axis.scale is not AxisScale.LINEAR:
         seconds = " in seconds" if axis.scale is AxisScale.DURATION else ""
         parts.append(f"{axis.scale.value} scale{seconds}")
@@ -98,7 +85,7 @@ def _tables(chart: Chart, max_rows: int, most: int) -> list[str]:
 
 
 def _name(series: Series, index: int) -> str:
-    name = escape(series.label) if series.label and series.name else f"series {index + 1}"
+    name = markdown_text(series.label) if series.label and series.name else f"series {index + 1}"
     return name if series.axis == "y" else f"{name} ({series.axis})"
 
 
@@ -129,7 +116,7 @@ def _rules(chart: Chart) -> list[str]:
         for side in ("x", "y"):
             values = item.columns.get(side)
             if item.kind is SeriesKind.RULE and values:
-                name = f" ({escape(item.label)})" if item.label and item.name else ""
+                name = f" ({markdown_text(item.label)})" if item.label and item.name else ""
                 found.append(f"line at {side} = {_cell(values[0])}{name}")
     return found[:_MOST_NOTES] + _left_out(len(found) - _MOST_NOTES, "lines")
 
@@ -137,7 +124,7 @@ def _rules(chart: Chart) -> list[str]:
 def _long(series: Series, max_rows: int) -> str:
     names = [name for name in series.columns if name not in _OUTLINES][:_MOST_COLUMNS]
     rows = [[row.get(name) for name in names] for row in list_rows(series)]
-    return _table([escape(name) for name in names], rows, max_rows)
+    return _table([markdown_text(name) for name in names], rows, max_rows)
 
 
 def _matrix(series: Series, max_rows: int) -> str:
@@ -173,7 +160,7 @@ def _table(titles: list[str], rows: Sequence[Sequence[Value]], max_rows: int) ->
         gap = [f"… {count:,} row{'s' * (count != 1)} left out …", *[""] * (len(titles) - 1)]
         lines += [[_cell(value) for value in row] for row in rows[:head]]
         lines += [gap, *([_cell(value) for value in row] for row in rows[-tail:])]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    return "\n".join(map(markdown_row, lines))
 
 
 def _is_number(value: Value) -> bool:
@@ -184,13 +171,11 @@ def _cell(value: Value) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return escape(value)
+        return markdown_text(value)
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, float):
-        return f"{value:.8g}"
-    if isinstance(value, int):
-        return str(value) if abs(value) < 10**20 else f"{float(value):.8g}"
+    if isinstance(value, int | float):
+        return format_number(value)
     shown = ", ".join(map(_cell, value[:_MOST_NOTES]))
     more = f", … {len(value) - _MOST_NOTES:,} more" if len(value) > _MOST_NOTES else ""
     return f"{shown}{more}"

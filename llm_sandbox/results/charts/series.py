@@ -1,13 +1,23 @@
 """A series: the values that a chart shows under one name."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from llm_sandbox.charts.kinds import SeriesKind
 from llm_sandbox.host.terminal import strip_controls
+from llm_sandbox.results.charts.kinds import AxisScale, SeriesKind
+from llm_sandbox.results.charts.unit import find_unit
 
-__all__ = ["Sampling", "Series", "Value", "count_values"]
+__all__ = [
+    "Axis",
+    "Row",
+    "Sampling",
+    "Series",
+    "Value",
+    "count_values",
+    "flatten_grid",
+    "list_rows",
+]
 
 Value: TypeAlias = bool | int | float | str | tuple["Value", ...] | None
 """What a column holds: finite numbers, text, or None where a value is missing. Dates are text in
@@ -82,3 +92,65 @@ def count_values(value: object) -> int:
     if isinstance(value, Mapping):
         return sum(map(count_values, value.values()))
     return sum(map(count_values, value)) if isinstance(value, (tuple, list)) else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis of a chart."""
+
+    label: str | None = None
+    """Its title as the program gave it; None when it has none."""
+    scale: AxisScale = AxisScale.LINEAR
+    """How it places values; linear by default."""
+    limits: tuple[Value, Value] | None = None
+    """Where it begins and ends, the first being left or below; None when unknown, and for names."""
+    ticks: tuple[Value, ...] = ()
+    """The values marked on it; on a scale of names all names, in order."""
+    tick_labels: tuple[str, ...] = ()
+    """What is written at the ticks; empty when nothing is known of it."""
+
+    @property
+    def unit(self) -> str | None:
+        """The unit that the label names in brackets, as in `Speed (m/s)`; None without one."""
+        return find_unit(self.label) if self.label else None
+
+    @property
+    def name(self) -> str:
+        """The label on one line, safe to print; empty when there is none."""
+        return " ".join(strip_controls(self.label or "").split())
+
+
+Row = dict[str, Value]
+
+
+def list_rows(series: Series) -> Iterator[Row]:
+    """Yield a row for each point; for each cell of a grid.
+
+    Columns of different lengths, as the kind `other` may have them, leave cells out at the end.
+    """
+    columns = series.columns
+    if series.kind.is_grid and "z" in columns:
+        yield from flatten_grid(series)
+        return
+    length = max(map(len, columns.values()), default=0)
+    for index in range(length):
+        yield {name: values[index] for name, values in columns.items() if index < len(values)}
+
+
+def flatten_grid(series: Series) -> Iterator[Row]:
+    """Yield `x`, `y` and `z` of each cell; positions from 0 where a side has no values."""
+    across, down = series.columns.get("x"), series.columns.get("y")
+    for line, row in enumerate(series.columns["z"]):
+        for place, value in enumerate(row if isinstance(row, tuple) else ()):
+            x = _side(across, place, line, place)
+            yield {"x": x, "y": _side(down, line, line, place), "z": value}
+
+
+def _side(values: Sequence[Value] | None, index: int, line: int, place: int) -> Value:
+    """Return what a side says of a cell; of a surface, sides may be grids themselves."""
+    if values is None:
+        return index
+    inner = values[line] if line < len(values) else None
+    if isinstance(inner, tuple):
+        return inner[place] if place < len(inner) else None
+    return values[index] if index < len(values) else None

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from llm_sandbox.charts.chart import Chart
-from llm_sandbox.charts.kinds import ChartKind, SeriesKind
-from llm_sandbox.charts.series import Series
-from llm_sandbox.charts.vega_frame import HEIGHT, WIDTH, Frame, Spec, is_number
-from llm_sandbox.charts.vega_marks import MARKS, data
-from llm_sandbox.charts.vega_shapes import (
+from llm_sandbox.exceptions import UnsupportedError
+from llm_sandbox.results.charts.chart import Chart
+from llm_sandbox.results.charts.kinds import ChartKind, SeriesKind
+from llm_sandbox.results.charts.series import Series
+from llm_sandbox.results.charts.vega_frame import HEIGHT, WIDTH, Frame, Spec, is_number
+from llm_sandbox.results.charts.vega_marks import MARKS, data
+from llm_sandbox.results.charts.vega_shapes import (
     OHLC,
     box,
     can_facet,
@@ -18,7 +19,6 @@ from llm_sandbox.charts.vega_shapes import (
     violin,
     violins,
 )
-from llm_sandbox.exceptions import UnsupportedError
 
 __all__ = ["SCHEMA_URL", "to_vega_lite"]
 

@@ -5,10 +5,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias, TypeGuard
 
-from llm_sandbox.charts.axis import Axis
-from llm_sandbox.charts.chart import Chart
-from llm_sandbox.charts.kinds import AxisScale, SeriesKind
-from llm_sandbox.charts.series import Series, Value
+from llm_sandbox.results.charts.chart import Chart
+from llm_sandbox.results.charts.kinds import AxisScale, SeriesKind
+from llm_sandbox.results.charts.series import Axis, Series, Value
 
 __all__ = ["HEIGHT", "WIDTH", "Frame", "Spec", "is_number"]
 

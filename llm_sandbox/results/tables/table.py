@@ -2,13 +2,61 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from enum import StrEnum
+from typing import Self, TypeAlias
 
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.host.terminal import strip_controls
-from llm_sandbox.tables.column import Cell, Column, ColumnRole
 
-__all__ = ["Row", "Table"]
+__all__ = ["Cell", "Column", "ColumnRole", "ColumnType", "Row", "Table"]
+
+Cell: TypeAlias = str | int | float | bool | None
+"""A value in a table: dates, decimals, lists and other objects are texts, missing ones None."""
+
+
+class ColumnType(StrEnum):
+    """What a column holds, whichever library it is of."""
+
+    INTEGER = "integer"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    STRING = "string"
+    DATETIME = "datetime"
+    DATE = "date"
+    TIME = "time"
+    DURATION = "duration"
+    CATEGORY = "category"
+    LIST = "list"
+    STRUCT = "struct"
+    BINARY = "binary"
+    OTHER = "other"
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its values are numbers."""
+        return self in (ColumnType.INTEGER, ColumnType.NUMBER)
+
+
+class ColumnRole(StrEnum):
+    """What a column is to its table."""
+
+    INDEX = "index"
+    VALUE = "value"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table."""
+
+    name: str
+    """Its name; the parts of a composed one are joined by slashes."""
+    type: ColumnType = ColumnType.OTHER
+    """What it holds."""
+    dtype: str = ""
+    """What its library calls that; empty when unknown."""
+    role: ColumnRole = ColumnRole.VALUE
+    """Whether it is data or labels the rows."""
+
 
 Row = tuple[Cell, ...]
 
@@ -80,7 +128,7 @@ class Table:
         Raises:
             ValidationError: There would be fewer than two rows or one column.
         """
-        from llm_sandbox.tables.markdown import to_markdown
+        from llm_sandbox.results.tables.rendering import to_markdown
 
         return to_markdown(self, max_rows, max_columns)
 
@@ -90,13 +138,13 @@ class Table:
         Args:
             safe: Put an apostrophe before texts that a spreadsheet would take for a formula.
         """
-        from llm_sandbox.tables.csv_text import to_csv
+        from llm_sandbox.results.tables.rendering import to_csv
 
         return to_csv(self, safe=safe)
 
     def to_dict(self) -> dict[str, object]:
         """Return the table as JSON-able data; `from_dict` brings it back."""
-        from llm_sandbox.tables.record import to_record
+        from llm_sandbox.results.tables.record import to_record
 
         return to_record(self)
 
@@ -121,7 +169,7 @@ class Table:
         Args:
             record: Anything that JSON can hold.
         """
-        from llm_sandbox.tables.record import read_record
+        from llm_sandbox.results.tables.record import read_record
 
         found = read_record(record)
         return None if found is None else cls(**found)
@@ -132,7 +180,7 @@ class Table:
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> dict[str, object]:
-        from llm_sandbox.tables.html import to_html
+        from llm_sandbox.results.tables.rendering import to_html
 
         return {
             "text/plain": f"{self.describe()}\n\n{self.to_markdown()}",

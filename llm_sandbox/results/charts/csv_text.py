@@ -4,15 +4,13 @@ import json
 import re
 from collections.abc import Iterator
 
-from llm_sandbox.charts.chart import Chart
-from llm_sandbox.charts.kinds import ChartKind, SeriesKind
-from llm_sandbox.charts.rows import list_rows
-from llm_sandbox.charts.series import Value
-from llm_sandbox.host.terminal import strip_controls
+from llm_sandbox.results.cells import spreadsheet_text
+from llm_sandbox.results.charts.chart import Chart
+from llm_sandbox.results.charts.kinds import ChartKind, SeriesKind
+from llm_sandbox.results.charts.series import Value, list_rows
 
 __all__ = ["to_csv"]
 
-_FORMULA = re.compile(r"[=+@\t\r\n＝＋－＠]|-(?![\d\s.,:-]*$)")  # noqa: RUF001 - full width, as written
 _QUOTED = re.compile(r'[",\r\n]|^\s|\s$|^$')
 
 
@@ -58,12 +56,7 @@ def _cell(value: Value, *, safe: bool) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        text = value
-        if safe:
-            # trust: text comes from inside; terminals obey controls, spreadsheets run formulas.
-            text = strip_controls(text)
-            text = f"'{text}" if _FORMULA.match(text) else text
-        return _quote(text)
+        return _quote(spreadsheet_text(value) if safe else value)
     if isinstance(value, float):
         return repr(value)
     return _quote(json.dumps(value))

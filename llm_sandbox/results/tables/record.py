@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from llm_sandbox.tables.column import Cell, Column, ColumnRole, ColumnType
-from llm_sandbox.tables.table import Row, Table
+from llm_sandbox.results.tables.table import Cell, Column, ColumnRole, ColumnType, Row, Table
 
 __all__ = ["VERSION", "read_record", "to_record"]
 

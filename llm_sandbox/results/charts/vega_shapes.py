@@ -4,11 +4,10 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-from llm_sandbox.charts.kinds import AxisScale, SeriesKind
-from llm_sandbox.charts.rows import Row, list_rows
-from llm_sandbox.charts.series import Series, Value
-from llm_sandbox.charts.vega_frame import HEIGHT, WIDTH, Frame, Spec, is_number
-from llm_sandbox.charts.vega_marks import data
+from llm_sandbox.results.charts.kinds import AxisScale, SeriesKind
+from llm_sandbox.results.charts.series import Row, Series, Value, list_rows
+from llm_sandbox.results.charts.vega_frame import HEIGHT, WIDTH, Frame, Spec, is_number
+from llm_sandbox.results.charts.vega_marks import data
 
 __all__ = ["OHLC", "box", "can_facet", "candles", "grid", "polar", "violin", "violins"]
 

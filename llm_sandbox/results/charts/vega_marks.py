@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from llm_sandbox.charts.kinds import SeriesKind
-from llm_sandbox.charts.rows import Row, list_rows
-from llm_sandbox.charts.series import Series, Value
-from llm_sandbox.charts.vega_frame import HEIGHT, WIDTH, Frame, Spec, is_number
+from llm_sandbox.results.charts.kinds import SeriesKind
+from llm_sandbox.results.charts.series import Row, Series, Value, list_rows
+from llm_sandbox.results.charts.vega_frame import HEIGHT, WIDTH, Frame, Spec, is_number
 
 __all__ = [
     "MARKS",

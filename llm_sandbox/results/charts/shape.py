@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from llm_sandbox.charts.kinds import SeriesKind
-from llm_sandbox.charts.series import Value, count_values
+from llm_sandbox.results.charts.kinds import SeriesKind
+from llm_sandbox.results.charts.series import Value, count_values
 
 __all__ = ["Columns", "find_needed", "rows_within", "trim"]
 

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from llm_sandbox.charts.axis import Axis
-from llm_sandbox.charts.kinds import ChartKind, SeriesKind
-from llm_sandbox.charts.series import Series, Value
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.host.terminal import strip_controls
+from llm_sandbox.results.charts.kinds import ChartKind, SeriesKind
+from llm_sandbox.results.charts.series import Axis, Series, Value
 
 __all__ = ["Annotation", "Chart", "Orientation", "Stacking"]
 
@@ -137,7 +136,7 @@ class Chart:
         Raises:
             UnsupportedError: there is no such form, as for a map or a flow chart.
         """
-        from llm_sandbox.charts.vega_lite import to_vega_lite
+        from llm_sandbox.results.charts.vega_lite import to_vega_lite
 
         return to_vega_lite(self)
 
@@ -153,7 +152,7 @@ class Chart:
             safe: Take terminal control sequences out of text, and put an apostrophe before text
                 that a spreadsheet would run as a formula. Numbers are never changed.
         """
-        from llm_sandbox.charts.csv_text import to_csv
+        from llm_sandbox.results.charts.csv_text import to_csv
 
         return to_csv(self, safe=safe)
 
@@ -167,7 +166,7 @@ class Chart:
         Raises:
             ValidationError: `max_rows` is less than 2.
         """
-        from llm_sandbox.charts.markdown import to_markdown
+        from llm_sandbox.results.charts.markdown import to_markdown
 
         return to_markdown(self, max_rows)
 
@@ -178,13 +177,13 @@ class Chart:
         horizontal bars and boxes on x. Kinds it does not have become `unknown`, without elements.
         What is not known of it is an additional list `unread`, there only when it is not empty.
         """
-        from llm_sandbox.charts.e2b import to_e2b
+        from llm_sandbox.results.charts.e2b import to_e2b
 
         return to_e2b(self)
 
     def to_dict(self) -> dict[str, object]:
         """Return it as JSON-able data; `from_dict` brings it back."""
-        from llm_sandbox.charts.record import to_record
+        from llm_sandbox.results.charts.record import to_record
 
         return to_record(self)
 
@@ -195,7 +194,7 @@ class Chart:
         Raises:
             ValidationError: `data` does not describe a chart.
         """
-        from llm_sandbox.charts.record import UNBOUNDED, from_record
+        from llm_sandbox.results.charts.record import UNBOUNDED, from_record
 
         chart = from_record(data, UNBOUNDED)
         if chart is None:
@@ -210,7 +209,7 @@ class Chart:
             record: Anything that JSON can hold. At most 100 charts, 1,000 series and 50,000 values
                 of it are kept, and 500 characters of a text.
         """
-        from llm_sandbox.charts.record import from_record
+        from llm_sandbox.results.charts.record import from_record
 
         return from_record(record)
 

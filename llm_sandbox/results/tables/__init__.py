@@ -1,6 +1,5 @@
 """Tables as data: columns with their types, the shape, and the first and last rows."""
 
-from llm_sandbox.tables.column import Cell, Column, ColumnRole, ColumnType
-from llm_sandbox.tables.table import Table
+from llm_sandbox.results.tables.table import Cell, Column, ColumnRole, ColumnType, Table
 
 __all__ = ["Cell", "Column", "ColumnRole", "ColumnType", "Table"]

@@ -1,9 +1,8 @@
 """Charts in the shape that E2B's SDK gives."""
 
-from llm_sandbox.charts.axis import Axis
-from llm_sandbox.charts.chart import Chart
-from llm_sandbox.charts.kinds import AxisScale, ChartKind, SeriesKind
-from llm_sandbox.charts.series import Series, Value
+from llm_sandbox.results.charts.chart import Chart
+from llm_sandbox.results.charts.kinds import AxisScale, ChartKind, SeriesKind
+from llm_sandbox.results.charts.series import Axis, Series, Value
 
 __all__ = ["to_e2b"]
 
