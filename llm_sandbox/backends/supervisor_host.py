@@ -34,7 +34,7 @@ class SupervisorHost:
         backend: Name of the backend, for messages.
         zygote_started: Whether the supervisor starts a zygote by itself.
         channel: As for `SupervisorConnection`.
-        look: As for `SupervisorConnection`.
+        diagnose: As for `SupervisorConnection`.
 
     Raises:
         BackendUnavailableError: The supervisor did not start.
@@ -47,7 +47,7 @@ class SupervisorHost:
         backend: str,
         zygote_started: bool = False,
         channel: Callable[[socket.socket], ControlChannel] = ControlChannel,
-        look: Callable[[], SandboxError | None] = lambda: None,
+        diagnose: Callable[[], SandboxError | None] = lambda: None,
     ) -> None:
         self.machines: dict[str, SupervisedMachine] = {}
         """Living machines by id."""
@@ -57,7 +57,7 @@ class SupervisorHost:
         self._zygote_started = zygote_started
         self._zygote_lock = threading.Lock()
         self.connection = SupervisorConnection(
-            launch, backend=backend, on_event=self._on_event, channel=channel, look=look
+            launch, backend=backend, on_event=self._on_event, channel=channel, diagnose=diagnose
         )
 
     def _on_event(self, message: Message) -> None:

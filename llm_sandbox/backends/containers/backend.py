@@ -91,7 +91,7 @@ class _ContainerHost(SupervisorHost):
         """Descriptors that keep its volumes from being removed."""
         self.leave = launch.leave
         super().__init__(
-            launch, backend=backend, channel=launch.control_pair.host_end, look=launch.obstacle
+            launch, backend=backend, channel=launch.control_pair.host_end, diagnose=launch.obstacle
         )
 
 
