@@ -26,19 +26,18 @@ from llm_sandbox.backends.containers.gc.removal import wait_until_removed
 from llm_sandbox.backends.containers.images.store import EngineImages
 from llm_sandbox.backends.containers.launch import ContainerLaunch, supervisor_command
 from llm_sandbox.backends.containers.machine import ContainerMachine, Origin
-from llm_sandbox.backends.containers.snapshot_images import (
+from llm_sandbox.backends.containers.snapshots import (
     SNAPSHOT,
     EngineSnapshots,
     reject_expired,
 )
 from llm_sandbox.backends.containers.volumes.engine_volume import READ_ONLY
-from llm_sandbox.backends.containers.volumes.guest import GuestVolume
 from llm_sandbox.backends.containers.volumes.layers import (
     AttachedLayers,
     ContainerLayers,
     LayersVolume,
 )
-from llm_sandbox.backends.containers.volumes.runtime import Runtime, describe_runtime
+from llm_sandbox.backends.containers.volumes.runtime import GuestVolume, Runtime, describe_runtime
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.images import ImageInfo
 from llm_sandbox.backends.inventory import Inventory
@@ -188,7 +187,7 @@ class ContainerBackend(Backend):
 
     @property
     def inventory(self) -> Inventory:
-        from llm_sandbox.backends.containers.gc.collector import EngineInventory
+        from llm_sandbox.backends.containers.gc.inventory import EngineInventory
 
         return EngineInventory(self.engine)
 

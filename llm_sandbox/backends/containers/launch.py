@@ -1,26 +1,38 @@
 """Starting a container whose process 1 is our supervisor, and carrying its connection."""
 
+import base64
+import collections
 import contextlib
+import io
+import json
+import os
 import socket
+import tarfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import IO, Any
 
 from llm_sandbox.backends.base import MachineSpec
 from llm_sandbox.backends.connection import SupervisorEnd
-from llm_sandbox.backends.containers.attach_stream import AttachTransport, plain_socket_of
-from llm_sandbox.backends.containers.control_pair import ControlPair
+from llm_sandbox.backends.containers.attach_stream import AttachTransport, plain_socket
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.gc.removal import remove_soon
 from llm_sandbox.backends.containers.machine import zygote_arguments, zygote_variables
-from llm_sandbox.backends.containers.mount_links import reject_links
 from llm_sandbox.backends.containers.volumes.runtime import COMPLETE
+from llm_sandbox.backends.mounts import linked_mount
 from llm_sandbox.backends.python_environment import GUEST_ROOT
-from llm_sandbox.exceptions import BackendError, SandboxError
-from llm_sandbox.guest.control import ControlChannel
+from llm_sandbox.exceptions import BackendError, ContainerGoneError, SandboxError
+from llm_sandbox.guest.control import ControlChannel, Message
 from llm_sandbox.guest.mux import Multiplexer, ProtocolError
 
-__all__ = ["ContainerLaunch", "RelayedSupervisor", "find_unresponsive_cause", "supervisor_command"]
+__all__ = [
+    "ContainerLaunch",
+    "ControlPair",
+    "RelayedSupervisor",
+    "find_unresponsive_cause",
+    "supervisor_command",
+]
 
 _STREAMS = {"stream": 1, "stdin": 1, "stdout": 1, "stderr": 1}
 
@@ -107,12 +119,10 @@ class ContainerLaunch:
         self.container = engine.create_container(self._image, self._command, self._arguments)
         connection = None
         try:
-            reject_links(engine, self.container, self._mounted)
+            _reject_links(engine, self.container, self._mounted)
             with engine.errors("start", self._image):
                 # Attached first: process 1 ends when nobody holds its standard input.
-                connection = plain_socket_of(
-                    engine.api.attach_socket(self.container, params=_STREAMS)
-                )
+                connection = plain_socket(engine.api.attach_socket(self.container, params=_STREAMS))
                 engine.api.start(self.container)
         except BaseException:
             if connection is not None:
@@ -171,3 +181,113 @@ class RelayedSupervisor:
         """See `RunningSupervisor`."""
         self._thread.join()
         return SupervisorEnd(self._words)
+
+
+class ControlPair:
+    """Makes both ends of such connections, one connection after the other."""
+
+    def __init__(self) -> None:
+        self._passed: collections.deque[int] = collections.deque()
+
+    def host_end(self, sock: socket.socket) -> ControlChannel:
+        """The end that passes descriptors; what an earlier connection left is closed."""
+        while self._passed:
+            os.close(self._passed.popleft())
+        return _SendingEnd(sock, self._passed)
+
+    def supervisor_end(self, sock: socket.socket) -> ControlChannel:
+        """The end that receives them."""
+        return _ReceivingEnd(sock, self._passed)
+
+
+class _LocalChannel(ControlChannel):
+    def _fill(self) -> bool:
+        try:
+            data = self.socket.recv(1 << 16)
+        except ConnectionError:
+            return False
+        return self._add(data)
+
+
+class _SendingEnd(_LocalChannel):
+    def __init__(self, sock: socket.socket, passed: collections.deque[int]) -> None:
+        super().__init__(sock)
+        self._passed = passed
+
+    def send(self, message: Message, fds: Sequence[int] = ()) -> None:
+        # Before the record that says how many they are: whoever reads that takes them.
+        self._passed.extend(map(os.dup, fds))
+        self.socket.sendall(self._record(message, len(fds)))
+
+
+class _ReceivingEnd(_LocalChannel):
+    def __init__(self, sock: socket.socket, passed: collections.deque[int]) -> None:
+        super().__init__(sock)
+        self._fds = passed
+
+    def send(self, message: Message, fds: Sequence[int] = ()) -> None:
+        assert not fds, "descriptors are passed the other way"  # noqa: S101 - the host's own code
+        self.socket.sendall(self._record(message, 0))
+
+
+_STATUS = "X-Docker-Container-Path-Stat"
+_IS_LINK = 1 << 27
+"""Go's bit for a link in the mode of a file, which engines send."""
+_MOST_BYTES = 64 << 10
+
+
+def _reject_links(engine: Engine, container: str, paths: Iterable[str]) -> None:
+    """Do nothing unless the path of a mount has a link that a program may have made.
+
+    Engines mount at what a link in the image leads to, in the container's own root: over what
+    process 1 runs, too. Links of root's are the image's own, as no program there is root.
+
+    Args:
+        engine: Where the container is.
+        container: Its id; it has been made and not been started.
+        paths: Where it is to have mounts; absolute, normalised.
+
+    Raises:
+        SecurityError: There is one.
+        BackendUnavailableError: The engine does not answer.
+    """
+    looked: set[str] = set()
+    for path in paths:
+        for place in (*reversed(PurePosixPath(path).parents), PurePosixPath(path)):
+            if place == PurePosixPath("/") or str(place) in looked:
+                continue
+            looked.add(str(place))
+            with engine.errors("inspect", container):
+                mode = _mode(engine, container, str(place))
+            if mode is None:
+                break  # the engine makes it, and all below
+            # trust: the image was written by programs; the engine's word of it is not theirs.
+            if mode & _IS_LINK and _owner(engine, container, str(place)) != 0:
+                raise linked_mount(f"{place.name} of {path}")
+
+
+def _mode(engine: Engine, container: str, path: str) -> int | None:
+    api: Any = engine.api
+    url = api._url("/containers/{0}/archive", container)
+    answer = api.head(url, params={"path": path}, timeout=api.timeout)
+    status = answer.headers.get(_STATUS)
+    if status is not None:  # Podman has it for a link that leads to nothing, which it calls absent
+        return int(json.loads(base64.b64decode(status))["mode"])
+    # Links in a circle are an error of the engine's own.
+    return None if answer.status_code == 404 else _IS_LINK
+
+
+def _owner(engine: Engine, container: str, path: str) -> int | None:
+    """Whose a link is; None if that cannot be told."""
+    api: Any = engine.api
+    try:
+        with engine.errors("copy", container):
+            pieces, _ = api.get_archive(container, path)
+            data = b"".join(pieces)
+    except (BackendError, ContainerGoneError):
+        return None
+    if len(data) > _MOST_BYTES:
+        return None
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
+        member = archive.next()
+    return member.uid if member is not None and member.issym() else None

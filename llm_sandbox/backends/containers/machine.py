@@ -21,9 +21,9 @@ from llm_sandbox.backends.base import (
     RawProcess,
 )
 from llm_sandbox.backends.connection import SupervisorConnection
-from llm_sandbox.backends.containers.commit import SAVED_SITE, SAVED_WORKDIR, commit_container
 from llm_sandbox.backends.containers.creation.arguments import CPU_PERIOD_US
 from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.snapshots import SAVED_SITE, SAVED_WORKDIR, commit_container
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.supervised import GuestPaths, SupervisedMachine, guest_command
 from llm_sandbox.backends.watchdog import start_watchdog
@@ -32,7 +32,9 @@ from llm_sandbox.exceptions import (
     ContainerGoneError,
     KernelNotReadyError,
     SandboxError,
+    UnsupportedError,
 )
+from llm_sandbox.guest.linux import network_name
 from llm_sandbox.host.guest_numbers import GuestSignal
 from llm_sandbox.limits import Limits
 from llm_sandbox.settings import get_settings
@@ -40,6 +42,7 @@ from llm_sandbox.settings import get_settings
 __all__ = [
     "ContainerMachine",
     "Origin",
+    "find_network_process",
     "guest_environment",
     "zygote_arguments",
     "zygote_variables",
@@ -240,7 +243,7 @@ class ContainerMachine(SupervisedMachine):
     @contextlib.contextmanager
     def process_in_network(self) -> Iterator[int]:
         # Of Linux alone; see `SandboxNetwork`.
-        from llm_sandbox.backends.containers.network_process import find_network_process
+        from llm_sandbox.backends.containers.machine import find_network_process
 
         network = self._connection.hello.get("network")
         yield find_network_process(self.origin.engine, self.origin.container, network)
@@ -330,3 +333,42 @@ class ContainerMachine(SupervisedMachine):
     def destroy(self) -> None:
         super().destroy()
         self._connection.close()
+
+
+_FEATURE = "a network with rules"
+_HINT = (
+    "use backend='bubblewrap', to which any user can give rules, or run this as root on the "
+    "engine's machine"
+)
+
+
+def find_network_process(engine: Engine, container: str, network: object) -> int:
+    """Return the number of process 1 of a container, as this process sees it.
+
+    Args:
+        engine: The container's engine.
+        container: Its id.
+        network: What its supervisor said that its network is; see `guest.linux.network_name`.
+
+    Raises:
+        UnsupportedError: This process may not enter the container's network, or the container does
+            not run on this kernel.
+    """
+    if os.geteuid() != 0:
+        raise UnsupportedError(
+            _FEATURE, engine.name, "only root can enter the network of a container", hint=_HINT
+        )
+    with engine.errors("inspect", container):
+        process = int(engine.api.inspect_container(container)["State"].get("Pid") or 0)
+    # A number means nothing on another computer, or in a container of its own: what stands for it
+    # there may be anything, and so may its network.
+    found = network_name(process) if process > 0 else ""
+    if not found or found != network or found == network_name():
+        raise UnsupportedError(
+            _FEATURE,
+            engine.name,
+            "its engine runs on another machine, in another container, or with a runtime that has "
+            "a network of its own",
+            hint=_HINT,
+        )
+    return process
