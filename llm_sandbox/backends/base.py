@@ -160,6 +160,10 @@ class Isolation:
         return {"backend": self.backend, "level": self.level, "controls": controls}
 
 
+_OWN_MACHINE = "this sandbox lives in the process that made it"
+_DETACHED = "create it with a name, tags or on_exit='keep'"
+
+
 class Machine(abc.ABC):
     """A place with files, processes, a network and an end."""
 
@@ -174,6 +178,10 @@ class Machine(abc.ABC):
     """What it is found by besides."""
     lets_go: bool = False
     """Whether it lives on when whoever uses it is done."""
+    network: Any = None
+    """Control of the machine's network, where another process has it; None where its sandbox has.
+
+    Of the interface `sandbox.network.NetworkControl`."""
     arranges_streams: ClassVar[bool] = False
     """Whether `start` honours `terminal`, `stdout` and `stderr` of a `ProcessSpec`."""
 
@@ -347,6 +355,31 @@ class Machine(abc.ABC):
     def library_path(self) -> str | None:
         """Folder with libraries that it was made with, for Python's path; None without any."""
         return None
+
+    @property
+    def saves_file_systems(self) -> bool:
+        """Whether `snapshot` can save the whole file system."""
+        return type(self).snapshot is not Machine.snapshot
+
+    def set_tags(self, tags: Mapping[str, str]) -> None:
+        """Replace the tags, where other processes can attach to the machine.
+
+        Raises:
+            UnsupportedError: The machine lives in this process.
+        """
+        raise UnsupportedError("set_tags()", self.isolation.backend, _OWN_MACHINE, hint=_DETACHED)
+
+    def terminate(self) -> None:
+        """Destroy the machine, with ``terminated`` as its end reason where others can see that."""
+        self.destroy()
+
+    def detach(self) -> None:
+        """Release the machine, which lives on without this process.
+
+        Raises:
+            UnsupportedError: The machine lives in this process.
+        """
+        raise UnsupportedError("detach()", self.isolation.backend, _OWN_MACHINE, hint=_DETACHED)
 
     @property
     def images(self) -> tuple[str, str] | None:

@@ -167,16 +167,16 @@ class WorkdirWatch:
     Args:
         service: Looks at the files.
         workdir: The directory.
-        touches: Says what the host changed between runs, which is no run's.
+        modified: Says whether the host changed files between runs.
         is_empty: Whether it is known that there is nothing in the directory yet.
     """
 
     def __init__(
-        self, service: FileService, workdir: str, touches: ModifiedFlag, *, is_empty: bool
+        self, service: FileService, workdir: str, modified: ModifiedFlag, *, is_empty: bool
     ) -> None:
         self._service = service
         self._workdir = workdir
-        self._touches = touches
+        self._modified = modified
         self._since_ns = 0
         self._known_by = 0
         self._is_known = is_empty
@@ -187,7 +187,7 @@ class WorkdirWatch:
     def of(cls, sandbox: "Sandbox") -> Self:
         """The watch over a sandbox that nothing has run in yet."""
         isolated = sandbox.isolation.level != "none"
-        return cls(sandbox._service, sandbox.workdir, sandbox._touches, is_empty=isolated)
+        return cls(sandbox._service, sandbox.workdir, sandbox._modified, is_empty=isolated)
 
     def prepare(self) -> None:
         """Start the file service, so that no run waits for it."""
@@ -204,7 +204,7 @@ class WorkdirWatch:
         self._problem = ""
         # A service that the host had to hang up on took what it knew with it.
         is_same = self._since_ns == 0 or self._known_by == self._service.number
-        is_known = not self._touches.take() and self._is_known and is_same
+        is_known = not self._modified.take() and self._is_known and is_same
         # Until it is collected, nobody knows what the run did.
         self._is_known = False
         if is_known:

@@ -103,12 +103,12 @@ class SandboxFiles:
         self,
         service: FileService,
         workdir: str,
-        touches: ModifiedFlag | None = None,
+        modified: ModifiedFlag | None = None,
         mounted: Sequence[str] = (),
     ) -> None:
         self._service = service
         self._workdir = workdir
-        self._touches = touches or ModifiedFlag()
+        self._modified = modified or ModifiedFlag()
         self._writable = (workdir, *_TEMPORARY, *mounted)
 
     def read_bytes(self, path: str, limit: int = _READ_BYTES) -> bytes:
@@ -315,7 +315,7 @@ class SandboxFiles:
             raise
         finally:
             if op in _CHANGING:
-                self._touches.note()
+                self._modified.note()
 
     def resolve(self, path: str) -> str:
         """The absolute form of a path, links and ``..`` left as they are.

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from llm_sandbox.backends import base
 from llm_sandbox.backends.base import Control, Isolation, Machine
@@ -20,7 +20,7 @@ from llm_sandbox.secrets.plan import Binding
 if TYPE_CHECKING:
     from llm_sandbox.egress.gate import Gate
 
-__all__ = ["SandboxNetwork", "machine_network"]
+__all__ = ["NetworkControl", "SandboxNetwork", "machine_network"]
 
 logger = logging.getLogger("llm_sandbox")
 
@@ -36,6 +36,32 @@ def machine_network(network: Network) -> base.Network:
     """
     rules_of(network)
     return "open" if network == "open" else "blocked"
+
+
+class NetworkControl(Protocol):
+    """Control of a sandbox's network, by this process or by a daemon."""
+
+    @property
+    def setting(self) -> Network:
+        """See `SandboxNetwork`."""
+
+    @property
+    def tunnels(self) -> Mapping[int, Tunnel]:
+        """See `SandboxNetwork`."""
+
+    def open(
+        self,
+        network: Network,
+        ports: Iterable[int | TlsPort] = (),
+        bindings: Sequence[Binding] = (),
+    ) -> None:
+        """See `SandboxNetwork`."""
+
+    def set(self, network: Network) -> int:
+        """See `SandboxNetwork`."""
+
+    def events(self, after: int = 0) -> tuple[NetworkEvent, ...]:
+        """See `SandboxNetwork`."""
 
 
 class SandboxNetwork:

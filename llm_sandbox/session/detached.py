@@ -13,8 +13,8 @@ from llm_sandbox.sandbox.detached.codec import decode, encode
 from llm_sandbox.sandbox.detached.machine import DetachedMachine
 from llm_sandbox.sandbox.detached.record import ID, OnExit, check_name
 from llm_sandbox.sandbox.detached.registry import find, find_by_name
-from llm_sandbox.sandbox.detached.request import DetachedSession
-from llm_sandbox.sandbox.detached.start import attach, make
+from llm_sandbox.sandbox.detached.request import CreateRequest, DetachedSession
+from llm_sandbox.sandbox.detached.start import attach, create
 from llm_sandbox.sandbox.detached.state_dir import StateDir
 from llm_sandbox.secrets.plan import plan_secrets
 from llm_sandbox.session.config import SessionConfig
@@ -63,21 +63,18 @@ class DetachOptions:
         if self.found is not None:
             return self.found
         try:
-            return make(
-                backend,
+            request = CreateRequest(
                 replace(spec, timeout_s=config.session_timeout),
-                command=(),
-                env=config.env,
-                secrets=plan_secrets(config.secrets),
+                config.env,
+                plan_secrets(config.secrets),
+                config.network,
                 name=self.name,
                 namespace=_NAMESPACE,
-                tags={},
                 on_exit=self.on_exit,
                 idle_timeout=self.idle_timeout,
-                network=config.network,
-                ports=(),
                 session=DetachedSession(str(config.lang), _words(config)),
             )
+            return create(backend, request)
         except NameInUseError as error:
             error.hint = f"go on with that one, attach_session({self.name!r}), or give another name"
             raise
@@ -142,7 +139,7 @@ def find_session(
         machine = attach(place, record)
     machine.lets_go = True
     try:
-        kept = machine.info.session
+        kept = machine.info.request.session
         if kept is None:
             raise ValidationError(
                 f"{name_or_id!r} is a sandbox without a session",
@@ -164,12 +161,12 @@ def find_session(
         )
         session.open()
     except BaseException:
-        machine.let_go()
+        machine.release()
         raise
     return session
 
 
 def _backend(machine: DetachedMachine) -> Backend:
     backend = get_backend(machine.isolation.backend)
-    options = machine.info.options
+    options = machine.info.request.options
     return backend if options is None else backend.with_options(options)

@@ -19,10 +19,10 @@ class Place:
     def __init__(self, path):
         self.path = path
         self.lines = []
-        self.touches = ModifiedFlag()
+        self.modified = ModifiedFlag()
         self.service = FileService(self._connect, "test")
-        self.files = SandboxFiles(self.service, str(path), self.touches)
-        self.watch = WorkdirWatch(self.service, str(path), self.touches, is_empty=True)
+        self.files = SandboxFiles(self.service, str(path), self.modified)
+        self.watch = WorkdirWatch(self.service, str(path), self.modified, is_empty=True)
         self.limits = Limits()
 
     def _connect(self):

@@ -28,7 +28,7 @@ from llm_sandbox.sandbox.detached.state_dir import StateDir
 from llm_sandbox.sandbox.network import SandboxNetwork
 from llm_sandbox.sandbox.process import spools_of
 from llm_sandbox.sandbox.secret_files import inject_secrets
-from llm_sandbox.sandbox.snapshots import create_from, saves_file_systems
+from llm_sandbox.sandbox.snapshots import create_from
 
 __all__ = ["SandboxDaemon", "main"]
 
@@ -84,7 +84,7 @@ class SandboxDaemon:
             id=request.id,
             name=request.name,
             namespace=request.namespace,
-            tags=dict(request.tags),
+            tags=dict(request.tags or {}),
             backend=request.backend,
             workdir=request.spec.workdir,
             on_exit=request.on_exit,
@@ -169,25 +169,16 @@ class SandboxDaemon:
         """What a client needs to know."""
         machine, request = self.machine, self._request
         return SandboxInfo(
-            id=request.id,
-            name=request.name,
-            namespace=request.namespace,
+            request=request,
             tags=dict(self._entry.record.tags),
-            on_exit=request.on_exit,
             spec=machine.spec,
             isolation=machine.isolation,
             base_env=machine.base_env(),
-            env=request.env,
-            secrets=request.secrets,
             python=machine.python(),
             library_path=machine.library_path,
             has_packages=machine.has_packages,
-            saves_file_systems=saves_file_systems(machine),
-            ready=request.ready,
-            session=request.session,
-            options=request.options,
+            saves_file_systems=machine.saves_file_systems,
             images=machine.images,
-            counts_activity=request.idle_timeout is not None,
             warnings=self._warnings,
         )
 

@@ -7,7 +7,7 @@ import contextlib
 import os
 import socket
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,9 @@ from llm_sandbox.sandbox.detached.client import DaemonClient
 from llm_sandbox.sandbox.detached.codec import decode, encode
 from llm_sandbox.sandbox.detached.request import Claim, SandboxInfo
 from llm_sandbox.sandbox.network import SandboxNetwork
+from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.sandbox.tunnels import Tunnel
+from llm_sandbox.secrets.plan import Binding
 
 __all__ = ["DetachedMachine", "DetachedNetwork", "answer"]
 
@@ -70,8 +72,13 @@ class DetachedNetwork:
         found: Mapping[int, Tunnel] = self._machine.ask_network("tunnels")
         return found
 
-    def close(self) -> None:
-        """Nothing: it ends with the sandbox."""
+    def open(
+        self,
+        network: Network,
+        ports: Iterable[int | TlsPort] = (),
+        bindings: Sequence[Binding] = (),
+    ) -> None:
+        """Do nothing: the daemon has opened it."""
 
 
 def answer(network: SandboxNetwork, what: str, value: Any) -> object:
@@ -110,13 +117,14 @@ class DetachedMachine(Machine):
     arranges_streams = True
 
     def __init__(self, client: DaemonClient, info: SandboxInfo) -> None:
-        self.id = info.id
+        request = info.request
+        self.id = request.id
         self.spec = info.spec
         self.isolation = info.isolation
-        self.name = info.name
-        self.namespace = info.namespace
+        self.name = request.name
+        self.namespace = request.namespace
         self.info = info
-        self.lets_go = info.on_exit == "keep"
+        self.lets_go = request.on_exit == "keep"
         client.backend = info.isolation.backend
         client.tags = dict(info.tags)
         self._client = client
@@ -196,7 +204,7 @@ class DetachedMachine(Machine):
         self._client.request("leave", settled=settled)
 
     def note_turn(self, begins: bool) -> None:
-        if self.info.session is not None:
+        if self.info.request.session is not None:
             self._client.tell("turn", begins=begins)
 
     def signal(self, process_id: str, number: int) -> bool:
@@ -232,7 +240,7 @@ class DetachedMachine(Machine):
         self._client.request("prepare_files")
 
     def active(self, begins: bool) -> None:
-        if self.info.counts_activity:
+        if self.info.request.idle_timeout is not None:
             self._client.tell("busy", begins=begins)
 
     def connect(self, port: int) -> socket.socket:
@@ -257,6 +265,10 @@ class DetachedMachine(Machine):
     @property
     def images(self) -> tuple[str, str] | None:
         return self.info.images
+
+    @property
+    def saves_file_systems(self) -> bool:
+        return self.info.saves_file_systems
 
     @property
     def has_packages(self) -> bool:
@@ -315,12 +327,7 @@ class DetachedMachine(Machine):
         self._client.request("deadline", seconds=seconds)
 
     def set_tags(self, tags: Mapping[str, str]) -> None:
-        """Replace its tags."""
         self._client.request("tags", tags=encode(dict(tags)))
-
-    def disown(self) -> None:
-        """Have it outlive the process that made it."""
-        self._client.request("disown")
 
     def end(self, reason: str) -> None:
         """End it, and return when it has ended.
@@ -341,6 +348,14 @@ class DetachedMachine(Machine):
         self.end("closed")
         self._client.close()
 
-    def let_go(self) -> None:
-        """Hang up; the machine lives on."""
+    def terminate(self) -> None:
+        self.end("terminated")
+
+    def detach(self) -> None:
+        if not self.lets_go and self.end_reason is None:
+            self._client.request("disown")
+        self.release()
+
+    def release(self) -> None:
+        """Close the connection; the machine lives on."""
         self._client.close()

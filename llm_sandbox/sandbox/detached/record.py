@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from llm_sandbox.exceptions import ValidationError
 
-__all__ = ["FORMAT", "ID", "OnExit", "Record", "check_name", "check_tags"]
+__all__ = ["FORMAT", "ID", "OnExit", "Record", "check_name", "check_on_exit", "check_tags"]
 
 OnExit = Literal["destroy", "keep"]
 ID = re.compile(r"sb-[0-9a-f]{16}", re.ASCII)
@@ -158,6 +158,19 @@ def check_name(value: object, parameter: str) -> str:
             parameter=parameter,
         )
     return value
+
+
+def check_on_exit(value: object) -> OnExit:
+    """Return what becomes of a sandbox at the end of a ``with`` block.
+
+    Raises:
+        ValidationError: The value is invalid.
+    """
+    if value in ("destroy", "keep"):
+        return value
+    raise ValidationError(
+        f"invalid on_exit: expected 'destroy' or 'keep', got {value!r:.80}", parameter="on_exit"
+    )
 
 
 def check_tags(tags: object) -> dict[str, str]:

@@ -1,106 +1,107 @@
-"""What a client asks of a new daemon, and what a daemon says of its sandbox."""
+"""Messages between a client and a sandbox daemon: the create request and its answer."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from llm_sandbox.backends.base import Isolation, MachineSpec
-from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.terminals import Terminal
 from llm_sandbox.network import Network
 from llm_sandbox.sandbox.detached.record import OnExit
-from llm_sandbox.sandbox.readiness import ReadinessFacts
+from llm_sandbox.sandbox.readiness import ProbeSpec
 from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.secrets.plan import SecretPlan
+
+if TYPE_CHECKING:
+    from llm_sandbox.backends.options.container_options import ContainerOptions
 
 __all__ = ["Claim", "CreateRequest", "DetachedSession", "SandboxInfo"]
 
 
 @dataclass(frozen=True)
 class DetachedSession:
-    """What a daemon holds of a session for those who attach to it; it reads none of the words."""
+    """The session of a sandbox, held by the daemon for clients that attach to it."""
 
     language: str
-    """Its language, for people."""
+    """Name of the language, for people."""
     words: str = field(repr=False)
-    """Its settings, which may hold secrets."""
+    """Settings, opaque to the daemon; they may hold secrets."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a client finds of a session that is its own from now on."""
+    """The state of a session when a client claims it."""
 
     kernel: str | None
-    """Id of its interpreter; None while it has none."""
+    """Id of the kernel; None while there is none."""
     cold: bool
-    """Whether that shares no memory layout with others."""
+    """Whether the kernel shares no memory layout with others."""
     state: str
-    """What the last client noted; empty before the first."""
+    """Note of the last client; empty before the first."""
     lost: str
-    """Why the interpreter that it had is gone; empty where it is not."""
+    """Why the previous kernel is gone; empty if it is not."""
+
+
+def _new_id() -> str:
+    return f"sb-{os.urandom(8).hex()}"
 
 
 @dataclass(frozen=True)
 class CreateRequest:
-    """A sandbox to be made. It travels on a socket that nobody else has, and is written nowhere."""
+    """The options of a new sandbox.
 
-    id: str
-    name: str | None
-    namespace: str
-    tags: Mapping[str, str]
-    on_exit: OnExit
-    idle_timeout: float | None
-    command: tuple[str, ...]
-    """The entry command; empty without one."""
-    terminal: Terminal | None
-    """The terminal that it has; None for pipes."""
-    backend: str
-    options: ContainerOptions | None
-    """What is asked of a container; None for backends that make none."""
+    For a detached sandbox they travel over a private socket pair and are never written to disk.
+    """
+
     spec: MachineSpec
-    network: Network
-    """Which way out it has."""
-    ports: tuple[int | TlsPort, ...]
-    """Which tunnels lead in."""
-    ready: ReadinessFacts | None
-    """How it is looked at whether it is ready."""
-    snapshot: Snapshot | None
-    """What it begins from; None for nothing, or what `options` have the image of."""
-    session: DetachedSession | None
-    """The session that lives in it; None for a sandbox without one."""
-    owner: int
-    """Process id of who asks."""
     env: Mapping[str, str] = field(repr=False)
     secrets: SecretPlan = field(repr=False)
+    network: Network = "blocked"
+    ports: Sequence[int | TlsPort] = ()
+    """Ports inside that have a tunnel."""
+    command: tuple[str, ...] = ()
+    """Entry command; empty without one."""
+    terminal: Terminal | None = None
+    """Terminal of the entry command; None for pipes."""
+    ready: ProbeSpec | None = None
+    """Readiness probe."""
+    snapshot: Snapshot | None = None
+    """Snapshot to restore; None for none, or for the image in `options`."""
+    name: str | None = None
+    namespace: str = "default"
+    tags: Mapping[str, str] | None = None
+    on_exit: OnExit = "destroy"
+    idle_timeout: float | None = None
+    session: DetachedSession | None = None
+    """Session of the sandbox; None for a sandbox without one."""
+    backend: str = ""
+    options: "ContainerOptions | None" = None
+    """Options of a container; None for other backends."""
+    id: str = field(default_factory=_new_id)
+    owner: int = field(default_factory=os.getpid)
+    """Process id of the creator."""
 
 
 @dataclass(frozen=True)
 class SandboxInfo:
-    """What a client needs to know of a sandbox that it attaches to."""
+    """The description of a detached sandbox that a client receives when it attaches."""
 
-    id: str
-    name: str | None
-    namespace: str
+    request: CreateRequest
+    """The request that the sandbox was created by."""
     tags: Mapping[str, str]
-    on_exit: OnExit
+    """Current tags."""
     spec: MachineSpec
+    """Specification of the machine as created, with its current limits."""
     isolation: Isolation
     base_env: Mapping[str, str] = field(repr=False)
-    env: Mapping[str, str] = field(repr=False)
-    secrets: SecretPlan = field(repr=False)
     python: str
+    """Path of the machine's Python interpreter."""
     library_path: str | None
     has_packages: bool
     saves_file_systems: bool
-    ready: ReadinessFacts | None
-    """How it is looked at whether it is ready."""
-    session: DetachedSession | None
-    """The session that lives in it."""
-    options: ContainerOptions | None
-    """What was asked of its container; None for backends that make none."""
     images: tuple[str, str] | None
     """See `Machine.images`."""
-    counts_activity: bool
-    """Whether anything depends on when its files were last used."""
     warnings: tuple[tuple[str, str, str], ...] = ()
-    """Module, class and text of what was warned of while it was made."""
+    """Warnings of the creation: module and name of the category, and the text."""

@@ -1,21 +1,21 @@
 """Starting a daemon, and connecting to one."""
 
 import importlib
+import logging
 import os
 import socket
 import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from llm_sandbox.backends.base import Backend, MachineSpec
+from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.registry import get_backend
-from llm_sandbox.backends.snapshot import Snapshot
-from llm_sandbox.backends.terminals import Terminal
 from llm_sandbox.exceptions import (
     BackendError,
     BackendUnavailableError,
@@ -26,20 +26,19 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
 )
 from llm_sandbox.guest.control import ControlChannel
-from llm_sandbox.network import Network
 from llm_sandbox.sandbox.detached.client import DaemonClient, connect
 from llm_sandbox.sandbox.detached.codec import decode, encode
 from llm_sandbox.sandbox.detached.machine import DetachedMachine
-from llm_sandbox.sandbox.detached.record import FORMAT, OnExit, Record
-from llm_sandbox.sandbox.detached.request import CreateRequest, DetachedSession, SandboxInfo
+from llm_sandbox.sandbox.detached.record import FORMAT, Record, check_name, check_tags
+from llm_sandbox.sandbox.detached.registry import find, find_by_name, live_records
+from llm_sandbox.sandbox.detached.request import CreateRequest, SandboxInfo
 from llm_sandbox.sandbox.detached.state_dir import StateDir
-from llm_sandbox.sandbox.readiness import ReadinessFacts
-from llm_sandbox.sandbox.tls_tunnel import TlsPort
-from llm_sandbox.secrets.plan import SecretPlan
 from llm_sandbox.settings import Settings
 from llm_sandbox.settings.sources import CONFIG, variables_of
 
-__all__ = ["attach", "make", "new_id"]
+__all__ = ["attach", "attach_all", "attach_by_id", "attach_by_name", "create"]
+
+logger = logging.getLogger(__name__)
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 _LAUNCH_S = 60.0
@@ -79,76 +78,19 @@ _PASSED_ON = frozenset(
 _PASSED_ON_PREFIXES = ("LC_", "XDG_")
 
 
-def new_id() -> str:
-    """An id for a sandbox."""
-    return f"sb-{os.urandom(8).hex()}"
-
-
-def make(
-    backend: Backend,
-    spec: MachineSpec,
-    *,
-    command: tuple[str, ...],
-    env: Mapping[str, str],
-    secrets: SecretPlan,
-    name: str | None,
-    namespace: str,
-    tags: Mapping[str, str],
-    on_exit: OnExit,
-    idle_timeout: float | None,
-    network: Network,
-    ports: Sequence[int | TlsPort],
-    ready: ReadinessFacts | None = None,
-    snapshot: Snapshot | None = None,
-    terminal: Terminal | None = None,
-    session: DetachedSession | None = None,
-) -> DetachedMachine:
-    """Have a daemon make a machine.
+def create(backend: Backend, request: CreateRequest) -> DetachedMachine:
+    """Start a daemon that creates a machine.
 
     Args:
-        backend: The engine that it is made by.
-        spec: What is asked of it.
-        command: The program that it ends with; empty for none.
-        env: Variables of that program, and of those that clients start.
-        secrets: What it gets of secrets.
-        name: Its name; None for none.
-        namespace: Where that is the only one of its kind.
-        tags: Its tags.
-        on_exit: Whether it ends with this process.
-        idle_timeout: Seconds without activity after which it ends; None for no limit.
-        network: Which way out it has.
-        ports: Ports inside that tunnels lead to.
-        ready: How it is looked at whether it is ready; None for nothing.
-        snapshot: What it begins from; None for nothing.
-        terminal: The terminal that the program has; None for pipes.
-        session: The session that is to live in it; None for a sandbox without one.
+        backend: The backend.
+        request: The options; `backend` and `options` are filled in here.
 
     Raises:
-        NameInUseError: Another one has the name.
-        UnsupportedError: The backend object, or an option, cannot be given to another process.
-        SandboxError: The machine could not be made, or the entry command not started.
+        NameInUseError: Another living sandbox has the name.
+        UnsupportedError: The backend object, or an option, cannot be sent to another process.
+        SandboxError: The machine could not be created, or the entry command not started.
     """
-    request = CreateRequest(
-        id=new_id(),
-        name=name,
-        namespace=namespace,
-        tags=dict(tags),
-        on_exit=on_exit,
-        idle_timeout=idle_timeout,
-        command=command,
-        terminal=terminal,
-        backend=backend.name,
-        options=_options(backend),
-        spec=spec,
-        network=network,
-        ports=tuple(ports),
-        ready=ready,
-        snapshot=snapshot,
-        session=session,
-        owner=os.getpid(),
-        env=dict(env),
-        secrets=secrets,
-    )
+    request = replace(request, backend=backend.name, options=_options(backend))
     message = {"request": encode(request)}
     StateDir().close()  # whatever is wrong with it is said here, and before anything is started
     near, far = socket.socketpair()
@@ -276,3 +218,37 @@ def attach(state_dir: StateDir, record: Record) -> DetachedMachine:
     except ContainerGoneError:
         raise SandboxNotFoundError(record.id) from None
     return DetachedMachine(client, info)
+
+
+def attach_by_id(sandbox_id: str) -> DetachedMachine:
+    """Connect to the daemon of a sandbox; see `Sandbox.attach`."""
+    with StateDir() as state_dir:
+        return _attach(state_dir, find(state_dir, sandbox_id))
+
+
+def attach_by_name(name: str, namespace: str) -> DetachedMachine:
+    """Connect to the daemon of a sandbox; see `Sandbox.from_name`."""
+    check_name(name, "name")
+    check_name(namespace, "namespace")
+    with StateDir() as state_dir:
+        return _attach(state_dir, find_by_name(state_dir, name, namespace))
+
+
+def attach_all(tags: Mapping[str, str] | None, namespace: str | None) -> list[DetachedMachine]:
+    """Connect to the daemons of all sandboxes that match; see `Sandbox.list`."""
+    if namespace is not None:
+        check_name(namespace, "namespace")
+    machines = []
+    with StateDir() as state_dir:
+        for record in live_records(state_dir, check_tags(tags), namespace):
+            try:
+                machines.append(_attach(state_dir, record))
+            except (SandboxNotFoundError, BackendError) as error:
+                logger.debug("sandbox %s is left out: %s", record.id, error)
+    return machines
+
+
+def _attach(state_dir: StateDir, record: Record) -> DetachedMachine:
+    machine = attach(state_dir, record)
+    machine.lets_go = True
+    return machine
