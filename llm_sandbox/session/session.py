@@ -32,9 +32,9 @@ from llm_sandbox.session.machine_session import MachineSession
 
 if TYPE_CHECKING:
     from llm_sandbox.artifacts.artifact import Artifact
+    from llm_sandbox.results.tables import Table
     from llm_sandbox.security import ScanReport, Violation
     from llm_sandbox.session.variables import Variable, Variables
-    from llm_sandbox.tables import Table
 
 __all__ = ["BaseSession"]
 
