@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 SAY := @printf '==> %s\n'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-again lint bench scan-report languages-table matrix zenml doors clean system-tools
+.PHONY: help demo test test-again lint docs bench scan-report languages-table matrix zenml doors clean system-tools
 # A recipe that fails leaves no half-made stamp that a later call would believe.
 .DELETE_ON_ERROR:
 
@@ -42,6 +42,11 @@ lint: $(VENV)/.stamp-dev ## Check format, style, types and layers
 	@$(BIN)/python tests/hosts/check_types.py darwin
 	$(SAY) "layers"
 	@$(BIN)/lint-imports
+	$(SAY) "documentation"
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+docs: $(VENV)/.stamp-dev ## Serve the documentation at http://127.0.0.1:8000, and again after each change
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve --strict
 
 bench: $(VENV)/.stamp-dev ## Measure against stock alternatives
 	@$(BIN)/python tests/engines.py -- $(BIN)/python -m benchmarks

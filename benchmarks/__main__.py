@@ -1,4 +1,4 @@
-"""The command line: ``python -m benchmarks [--quick] [--only NAME] [--json FILE] [--readme]``.
+"""The command line: ``python -m benchmarks [--quick] [--only NAME] [--json FILE] [--write]``.
 
 No time is asserted: the exit code is 1 only when something came out wrong, or something of ours was
 left running.
@@ -19,7 +19,7 @@ from benchmarks import ours, processes
 from benchmarks.cases import all_races
 from benchmarks.race import CorrectnessError, Race
 from benchmarks.runner import run_race
-from benchmarks.table import Line, machine, markdown, print_table, write_readme
+from benchmarks.table import Line, machine, markdown, print_table, write_page
 
 
 def main() -> int:
@@ -56,9 +56,9 @@ def main() -> int:
     if arguments.json:
         data = {"machine": machine(), "load": load, "rows": [line.to_dict() for line in lines]}
         arguments.json.write_text(json.dumps(data, indent=1) + "\n")
-    if arguments.readme:
+    if arguments.write:
         command = "make bench" if not arguments.quick else "python -m benchmarks --quick"
-        write_readme(markdown(lines, command))
+        write_page(markdown(lines, command))
     return _nothing_left(console)
 
 
@@ -69,7 +69,9 @@ def _parse(names: list[str]) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="few rounds: about a minute")
     parser.add_argument("--only", action="append", choices=names, help="one race; may be repeated")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write every sample")
-    parser.add_argument("--readme", action="store_true", help="put the table into README.md")
+    parser.add_argument(
+        "--write", action="store_true", help="write the table into docs/benchmarks.md"
+    )
     parser.add_argument(
         "--seed", type=int, default=random.randrange(10**6), help="order of the lanes"
     )

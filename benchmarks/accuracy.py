@@ -32,7 +32,7 @@ TARGET = 95.0
 """Percent of values exact, of each library that has a target."""
 
 _TARGETED = frozenset({"matplotlib", "seaborn", "plotly", "altair"})
-_README = Path(__file__).resolve().parent.parent / "README.md"
+_PAGE = Path(__file__).resolve().parent.parent / "docs" / "chart-accuracy.md"
 _BLOCK = re.compile(r"(<!-- accuracy:start -->\n).*?(<!-- accuracy:end -->)", re.DOTALL)
 _LONGEST_S = 120.0
 _HEADINGS = [
@@ -77,8 +77,8 @@ def main() -> int:
         ours.end_everything()
     _print(scores, endings, console)
     console.print(f"{machine()}; {time.monotonic() - started:.0f} s")
-    if arguments.readme:
-        _write_readme(_markdown(scores, endings))
+    if arguments.write:
+        _write_page(_markdown(scores, endings))
     return 0 if _meets(scores, endings) else 1
 
 
@@ -90,11 +90,13 @@ def _parse() -> argparse.Namespace:
     parser.add_argument(
         "--endings", action="store_true", help="also with an exception, a timeout and a kill after"
     )
-    parser.add_argument("--readme", action="store_true", help="put the tables into README.md")
+    parser.add_argument(
+        "--write", action="store_true", help="write the tables into docs/chart-accuracy.md"
+    )
     parser.add_argument("--corpus", type=Path, default=CORPUS, help="another folder of cases")
     arguments = parser.parse_args()
-    if arguments.readme and arguments.library:
-        parser.error("--readme needs the whole corpus")
+    if arguments.write and arguments.library:
+        parser.error("--write needs the whole corpus")
     return arguments
 
 
@@ -218,7 +220,7 @@ def _lay_out(headings: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in [headings, marks, *rows])
 
 
-def _write_readme(text: str, path: Path = _README) -> None:
+def _write_page(text: str, path: Path = _PAGE) -> None:
     before = path.read_text()
     after, count = _BLOCK.subn(lambda match: match[1] + text + match[2], before)
     if count != 1:

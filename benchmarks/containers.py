@@ -11,8 +11,7 @@ from benchmarks import ours, processes
 from benchmarks.race import CorrectnessError, Race, Row, Target
 from llm_sandbox import Limits, create_session
 from llm_sandbox.backends.containers.backend import ContainerBackend
-from llm_sandbox.backends.containers.images.names import find_image
-from llm_sandbox.backends.containers.images.recipes import image_name
+from llm_sandbox.backends.recipes import image_name
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.session.prefork import shared_pool
@@ -36,7 +35,7 @@ def missing_engine(engine: str) -> str | None:
     try:
         backend = get_backend(engine)
         backend.check()
-        if isinstance(backend, ContainerBackend) and find_image(backend.engine, name) is None:
+        if isinstance(backend, ContainerBackend) and backend.engine.find_image(name) is None:
             return f"{engine} has no image {name}: llm-sandbox images build python"
     except SandboxError as error:
         return f"{engine}: {error.message}"

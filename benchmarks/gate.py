@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.race import CorrectnessError, Race, Row, Target
 from llm_sandbox.egress.gate import Gate
-from llm_sandbox.egress.planted import plant
+from llm_sandbox.egress.netns_sockets import open_netns_sockets
 from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.network import NetworkRules
 
@@ -81,7 +81,7 @@ class _Contest:
             self._clients[side] = self._start(_CLIENT, str(_PACKAGE), side)
             _line(self._clients[side])
         rules = NetworkRules.allow(hosts={_NAME: "127.0.0.1"})
-        sockets = plant(self._clients["inside"].pid, rules)
+        sockets = open_netns_sockets(self._clients["inside"].pid, rules)
         self._ends.enter_context(Gate.start(sockets, rules))
 
     def _start(self, code: str, *arguments: str) -> "subprocess.Popen[str]":

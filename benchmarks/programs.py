@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.containers import missing_engine
 from benchmarks.race import CorrectnessError, Race, Row, Target
 from llm_sandbox import Sandbox
-from llm_sandbox.backends.containers.images.recipes import image_name
+from llm_sandbox.backends.recipes import image_name
 
 __all__ = ["races"]
 

@@ -1,4 +1,4 @@
-"""What came out, for people: on the terminal and in the README."""
+"""What came out, for people: on the terminal and in `docs/benchmarks.md`."""
 
 import datetime
 import os
@@ -12,9 +12,9 @@ from rich.table import Table
 
 from benchmarks.race import Row, Samples
 
-__all__ = ["Line", "machine", "markdown", "print_table", "write_readme"]
+__all__ = ["Line", "machine", "markdown", "print_table", "write_page"]
 
-_README = Path(__file__).resolve().parent.parent / "README.md"
+_PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 _BLOCK = re.compile(r"(<!-- bench:start -->\n).*?(<!-- bench:end -->)", re.DOTALL)
 
 
@@ -125,8 +125,8 @@ def markdown(lines: list[Line], command: str) -> str:
     return f"{body}\n\nMedians (least - greatest) of `{command}` on {today}: {machine()}.\n"
 
 
-def write_readme(text: str, path: Path = _README) -> None:
-    """Replace the README's table.
+def write_page(text: str, path: Path = _PAGE) -> None:
+    """Replace the table of the page.
 
     Raises:
         ValueError: There are no marks for it.

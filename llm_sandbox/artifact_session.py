@@ -11,10 +11,10 @@ from llm_sandbox.const import SandboxBackend, SupportedLanguage
 from llm_sandbox.create import create_session
 from llm_sandbox.data import ExecutionResult, StreamCallback
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
-from llm_sandbox.kernel.collector import OutputCallback
+from llm_sandbox.kernel.output_buffer import OutputCallback
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import LimitOptions, Limits, Size
-from llm_sandbox.sandbox.delivery import check_secrets
+from llm_sandbox.sandbox.secret_files import check_secrets
 from llm_sandbox.secrets.plan import plan_secrets
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.options import SessionOptions, same_parameters
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from docker.models.containers import Container
     from docker.models.images import Image
 
-    from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.machine import ContainerMachine
     from llm_sandbox.pool import ContainerPoolManager, PooledContainer
 
 __all__ = ["ArtifactSandboxSession"]
@@ -192,7 +190,7 @@ class ArtifactSandboxSession(BaseSession):
             BackendUnavailableError: The engine does not answer.
             UnsupportedError: The backend has no containers.
         """
-        return self._engine_of("client").engine.client
+        return self._container_backend("client").engine_client()
 
     @property
     def container(self) -> "Container | None":
@@ -202,12 +200,10 @@ class ArtifactSandboxSession(BaseSession):
             ContainerGoneError: The engine has removed it.
             UnsupportedError: The backend has no containers.
         """
-        backend = self._engine_of("container")
+        self._container_backend("container")
         if self._life.current is None:
             return None
-        machine = cast("ContainerMachine", self._life.current.kernel.machine)
-        with backend.engine.errors("inspect", machine.container):
-            return backend.engine.client.containers.get(machine.container)
+        return cast("Container", self._life.current.kernel.machine.engine_container())
 
     @property
     def docker_image(self) -> "Image | None":
@@ -218,7 +214,7 @@ class ArtifactSandboxSession(BaseSession):
             ContainerGoneError: The engine has removed the container.
             UnsupportedError: The backend has no containers.
         """
-        self._engine_of("docker_image")
+        self._container_backend("docker_image")
         container = self.container
         return None if container is None else container.image
 
@@ -243,7 +239,7 @@ class ArtifactSandboxSession(BaseSession):
     def _container_options(self) -> Any:
         return getattr(self._backend, "options", None) if self._backend.has_containers else None
 
-    def _engine_of(self, name: str) -> "ContainerBackend":
+    def _container_backend(self, name: str) -> Backend:
         if not self._backend.has_containers:
             raise UnsupportedError(
                 f"session.{name}",
@@ -252,7 +248,7 @@ class ArtifactSandboxSession(BaseSession):
                 hint="name a container backend: backend='docker'; session.sandbox is the machine "
                 "of any backend",
             )
-        return cast("ContainerBackend", self._backend)
+        return self._backend
 
 
 def _with_defaults(name: str, options: SessionOptions) -> dict[str, Any]:
@@ -261,7 +257,7 @@ def _with_defaults(name: str, options: SessionOptions) -> dict[str, Any]:
     Raises:
         TypeError: There is no such option.
     """
-    defaults = create_session.__kwdefaults__
+    defaults = create_session.__kwdefaults__ or {}
     for option in options:
         if option not in defaults:
             close = difflib.get_close_matches(option, defaults, n=1)

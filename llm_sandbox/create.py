@@ -16,7 +16,7 @@ from llm_sandbox.network import Network
 if TYPE_CHECKING:
     from llm_sandbox.artifact_session import ArtifactSandboxSession
     from llm_sandbox.pool import ContainerPoolManager
-    from llm_sandbox.sandbox.kept.record import OnExit
+    from llm_sandbox.sandbox.detached.record import OnExit
     from llm_sandbox.secrets import Secret
     from llm_sandbox.security import SecurityPolicy
     from llm_sandbox.session.config import Start

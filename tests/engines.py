@@ -231,7 +231,7 @@ def _hand_on(podman: str, images: list[str]) -> bool:
 
 
 def _image_names(images: list[str]) -> list[str]:
-    module = "llm_sandbox.backends.containers.images.recipes"
+    module = "llm_sandbox.backends.recipes"
     code = f"import sys; from {module} import image_name; print(*map(image_name, sys.argv[1:]))"
     return _output([sys.executable, "-c", code, *images]).split()
 

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 from anyio import get_cancelled_exc_class
 from anyio.from_thread import BlockingPortal
 
-from llm_sandbox.outputs import Output
+from llm_sandbox.results.outputs import Output
 
 __all__ = ["Hearing", "OutputListener", "StreamListener", "hearing"]
 

@@ -1,6 +1,6 @@
 """Factory of awaitable sessions: `create_session`, `attach_session`."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence  # noqa: TC003 - get_type_hints reads it
 from typing import TYPE_CHECKING, Unpack
 
 from llm_sandbox import create

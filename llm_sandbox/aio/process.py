@@ -11,8 +11,8 @@ from llm_sandbox.aio.threads import SLICE_S, Call, in_thread, in_thread_quickly,
 from llm_sandbox.data import ProcessResult
 from llm_sandbox.exceptions import SandboxTimeoutError
 from llm_sandbox.limits import validate_timeout
-from llm_sandbox.sandbox.excerpt import Keep
 from llm_sandbox.sandbox.process import Process
+from llm_sandbox.sandbox.streams import Keep
 
 __all__ = ["AsyncProcess"]
 

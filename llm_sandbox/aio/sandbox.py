@@ -20,11 +20,11 @@ from llm_sandbox.exceptions import SandboxTimeoutError
 from llm_sandbox.limits import LimitOptions, Limits, validate_timeout
 from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network, NetworkEvent
-from llm_sandbox.sandbox.kept.record import OnExit
+from llm_sandbox.sandbox.detached.record import OnExit
 from llm_sandbox.sandbox.process import Pipe, Process
 from llm_sandbox.sandbox.readiness import Readiness, wait_until
+from llm_sandbox.sandbox.redirect import ErrorTarget, OutputTarget
 from llm_sandbox.sandbox.sandbox import Sandbox
-from llm_sandbox.sandbox.targets import ErrorTarget, OutputTarget
 from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.sandbox.tunnels import Tunnel
 from llm_sandbox.secrets.plan import SecretPlan
@@ -152,7 +152,7 @@ class AsyncSandbox:
 
     @classmethod
     async def attach(cls, id: str) -> Self:
-        """Return a handle of a living sandbox that has a keeper; see `Sandbox.attach`."""
+        """Return a handle of a living sandbox that has a daemon; see `Sandbox.attach`."""
         return cls(await in_thread_quickly(Sandbox.attach, id))
 
     @classmethod
@@ -169,7 +169,7 @@ class AsyncSandbox:
 
     @classmethod
     async def gc(cls) -> builtins.list[str]:
-        """Remove what sandboxes have left whose keeper was killed; see `Sandbox.gc`."""
+        """Remove what sandboxes have left whose daemon was killed; see `Sandbox.gc`."""
         return await in_thread_quickly(Sandbox.gc)
 
     async def update_limits(self, **limits: Unpack[LimitOptions]) -> Limits:

@@ -17,7 +17,7 @@ from llm_sandbox.data import ExecutionResult, ProcessResult
 from llm_sandbox.kernel.background import BackgroundCallback
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import LimitOptions, Limits
-from llm_sandbox.outputs import BackgroundOutput
+from llm_sandbox.results.outputs import BackgroundOutput
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.copying import Source
 from llm_sandbox.session.history import HistoryEntry

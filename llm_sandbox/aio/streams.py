@@ -10,8 +10,7 @@ from anyio.lowlevel import checkpoint
 from llm_sandbox.aio.threads import SLICE_S, Call, in_thread
 from llm_sandbox.exceptions import SandboxTimeoutError
 from llm_sandbox.limits import validate_timeout
-from llm_sandbox.sandbox.pieces import LineSplitter
-from llm_sandbox.sandbox.streams import InputStream, OutputStream
+from llm_sandbox.sandbox.streams import InputStream, LineSplitter, OutputStream
 
 if TYPE_CHECKING:
     from llm_sandbox.sandbox.spool import Spool

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self
 
 from llm_sandbox.artifacts.types import ArtifactType
-from llm_sandbox.bundles import CHART_MIME, TABLE_MIME, Bundle, decode_base64
-from llm_sandbox.contents import Content
 from llm_sandbox.exceptions import ArtifactLimitError, ValidationError
+from llm_sandbox.exceptions.plain import as_mapping, to_plain
 from llm_sandbox.guest.json_limits import MOST_SHOWN, find_excess
-from llm_sandbox.plain import as_mapping, to_plain
-from llm_sandbox.terminal import strip_controls
+from llm_sandbox.host.terminal import strip_controls
+from llm_sandbox.results.bundles import CHART_MIME, TABLE_MIME, Bundle, decode_base64
+from llm_sandbox.results.contents import Content
 
 if TYPE_CHECKING:
     from llm_sandbox.charts import Chart

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from llm_sandbox.artifacts.types import ArtifactType
-from llm_sandbox.plots import FileType
+from llm_sandbox.results.plots import FileType
 
-__all__ = ["HEAD", "LARGEST", "ArtifactKind", "Dimensions"]
+__all__ = ["HEAD", "LARGEST", "ArtifactKind", "DimensionlessKind", "Dimensions"]
 
 HEAD = 4096
 """Bytes of a file's beginning that are enough to recognise most kinds."""
@@ -119,7 +119,7 @@ class ArtifactKind(ABC):
 
     @abstractmethod
     def describe(self, content: bytes) -> Dimensions:
-        """Return the size the header gives; what it does not give, or not sanely, is None.
+        """Return the dimensions in the header; those that are absent or implausible are None.
 
         Args:
             content: A whole file, possibly hostile.
@@ -136,6 +136,14 @@ class ArtifactKind(ABC):
             content: A whole file, possibly hostile.
         """
         return ""
+
+
+class DimensionlessKind(ArtifactKind):
+    """A file format whose header holds no dimensions."""
+
+    def describe(self, content: bytes) -> Dimensions:
+        """Return no dimensions."""
+        return Dimensions()
 
 
 def _sane(value: float | None) -> int | None:

@@ -1,18 +1,101 @@
 """Which artifact a rich display is, and in which of its forms."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from llm_sandbox.artifacts.artifact import Artifact
-from llm_sandbox.artifacts.claims import Claims, read_claims
+from llm_sandbox.artifacts.base import ArtifactKind
 from llm_sandbox.artifacts.identify import examine
-from llm_sandbox.artifacts.registry import BUILTIN, load
+from llm_sandbox.artifacts.registry import BUILTIN, kinds, load
 from llm_sandbox.artifacts.types import ArtifactType
-from llm_sandbox.bundles import CHART_MIME, TABLE_MIME, Bundle
-from llm_sandbox.contents import Content
-from llm_sandbox.outputs import Output, last_displays
+from llm_sandbox.results.bundles import CHART_MIME, TABLE_MIME, Bundle
+from llm_sandbox.results.contents import Content
+from llm_sandbox.results.outputs import Output, last_displays
+from llm_sandbox.results.plots import FileType, PlotOutput
 
-__all__ = ["artifact_from_display", "artifacts_from_outputs", "merge_equal"]
+__all__ = [
+    "Claims",
+    "artifact_from_display",
+    "artifacts_from_outputs",
+    "merge_equal",
+    "plot_from_display",
+    "read_claims",
+]
+
+_METADATA_KEY = "llm_sandbox"
+_LONGEST_NAME = 512
+
+_PLOT_MIMES = (
+    "application/vnd.bokehjs_exec.",
+    "application/vnd.holoviews_exec.",
+    "application/vnd.plotly.",
+    "application/vnd.vega.",
+    "application/vnd.vegalite.",
+)
+"""Beginnings of the MIME types that only plots have; a `_load.` one is a library's own script."""
+
+_TABLES = ("DataFrame", "LazyFrame", "Series", "Styler", "Table")
+"""Ends of the names of tables: `GeoDataFrame` and `PrettyTable` are some, too."""
+
+_PAGES = frozenset({"HTML", "IFrame", "ScribdDocument", "VimeoVideo", "YouTubeVideo"})
+"""Classes of IPython whose HTML is what the user wants to be seen."""
+
+_PLOT_PACKAGES = frozenset(
+    {"altair", "bokeh", "folium", "holoviews", "lets_plot", "plotly", "pydeck", "pygal"}
+)
+"""Packages that show their plots as HTML alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What the inside says about a display."""
+
+    source: str
+    """The library or class it comes from; empty when unknown."""
+    event: str
+    """What made it leave; empty when unknown."""
+    is_plot: bool
+    """It is a plot, by the capture's word or a MIME type that only plots have."""
+    is_of_plotter: bool
+    """It comes from a package that shows its plots as HTML alone."""
+    is_page: bool
+    """Its HTML was made to be seen."""
+    is_table: bool
+    """It is a table."""
+
+
+def read_claims(data: Mapping[str, object], metadata: Mapping[str, object]) -> Claims:
+    """Return what is said about a display.
+
+    Args:
+        data: Its MIME bundle; only the types are looked at.
+        metadata: What came with it.
+    """
+    # trust: claimed inside, by the capture or by anyone; it decides how a display is called, and
+    # never what is done with its content.
+    detail = _as_mapping(_as_mapping(metadata).get(_METADATA_KEY))
+    name, source = _short(detail.get("type")), _short(detail.get("source"))
+    package, last = name.partition(".")[0], name.rpartition(".")[2]
+    is_of_plotter = package in _PLOT_PACKAGES
+    return Claims(
+        source=source or name,
+        event=_short(detail.get("event")),
+        is_plot=detail.get("kind") == "plot"
+        or any(str(mime).startswith(_PLOT_MIMES) for mime in data),
+        is_of_plotter=is_of_plotter,
+        is_page=is_of_plotter or (package == "IPython" and last in _PAGES),
+        is_table=last.endswith(_TABLES),
+    )
+
+
+def _short(value: object) -> str:
+    return value if isinstance(value, str) and len(value) <= _LONGEST_NAME else ""
+
+
+def _as_mapping(value: object) -> Mapping[object, object]:
+    return value if isinstance(value, Mapping) else {}
+
 
 _LONGEST_SUMMARY = 500
 _EVENTS = ("show", "cell_end", "savefig")
@@ -182,3 +265,52 @@ def _without_form(
     text = bundle.content("text/plain")
     kind = ArtifactType.FIGURE if CHART_MIME in records else ArtifactType.TABLE
     return Artifact(kind, "text/plain", text, text.size if text else 0, outputs=(index,))
+
+
+_LARGEST_PLOT = 32 * 1024**2
+
+
+def plot_from_display(
+    data: Mapping[str, object], metadata: Mapping[str, object], *, limit: int = _LARGEST_PLOT
+) -> PlotOutput | None:
+    """Return the plot that a display is, in the best of its formats; None when it is none.
+
+    The order is PNG, JPEG, SVG, PDF, HTML, then the kinds that other packages add. A format is
+    passed over when its content is too large, badly encoded, or of another type than it claims.
+    HTML counts only with a hint: the capture's word, a MIME type of a plotting library beside it,
+    or an object that exists to show HTML, if there is a picture or a script in it. Tables are
+    never plots.
+
+    Args:
+        data: MIME bundle, as in the Jupyter messaging protocol.
+        metadata: What came with it. Sizes in it are not believed, the file's own are measured.
+        limit: Largest file, in bytes; 32 MiB.
+    """
+    claims = read_claims(data, metadata)
+    if claims.is_table and not claims.is_plot:
+        return None
+    bundle = data if isinstance(data, Bundle) else Bundle(data)
+    for kind in kinds():
+        if kind.file_type is None:
+            continue
+        for mime in kind.mimes:
+            content = bundle.content(mime)
+            if content is None or content.size > limit or not kind.matches(content.bytes()):
+                continue
+            if kind.ambiguous and not _is_meant(kind, content, claims):
+                continue
+            size = kind.describe(content.bytes())
+            encoded: Any = content  # encoded when it is asked for
+            return PlotOutput(kind.file_type, encoded, size.width, size.height, size.dpi)
+    return None
+
+
+def _is_meant(kind: ArtifactKind, content: Content, claims: Claims) -> bool:
+    if claims.is_plot:
+        return True
+    if not claims.is_page or kind.file_type is not FileType.HTML:
+        return claims.is_page
+    from llm_sandbox.artifacts.formats.markup import draws, is_table
+
+    page = content.bytes()
+    return not is_table(page) and (claims.is_of_plotter or draws(page))

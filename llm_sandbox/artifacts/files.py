@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from llm_sandbox.contents import Content
+from llm_sandbox.results.contents import Content
 
 if TYPE_CHECKING:
     from llm_sandbox.artifacts.artifact import Artifact

@@ -22,7 +22,7 @@ LOOK = 1024 * 1024
 """Bytes of a file that `identify` looks at; more of them change nothing."""
 
 _SIGNED = 16 * 1024
-"""Bytes that tell all kinds with a signature but those of `_FAMILIES`."""
+"""Bytes that tell all kinds with a signature but those of `_CONTAINERS`."""
 
 _FORMATS = "llm_sandbox.artifacts.formats"
 _BY_FOUR: dict[bytes, str] = {
@@ -63,14 +63,14 @@ _BY_TWO: dict[bytes, tuple[str, ...]] = {
     b"\x80\x05": ("pickle",),
     **{bytes((0xFF, second)): ("mp3", "aac") for second in range(0xE0, 0x100)},
 }
-_FAMILIES = {
-    b"RIFF": f"{_FORMATS}.riff:flavour",
-    b"PK\x03\x04": f"{_FORMATS}.zipped:flavour",
-    b"OggS": f"{_FORMATS}.ogg:flavour",
-    b"\x1aE\xdf\xa3": f"{_FORMATS}.matroska:flavour",
+_CONTAINERS = {
+    b"PK\x03\x04": f"{_FORMATS}.archives:detect_zip",
+    b"OggS": f"{_FORMATS}.audio:detect_ogg",
+    b"\x1aE\xdf\xa3": f"{_FORMATS}.video:detect_matroska",
 }
-"""Containers of several kinds: a function names the kind that the content is of, or none."""
-_BOXES = f"{_FORMATS}.isomedia:flavour"
+"""Container formats of several kinds: a function returns the kind of the content, or None."""
+_RIFF = {b"WAVE": "wav", b"AVI ": "avi", b"WEBP": "webp"}
+_ISO_MEDIA = f"{_FORMATS}.video:detect_iso_media"
 _BOX_NAMES = (b"ftyp", b"moov")
 
 _GENERAL = frozenset({"csv", "data", "gzip", "html", "json", "text", "xml", "zip"})
@@ -164,9 +164,11 @@ def _by_signature(head: bytes) -> str | None:
     # The whole of a large file is not copied for what stands in its first bytes.
     whole, head = head, head[:_SIGNED]
     four = head[:4]
-    family = _FAMILIES.get(four) or (_BOXES if head[4:8] in _BOX_NAMES else None)
-    if family is not None:
-        named = _resolver(family)(whole[:LOOK])
+    if four == b"RIFF":
+        return _RIFF.get(head[8:12])
+    container = _CONTAINERS.get(four) or (_ISO_MEDIA if head[4:8] in _BOX_NAMES else None)
+    if container is not None:
+        named = _resolver(container)(whole[:LOOK])
         return named if named in BUILTIN else None
     only = _BY_FOUR.get(four)
     for name in (only,) if only else _BY_TWO.get(four[:2], ()):
@@ -177,7 +179,7 @@ def _by_signature(head: bytes) -> str | None:
 
 
 def _by_text(head: bytes, extension: str, claimed: str) -> str:
-    from llm_sandbox.artifacts.formats.textual import classify
+    from llm_sandbox.artifacts.formats.text import classify
 
     return classify(head, extension, claimed) or "data"
 

@@ -24,13 +24,16 @@ from llm_sandbox.backends.processes import (
     RawProcess,
     RunningProgram,
 )
-from llm_sandbox.backends.snapshot import Snapshot
+from llm_sandbox.backends.snapshot import Snapshot, SnapshotStore
 from llm_sandbox.exceptions import ProcessNotFoundError, UnsupportedError, ValidationError
 from llm_sandbox.limits import Limits
 from llm_sandbox.mounts import Mount, check_mounts
 
 if TYPE_CHECKING:
+    from llm_sandbox.backends.images import ImageStore
+    from llm_sandbox.backends.inventory import Inventory
     from llm_sandbox.backends.layers import LayerLocation
+    from llm_sandbox.backends.options.container_options import ContainerOptions
 
 __all__ = [
     "Backend",
@@ -157,6 +160,10 @@ class Isolation:
         return {"backend": self.backend, "level": self.level, "controls": controls}
 
 
+_OWN_MACHINE = "this sandbox lives in the process that made it"
+_DETACHED = "create it with a name, tags or on_exit='keep'"
+
+
 class Machine(abc.ABC):
     """A place with files, processes, a network and an end."""
 
@@ -171,6 +178,10 @@ class Machine(abc.ABC):
     """What it is found by besides."""
     lets_go: bool = False
     """Whether it lives on when whoever uses it is done."""
+    network: Any = None
+    """Control of the machine's network, where another process has it; None where its sandbox has.
+
+    Of the interface `sandbox.network.NetworkControl`."""
     arranges_streams: ClassVar[bool] = False
     """Whether `start` honours `terminal`, `stdout` and `stderr` of a `ProcessSpec`."""
 
@@ -331,10 +342,44 @@ class Machine(abc.ABC):
         """
         raise UnsupportedError("install_packages()", self.isolation.backend, "it has layers")
 
+    def engine_container(self) -> Any:
+        """Return the container that it is, as an object of the engine's client.
+
+        Raises:
+            ContainerGoneError: The engine no longer has it.
+            UnsupportedError: It is not a container.
+        """
+        raise UnsupportedError("engine_container()", self.isolation.backend, "it has no containers")
+
     @property
     def library_path(self) -> str | None:
         """Folder with libraries that it was made with, for Python's path; None without any."""
         return None
+
+    @property
+    def saves_file_systems(self) -> bool:
+        """Whether `snapshot` can save the whole file system."""
+        return type(self).snapshot is not Machine.snapshot
+
+    def set_tags(self, tags: Mapping[str, str]) -> None:
+        """Replace the tags, where other processes can attach to the machine.
+
+        Raises:
+            UnsupportedError: The machine lives in this process.
+        """
+        raise UnsupportedError("set_tags()", self.isolation.backend, _OWN_MACHINE, hint=_DETACHED)
+
+    def terminate(self) -> None:
+        """Destroy the machine, with ``terminated`` as its end reason where others can see that."""
+        self.destroy()
+
+    def detach(self) -> None:
+        """Release the machine, which lives on without this process.
+
+        Raises:
+            UnsupportedError: The machine lives in this process.
+        """
+        raise UnsupportedError("detach()", self.isolation.backend, _OWN_MACHINE, hint=_DETACHED)
 
     @property
     def images(self) -> tuple[str, str] | None:
@@ -381,7 +426,8 @@ class Backend(abc.ABC):
 
     name: ClassVar[str]
     has_containers: ClassVar[bool] = False
-    """Whether its machines are containers made from images; then it is a `ContainerBackend`."""
+    """Whether its machines are containers of an engine: then the last part of this contract, from
+    `engine_client` on, holds as well."""
     writable_root: ClassVar[bool] = False
     """Whether machines may be made with `MachineSpec.writable_root`."""
     hardens: ClassVar[bool] = False
@@ -392,6 +438,8 @@ class Backend(abc.ABC):
     where they have programs of their own."""
     pooled: bool = True
     """Whether machines may be made ahead of need: any of them serves any session."""
+    options: "ContainerOptions | None" = None
+    """Options of its containers; None where machines are not containers."""
 
     @abc.abstractmethod
     def check(self) -> Isolation:
@@ -433,3 +481,87 @@ class Backend(abc.ABC):
         """Wait until kernels start as quickly as they ever will; False if that did not come
         about.
         """
+
+    def ping(self) -> None:
+        """Do nothing if the engine answers; quicker than `check`.
+
+        Raises:
+            BackendUnavailableError: It does not answer.
+        """
+        self.check()
+
+    def describe_engine(self) -> str | None:
+        """Return the program or service that runs the machines, with its version and address; None
+        where there is nothing to say.
+
+        Raises:
+            BackendUnavailableError: It does not answer.
+        """
+        return None
+
+    # --- optional: backends that have containers (`has_containers`)
+
+    def engine_client(self) -> Any:
+        """Return the client object of the engine, such as a ``docker.DockerClient``.
+
+        Raises:
+            BackendUnavailableError: The engine does not answer.
+            UnsupportedError: The backend has no containers.
+        """
+        raise self._without_containers("an engine's client")
+
+    @property
+    def images(self) -> "ImageStore":
+        """Images of the engine; UnsupportedError without containers."""
+        raise self._without_containers("images")
+
+    @property
+    def inventory(self) -> "Inventory":
+        """What this library holds in the engine; UnsupportedError without containers."""
+        raise self._without_containers("an inventory")
+
+    @property
+    def snapshots(self) -> "SnapshotStore":
+        """Snapshots that the engine holds; UnsupportedError without containers."""
+        raise self._without_containers("snapshots in an engine")
+
+    def with_options(self, options: "ContainerOptions", client: object = None) -> "Backend":
+        """Return a backend of the same engine whose containers have these options.
+
+        Args:
+            options: The options, without the variables and the timeout of one session.
+            client: The engine's client; None for that of this backend.
+
+        Raises:
+            UnsupportedError: The backend has no containers.
+            ValidationError: This backend has other options, or another client.
+        """
+        raise self._without_containers("container options")
+
+    def with_image(self, image: str | Snapshot) -> "Backend":
+        """Return a backend of the same engine whose containers are made from an image.
+
+        Raises:
+            ImageNotFoundError: The snapshot was deleted.
+            UnsupportedError: The backend has no images, or another engine has this one.
+            ValidationError: The snapshot has expired, or this backend has other options.
+        """
+        raise self._without_containers("image=", "it has no images")
+
+    def with_libraries(self, specs: Sequence[str]) -> "Backend":
+        """Return a backend whose machines are made with these libraries, where a machine cannot get
+        them later; this backend where it can.
+
+        Raises:
+            ValidationError: One is not acceptable.
+            UnsupportedError: They cannot be added.
+        """
+        del specs
+        return self
+
+    def _without_containers(
+        self, feature: str, reason: str = "it has no containers"
+    ) -> UnsupportedError:
+        return UnsupportedError(
+            feature, self.name, reason, hint="name a container backend: backend='docker'"
+        )

@@ -6,8 +6,8 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from llm_sandbox.backends.containers.creation.host_paths import path_risk
 from llm_sandbox.backends.hardening.idmap import MappedFolder
+from llm_sandbox.backends.host_paths import path_risk
 from llm_sandbox.exceptions import SecurityError, UnsupportedError, ValidationError
 from llm_sandbox.mounts import Bind, Mount, Tmpfs, Volume
 from llm_sandbox.mounts.store import VolumeStore

@@ -6,9 +6,9 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-from llm_sandbox.guest.names import CARRIED, HANDED, REFUSED
+from llm_sandbox.guest.constants import PASSED, REFUSED, RELAYED
 from llm_sandbox.host.guest_numbers import host_errno
-from llm_sandbox.host.places import system_name
+from llm_sandbox.host.paths import system_name
 
 __all__ = ["connect_port"]
 
@@ -38,12 +38,12 @@ def connect_port(request: Callable[..., dict[str, Any]], machine: str, port: int
         near.settimeout(_ANSWER_S)
         # trust: the answer is one byte and a number; descriptors come from beside the machine only.
         answer, descriptors = _receive_answer(near)
-        if answer == HANDED and descriptors:
+        if answer == PASSED and descriptors:
             near.close()
             return socket.socket(fileno=descriptors[0])
         for fd in descriptors:
             os.close(fd)
-        if answer == CARRIED:
+        if answer == RELAYED:
             near.settimeout(None)
             return near
         code = _error_number(near) if answer == REFUSED else errno.ECONNRESET

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.const import SandboxBackend
 from llm_sandbox.exceptions import BackendUnavailableError, UnsupportedBackendError
-from llm_sandbox.host.places import system_name
+from llm_sandbox.host.paths import system_name
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints

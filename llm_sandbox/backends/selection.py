@@ -7,12 +7,12 @@ from importlib.util import find_spec
 from llm_sandbox.backends.base import Backend, Network
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
-from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     SandboxError,
     ToolchainNotFoundError,
 )
+from llm_sandbox.host.distribution import install_command
 from llm_sandbox.settings import get_settings
 from llm_sandbox.toolchain import Toolchain
 
@@ -87,9 +87,8 @@ def _check_engine(name: str, lang: str) -> str:
     Raises:
         BackendUnavailableError: It does not answer at once, or lacks the image or its client.
     """
-    from llm_sandbox.backends.containers.access_hint import permission_hint
-    from llm_sandbox.backends.containers.images.recipes import image_name
-    from llm_sandbox.backends.containers.probe import probe_engine
+    from llm_sandbox.backends.engine_probe import permission_hint, probe_engine
+    from llm_sandbox.backends.recipes import image_name
 
     image = image_name(str(lang))
     finding = probe_engine(name, image)
@@ -151,8 +150,8 @@ def choose_engine(
     named = get_settings().backend
     if named is not None:
         return get_backend(str(named)), f"LLM_SANDBOX_BACKEND names {named}"
-    from llm_sandbox.backends.containers.images.recipes import image_name
-    from llm_sandbox.backends.containers.probe import EngineStatus, probe_engine
+    from llm_sandbox.backends.engine_probe import EngineStatus, probe_engine
+    from llm_sandbox.backends.recipes import image_name
 
     answering: list[EngineStatus] = []
     silent: list[EngineStatus] = []

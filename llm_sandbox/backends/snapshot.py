@@ -1,21 +1,18 @@
 """A saved sandbox, as a name for it."""
 
+import abc
+import builtins
 import contextlib
 import datetime
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 from llm_sandbox.exceptions import SandboxError, UnsupportedError, ValidationError
 from llm_sandbox.limits import validate_timeout
 
-if TYPE_CHECKING:
-    import builtins
-
-    from llm_sandbox.backends.containers.engine import Engine
-
-__all__ = ["ENGINES", "Snapshot", "SnapshotKind", "expiry"]
+__all__ = ["ENGINES", "Snapshot", "SnapshotKind", "SnapshotStore", "expiry"]
 
 SnapshotKind = Literal["filesystem", "directory"]
 ENGINES = ("docker", "podman")
@@ -133,11 +130,9 @@ class Snapshot:
             with Store() as store:
                 self._check_store(store.identity)
                 return store.delete(self.ref)
-        from llm_sandbox.backends.containers.snapshot_images import delete_image
-
-        engine = _engine(self.backend)
-        self._check_store(engine.identity)
-        return delete_image(engine, self.ref)
+        engine_store = _engine_store(self.backend)
+        self._check_store(engine_store.identity)
+        return engine_store.delete(self.ref)
 
     def _check_store(self, identity: str) -> None:
         if self.store != identity:
@@ -150,7 +145,7 @@ class Snapshot:
             )
 
     @classmethod
-    def list(cls, backend: str | None = None) -> "builtins.list[Snapshot]":
+    def list(cls, backend: str | None = None) -> builtins.list["Snapshot"]:
         """Return the snapshots that can be restored from here, newest first.
 
         Args:
@@ -160,22 +155,60 @@ class Snapshot:
         Raises:
             BackendUnavailableError: The engine that was named does not answer.
         """
-        from llm_sandbox.backends.containers.snapshot_images import list_images
         from llm_sandbox.backends.saved import Store
 
         with Store() as store:
             found = [one.snapshot for one in store.list()]
         for name in ENGINES:
             with contextlib.suppress(*([] if backend == name else [SandboxError])):
-                found += list_images(_engine(name))
+                found += _engine_store(name).list()
         wanted = [one for one in found if backend in (None, one.backend) and not one.is_expired]
         return sorted(wanted, key=lambda one: one.created_at, reverse=True)
 
 
-def _engine(backend: str) -> "Engine":
+class SnapshotStore(abc.ABC):
+    """The snapshots that one container engine holds as images."""
+
+    @property
+    @abc.abstractmethod
+    def identity(self) -> str:
+        """The `store` of its snapshots."""
+
+    @abc.abstractmethod
+    def list(self) -> builtins.list[Snapshot]:
+        """Return the snapshots.
+
+        Raises:
+            BackendUnavailableError: The engine does not answer.
+            BackendError: The engine refused.
+        """
+
+    @abc.abstractmethod
+    def delete(self, ref: str) -> bool:
+        """Delete a snapshot; False if there is none.
+
+        Args:
+            ref: See `Snapshot.ref`.
+
+        Raises:
+            BackendUnavailableError: The engine does not answer.
+            BackendError: A container uses it.
+            ValidationError: It is not a snapshot.
+        """
+
+    @abc.abstractmethod
+    def remove_expired(self) -> builtins.list[Snapshot]:
+        """Delete the expired snapshots that no container uses, and return them.
+
+        Raises:
+            BackendUnavailableError: The engine does not answer.
+        """
+
+
+def _engine_store(backend: str) -> SnapshotStore:
     from llm_sandbox.backends.registry import get_backend
 
-    engine: Engine | None = getattr(get_backend(backend), "engine", None)
-    if engine is None:
+    found = get_backend(backend)
+    if not found.has_containers:
         raise ValidationError(f"backend {backend!r} has no snapshots of its own", parameter="image")
-    return engine
+    return found.snapshots

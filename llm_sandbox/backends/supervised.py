@@ -30,7 +30,7 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
     ValidationError,
 )
-from llm_sandbox.guest.ends import open_pipe
+from llm_sandbox.guest.descriptors import open_pipe
 from llm_sandbox.limits import Limits
 
 __all__ = ["GuestPaths", "SupervisedMachine", "guest_command", "resource_limits"]
@@ -80,7 +80,7 @@ def guest_command(
 
 
 def resource_limits(limits: Limits, *, processes: bool) -> dict[str, int]:
-    """Per-process limits, by the names that `guest.confine` knows.
+    """Per-process limits, by the names that `guest.confinement` knows.
 
     Args:
         limits: The sandbox's limits.
@@ -114,7 +114,7 @@ class SupervisedMachine(Machine):
         isolation: What holds it.
         paths: Where its interpreter and our code are.
         environment: What every program gets.
-        confinement: Seccomp program and Landlock paths, as `guest.confine` reads them.
+        confinement: Seccomp program and Landlock paths, as `guest.confinement` reads them.
         tmpfs: File systems in memory.
         cgroup: Its control group, None without one.
         watch_memory: Whether the supervisor watches the memory of all processes together, where no

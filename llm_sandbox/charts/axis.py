@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from llm_sandbox.charts.kinds import AxisScale
 from llm_sandbox.charts.series import Value
 from llm_sandbox.charts.unit import find_unit
-from llm_sandbox.terminal import strip_controls
+from llm_sandbox.host.terminal import strip_controls
 
 __all__ = ["Axis"]
 

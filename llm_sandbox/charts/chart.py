@@ -8,7 +8,7 @@ from llm_sandbox.charts.axis import Axis
 from llm_sandbox.charts.kinds import ChartKind, SeriesKind
 from llm_sandbox.charts.series import Series, Value
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.terminal import strip_controls
+from llm_sandbox.host.terminal import strip_controls
 
 __all__ = ["Annotation", "Chart", "Orientation", "Stacking"]
 

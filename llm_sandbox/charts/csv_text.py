@@ -8,7 +8,7 @@ from llm_sandbox.charts.chart import Chart
 from llm_sandbox.charts.kinds import ChartKind, SeriesKind
 from llm_sandbox.charts.rows import list_rows
 from llm_sandbox.charts.series import Value
-from llm_sandbox.terminal import strip_controls
+from llm_sandbox.host.terminal import strip_controls
 
 __all__ = ["to_csv"]
 

@@ -9,7 +9,7 @@ from llm_sandbox.charts.kinds import AxisScale, ChartKind, SeriesKind
 from llm_sandbox.charts.rows import list_rows
 from llm_sandbox.charts.series import Series, Value
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.terminal import strip_controls
+from llm_sandbox.host.terminal import strip_controls
 
 __all__ = ["escape", "to_markdown"]
 

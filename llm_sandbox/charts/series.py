@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from llm_sandbox.charts.kinds import SeriesKind
-from llm_sandbox.terminal import strip_controls
+from llm_sandbox.host.terminal import strip_controls
 
 __all__ = ["Sampling", "Series", "Value", "count_values"]
 

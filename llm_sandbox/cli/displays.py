@@ -8,8 +8,8 @@ import shutil
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from llm_sandbox.bundles import TABLE_MIME
 from llm_sandbox.cli.render import StreamWriter, plain_text
+from llm_sandbox.results.bundles import TABLE_MIME
 
 if TYPE_CHECKING:
     from llm_sandbox.tables import Table

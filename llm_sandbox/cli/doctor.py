@@ -12,8 +12,7 @@ from typing import Any
 
 from llm_sandbox import __version__
 from llm_sandbox.backends.base import Isolation
-from llm_sandbox.backends.containers.access_hint import permission_hint
-from llm_sandbox.backends.containers.probe import probe_engine
+from llm_sandbox.backends.engine_probe import permission_hint, probe_engine
 from llm_sandbox.backends.registry import available_names, get_backend
 from llm_sandbox.cli.doctor_report import print_findings
 from llm_sandbox.cli.engines import look_at_engine
@@ -22,13 +21,13 @@ from llm_sandbox.cli.languages import look_at_languages
 from llm_sandbox.cli.render import Progress
 from llm_sandbox.cli.settings import look_at_settings
 from llm_sandbox.const import SandboxBackend
-from llm_sandbox.distribution import namesake_version
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     SandboxError,
     UnsupportedBackendError,
 )
-from llm_sandbox.host.places import system_name
+from llm_sandbox.host.distribution import namesake_version
+from llm_sandbox.host.paths import system_name
 
 __all__ = ["examine", "main"]
 

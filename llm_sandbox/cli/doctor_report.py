@@ -6,8 +6,8 @@ from llm_sandbox.cli.findings import BackendFinding, Findings
 from llm_sandbox.cli.languages import LanguageFinding, table_of_languages
 from llm_sandbox.cli.render import in_option_words
 from llm_sandbox.cli.settings import table_of_settings
-from llm_sandbox.distribution import DISTRIBUTION, pip_install
-from llm_sandbox.terminal import strip_controls
+from llm_sandbox.host.distribution import DISTRIBUTION, pip_install
+from llm_sandbox.host.terminal import strip_controls
 
 __all__ = ["print_findings"]
 

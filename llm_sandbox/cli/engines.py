@@ -26,29 +26,21 @@ def look_at_engine(backend: Backend) -> dict[str, Any]:
         return {"engine": f"runsc {found.version} at {found.path}"}
     if not backend.has_containers:
         return {}
-    from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.images.names import find_image
-    from llm_sandbox.backends.containers.images.recipes import image_name
+    from llm_sandbox.backends.recipes import image_name
 
-    assert isinstance(backend, ContainerBackend)  # noqa: S101 - what `has_containers` says
-    engine = backend.engine
-    named = backend.options.image
+    named = None if backend.options is None else backend.options.image
     image = named or image_name(_LANG)
-    has_image = find_image(engine, image) is not None
-    get = f"{engine.name} pull {image}" if named else _build(engine.name)
+    has_image = backend.images.find(image) is not None
+    engine = backend.describe_engine() or backend.name
+    # Of another name than the backend, where several backends share an engine.
+    program = engine.partition(" ")[0]
+    get = f"{program} pull {image}" if named else _build(program)
     return {
-        "engine": f"{engine.name} {engine.version['Version']} at {_address(engine.api)}",
+        "engine": engine,
         "image": image,
         "has_image": has_image,
         "hint": None if has_image else get,
     }
-
-
-def _address(api: Any) -> str:
-    # A client on a local socket calls itself by the name of no machine.
-    adapter = getattr(api, "_custom_adapter", None)
-    path = getattr(adapter, "socket_path", None)
-    return f"unix://{path}" if path else str(api.base_url)
 
 
 def _build(engine: str) -> str:

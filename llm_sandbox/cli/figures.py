@@ -9,10 +9,10 @@ from llm_sandbox.artifacts.artifact import Artifact, extension, human_size
 from llm_sandbox.artifacts.types import ArtifactType
 from llm_sandbox.cli.endings import usage_error
 from llm_sandbox.cli.render import say
-from llm_sandbox.contents import Content
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import SandboxError
-from llm_sandbox.plots import PlotOutput
+from llm_sandbox.results.contents import Content
+from llm_sandbox.results.plots import PlotOutput
 
 __all__ = ["describe_unsaved", "make_directory", "safe_name", "save_figures", "save_others"]
 

@@ -13,7 +13,7 @@ from llm_sandbox.cli.grammar import Argument, Command, Group, Option
 from llm_sandbox.cli.render import say
 
 if TYPE_CHECKING:
-    from llm_sandbox.backends.containers.engine import Engine
+    from llm_sandbox.backends.base import Backend
 
 __all__ = ["IMAGES", "Base", "EngineName", "EngineOption", "build", "list_images"]
 
@@ -71,22 +71,27 @@ def build(
 def _build(
     langs: list[str], engine: EngineName | None, base: Base, *, smoke: bool, force: bool
 ) -> None:
-    from llm_sandbox.backends.containers.images.build import ImageBuilder
-    from llm_sandbox.backends.containers.images.recipes import BASE, get_recipe, recipe_names
+    from llm_sandbox.backends.recipes import BASE, get_recipe, recipe_names
     from llm_sandbox.exceptions import BackendError, BackendUnavailableError
 
     names = langs or [name for name in recipe_names() if name != BASE]
     # A mistyped one costs no time, and one that two languages share is made once.
     recipes = list({recipe.name: recipe for recipe in map(get_recipe, names)}.values())
-    connected = _connect(engine)
+    images = _connect(engine).images
     rows = []
     failures = []
     with _steps() as (step, detail):
-        builder = ImageBuilder(connected, say=step, detail=detail, base=base.value, smoke=smoke)
         for recipe in recipes:
             started = time.monotonic()
             try:
-                made = builder.build(recipe, force=force)
+                made = images.build_recipe(
+                    recipe,
+                    base=base.value,
+                    smoke=smoke,
+                    force=force,
+                    on_step=step,
+                    on_detail=detail,
+                )
             except BackendUnavailableError:
                 raise
             except BackendError as error:
@@ -109,27 +114,23 @@ def list_images(engine: EngineOption = None) -> None:
 
 
 def _list(engine: EngineName | None) -> None:
-    from llm_sandbox.backends.containers.images.build import BASE_KIND, RECIPE
-    from llm_sandbox.backends.containers.images.names import find_image
-    from llm_sandbox.backends.containers.images.recipes import get_recipe, recipe_names
+    from llm_sandbox.backends.recipes import get_recipe, recipe_names
 
-    connected = _connect(engine)
+    images = _connect(engine).images
     rows = []
     for name in recipe_names():
         recipe = get_recipe(name)
-        found = find_image(connected, recipe.image)
+        found = images.find(recipe.image)
         if found is None:
             rows.append((recipe.image, "-", "-", f"missing: llm-sandbox images build {name}"))
             continue
-        labels = found["Config"].get("Labels") or {}
-        current = labels.get(RECIPE) == recipe.digest
+        current = found.matches(recipe)
         state = "up to date" if current else f"outdated: llm-sandbox images build {name}"
-        base = labels.get(BASE_KIND, "unknown")
-        rows.append((recipe.image, _size(found["Size"]), f"{base} base", state))
+        rows.append((recipe.image, _size(found.size), f"{found.base} base", state))
     _print_rows(rows)
 
 
-def _connect(name: EngineName | None) -> "Engine":
+def _connect(name: EngineName | None) -> "Backend":
     from llm_sandbox.exceptions import SandboxError
 
     if name is not None:
@@ -143,14 +144,12 @@ def _connect(name: EngineName | None) -> "Engine":
             raise docker from None
 
 
-def _engine(name: EngineName) -> "Engine":
-    from llm_sandbox.backends.containers.backend import ContainerBackend
+def _engine(name: EngineName) -> "Backend":
     from llm_sandbox.backends.registry import get_backend
 
     backend = get_backend(name.value)
-    assert isinstance(backend, ContainerBackend)  # noqa: S101 - both are
-    backend.engine.check()
-    return backend.engine
+    backend.ping()
+    return backend
 
 
 @contextmanager

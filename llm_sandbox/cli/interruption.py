@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from llm_sandbox.data import ExecutionResult
-    from llm_sandbox.outputs import Output
+    from llm_sandbox.results.outputs import Output
     from llm_sandbox.session.session import BaseSession
 
 __all__ = ["Interruption"]

@@ -13,11 +13,11 @@ from llm_sandbox.cli.grammar import Argument, Command, Option
 from llm_sandbox.cli.options import MachineOptions
 from llm_sandbox.cli.render import Progress
 from llm_sandbox.cli.tty import handed_through, like_this
-from llm_sandbox.terminal import strip_controls
+from llm_sandbox.host.terminal import strip_controls
 
 if TYPE_CHECKING:
     from llm_sandbox.sandbox import Process, Sandbox
-    from llm_sandbox.sandbox.kept.record import Record
+    from llm_sandbox.sandbox.detached.record import Record
     from llm_sandbox.sandbox.streams import OutputStream
 
 __all__ = [
@@ -214,19 +214,19 @@ def cp(
 
 def records() -> "list[Record]":
     """The kept sandboxes that live, newest first."""
-    from llm_sandbox.sandbox.kept.place import Place
-    from llm_sandbox.sandbox.kept.registry import live_records
+    from llm_sandbox.sandbox.detached.registry import live_records
+    from llm_sandbox.sandbox.detached.state_dir import StateDir
 
-    with Place() as place:
+    with StateDir() as place:
         return live_records(place)
 
 
 def _print_last_output(which: str, namespace: str) -> bool:
     """Print what an ended sandbox has left; False where a living one is meant, or none."""
-    from llm_sandbox.sandbox.kept.place import Place
-    from llm_sandbox.sandbox.kept.registry import find_ended, last_output
+    from llm_sandbox.sandbox.detached.registry import find_ended, last_output
+    from llm_sandbox.sandbox.detached.state_dir import StateDir
 
-    with exit_codes(), Place() as place:
+    with exit_codes(), StateDir() as place:
         ended = find_ended(place, which, namespace)
         if ended is None or _is_alive(which, namespace):
             return False
@@ -255,7 +255,7 @@ def find(which: str, namespace: str = "default") -> "Sandbox":
         SandboxNotFoundError: There is none.
     """
     from llm_sandbox.sandbox import Sandbox
-    from llm_sandbox.sandbox.kept.record import ID
+    from llm_sandbox.sandbox.detached.record import ID
 
     if ID.fullmatch(which):
         return Sandbox.attach(which)

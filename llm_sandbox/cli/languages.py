@@ -13,8 +13,8 @@ from llm_sandbox.backends.host_root import SEARCH_PATH
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.const import SupportedLanguage
 from llm_sandbox.exceptions import SandboxError
+from llm_sandbox.host.terminal import strip_controls
 from llm_sandbox.language_handlers import registry
-from llm_sandbox.terminal import strip_controls
 
 __all__ = ["LanguageFinding", "look_at_languages", "table_of_languages"]
 
@@ -99,9 +99,7 @@ def _version(program: str) -> str | None:
 
 
 def _look_for_image(name: str, engines: Collection[str]) -> tuple[str | None, list[str]]:
-    from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.images.names import find_image
-    from llm_sandbox.backends.containers.images.recipes import (
+    from llm_sandbox.backends.recipes import (
         image_name,
         recipe_name,
         recipe_names,
@@ -112,10 +110,8 @@ def _look_for_image(name: str, engines: Collection[str]) -> tuple[str | None, li
     image = image_name(name)
     having = []
     for engine in engines:
-        backend = get_backend(engine)
-        assert isinstance(backend, ContainerBackend)  # noqa: S101 - only those have engines
         try:
-            if find_image(backend.engine, image) is not None:
+            if get_backend(engine).images.find(image) is not None:
                 having.append(engine)
         except SandboxError:
             continue  # the table of backends says what is wrong with it

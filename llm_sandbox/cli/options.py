@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from llm_sandbox.limits import Limits
     from llm_sandbox.mounts import Bind
     from llm_sandbox.network import Network as SandboxNetwork
-    from llm_sandbox.sandbox.kept.record import OnExit
+    from llm_sandbox.sandbox.detached.record import OnExit
     from llm_sandbox.security import SecurityPolicy
     from llm_sandbox.session.session import BaseSession
 

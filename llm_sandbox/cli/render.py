@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
-from llm_sandbox.terminal import strip_controls
+from llm_sandbox.host.terminal import strip_controls
 
 if TYPE_CHECKING:
-    from llm_sandbox.outputs import ErrorOutput
+    from llm_sandbox.results.outputs import ErrorOutput
 
 __all__ = [
     "Progress",

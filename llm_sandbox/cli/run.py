@@ -24,7 +24,7 @@ from llm_sandbox.cli.source_languages import source_language
 # What a session is made of is imported while its sandbox starts: see `create_session`.
 if TYPE_CHECKING:
     from llm_sandbox.data import ExecutionResult
-    from llm_sandbox.outputs import ErrorOutput, Output
+    from llm_sandbox.results.outputs import ErrorOutput, Output
     from llm_sandbox.session.session import BaseSession
 
 __all__ = ["Arguments", "main", "prepare_environment"]
@@ -169,7 +169,7 @@ class _Run:
     # --- live
 
     def _show(self, output: "Output") -> None:
-        from llm_sandbox.outputs import DisplayOutput, ErrorOutput, StreamOutput
+        from llm_sandbox.results.outputs import DisplayOutput, ErrorOutput, StreamOutput
 
         # As `python FILE` would: what is shown comes out, a last expression's value does not.
         if isinstance(output, StreamOutput):
@@ -182,7 +182,7 @@ class _Run:
             show_display(self._out, output.data)
 
     def _print_event(self, output: "Output") -> None:
-        from llm_sandbox import outputs
+        from llm_sandbox.results import outputs
 
         print(json.dumps(outputs.to_dict(output), allow_nan=False), flush=True)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from llm_sandbox.findings import Finding, Span
+from llm_sandbox.results.findings import Finding, Span
 from llm_sandbox.security.languages import canonical
 from llm_sandbox.security.report import ScanReport
 from llm_sandbox.security.source import Source

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from llm_sandbox.findings import SeverityName
+from llm_sandbox.results.findings import SeverityName
 from llm_sandbox.security.report import ScanReport
 from llm_sandbox.security.report_text import finding_line, one_visible_line
 

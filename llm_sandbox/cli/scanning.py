@@ -11,7 +11,7 @@ from llm_sandbox.cli.scan_inputs import NOTEBOOK, Input, find_inputs
 from llm_sandbox.cli.scan_notebook import read_cells, scan_cells
 from llm_sandbox.cli.scan_output import Totals, print_findings, render
 from llm_sandbox.exceptions import LanguageNotSupportedError
-from llm_sandbox.findings import SEVERITIES
+from llm_sandbox.results.findings import SEVERITIES
 from llm_sandbox.security.languages import canonical
 from llm_sandbox.security.policy_file import find_policy
 from llm_sandbox.security.report import ScanReport

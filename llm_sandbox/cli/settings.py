@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.host.terminal import strip_controls
 from llm_sandbox.settings import Settings, get_settings, settings_file
 from llm_sandbox.settings.sources import CONFIG, PREFIX, unknown_variables
-from llm_sandbox.terminal import strip_controls
 
 __all__ = ["SettingsFinding", "look_at_settings", "table_of_settings"]
 

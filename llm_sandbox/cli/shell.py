@@ -29,7 +29,7 @@ from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import ContainerGoneError, SandboxError, SandboxTimeoutError
 from llm_sandbox.limits import validate_timeout
-from llm_sandbox.outputs import (
+from llm_sandbox.results.outputs import (
     DisplayOutput,
     ErrorOutput,
     Output,
@@ -142,10 +142,10 @@ class Shell:
                 importlib.import_module("readline")  # gives input() editing and history
             return self._read_lines
         from llm_sandbox.cli.prompt import Prompt
-        from llm_sandbox.sandbox.kept.place import state_folder
+        from llm_sandbox.sandbox.detached.state_dir import default_state_dir
 
         complete = self._complete if self._lang == "python" else None
-        return Prompt(self._lang, complete, Path(state_folder()).parent).read
+        return Prompt(self._lang, complete, Path(default_state_dir()).parent).read
 
     def _read_lines(self) -> str:
         lines = ""

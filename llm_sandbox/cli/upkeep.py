@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from llm_sandbox.backends.containers.access_hint import permission_hint
+from llm_sandbox.backends.engine_probe import permission_hint
 from llm_sandbox.cli.endings import NOT_FOUND
 from llm_sandbox.cli.images import EngineName
 from llm_sandbox.cli.kept import find, records, to_row
@@ -23,10 +23,9 @@ from llm_sandbox.exceptions import (
 from llm_sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
-    from llm_sandbox.backends.containers.engine import Engine
-    from llm_sandbox.backends.containers.gc.collector import Decision
-    from llm_sandbox.backends.containers.gc.inventory import Resource
-    from llm_sandbox.sandbox.kept.record import Record
+    from llm_sandbox.backends.base import Backend
+    from llm_sandbox.backends.inventory import Decision, Resource
+    from llm_sandbox.sandbox.detached.record import Record
 
 __all__ = ["clean_up", "end_sandboxes", "list_sandboxes"]
 
@@ -43,18 +42,16 @@ def list_sandboxes(
     name: EngineName | None, *, everything: bool, verbose: bool, as_json: bool
 ) -> int:
     """Print what there is, and return the exit code."""
-    from llm_sandbox.backends.containers.gc.inventory import list_resources, measure_memory
-
     engines, problems = _engines(name)
     found: list[Resource] = []
     for engine in engines:
         try:
-            held = list_resources(engine)
+            held = engine.inventory.resources()
         except SandboxError as error:
             problems[engine.name] = error
             continue
         wanted = [one for one in held if everything or _is_listed(one)]
-        found += measure_memory(engine, wanted)
+        found += engine.inventory.measure(wanted)
     kept = records() if name is None else []
     if as_json:
         rows = [one.to_dict() for one in found]
@@ -123,8 +120,6 @@ def end_sandboxes(
     ids: Sequence[str], name: EngineName | None, *, every: bool, verbose: bool
 ) -> int:
     """End what is named, and return the exit code."""
-    from llm_sandbox.backends.containers.gc.inventory import list_resources
-
     if bool(ids) == every:
         say("which sandboxes?", "llm-sandbox stop ID..., or llm-sandbox stop --all")
         return 2
@@ -136,10 +131,11 @@ def end_sandboxes(
     if kept_ended and not ids:
         return 1 if kept_failed else 0
     engines, problems = _engines(name)
-    there: list[tuple[Engine, Resource]] = []
+    there: list[tuple[Backend, Resource]] = []
     for engine in engines:
         try:
-            there += [(engine, one) for one in list_resources(engine) if one.kind == "sandbox"]
+            held = engine.inventory.resources()
+            there += [(engine, one) for one in held if one.kind == "sandbox"]
         except SandboxError as error:
             problems[engine.name] = error
     chosen = there if every else []
@@ -164,12 +160,10 @@ def end_sandboxes(
     return 1 if failed or not all(ended) else 0
 
 
-def _remove(engine: "Engine", container: str) -> bool:
+def _remove(engine: "Backend", container: str) -> bool:
     """End a container's sandbox; whether that was done."""
-    from llm_sandbox.backends.containers.gc.removal import remove_now
-
     try:
-        remove_now(engine, container)
+        engine.inventory.remove(container)
     except SandboxError as error:
         say(error.message, error.hint)
         return False
@@ -181,9 +175,6 @@ def clean_up(
     name: EngineName | None, older_than: str | None, *, dry_run: bool, verbose: bool, as_json: bool
 ) -> int:
     """Remove what nobody owns, and return the exit code."""
-    from llm_sandbox.backends.containers.gc.collector import GarbageCollector
-    from llm_sandbox.backends.containers.gc.inventory import list_resources
-
     try:
         younger_stays_s = _seconds(older_than) if older_than is not None else 0.0
     except ValidationError as error:
@@ -191,31 +182,31 @@ def clean_up(
         return 2
     lost = Sandbox.gc() if name is None and not dry_run and older_than is None else []
     engines, problems = _engines(name)
-    verdicts: list[Decision] = []
+    decisions: list[Decision] = []
     for engine in engines:
         try:
-            sweep = GarbageCollector(engine, younger_stays_s)
-            judged = sweep.decide(list_resources(engine))
-            verdicts += judged if dry_run else sweep.collect(judged)
+            inventory = engine.inventory
+            decided = inventory.decide(inventory.resources(), younger_stays_s)
+            decisions += decided if dry_run else inventory.collect(decided)
         except SandboxError as error:
             problems[engine.name] = error
     if as_json:
         words = {engine: error.message for engine, error in problems.items()}
-        rows = [verdict.to_dict() for verdict in verdicts]
+        rows = [decision.to_dict() for decision in decisions]
         shown = {"dry_run": dry_run, "items": rows, "unreachable": words, "kept": lost}
         print(json.dumps(shown, indent=2))
     else:
         for one in lost:
-            print(f"removed what was left of {one}, whose keeper was killed")
-        _print_rows([_verdict_row(verdict, dry_run) for verdict in verdicts])
-        removed = sum(verdict.remove for verdict in verdicts)
+            print(f"removed what was left of {one}, whose daemon was killed")
+        _print_rows([_decision_row(decision, dry_run) for decision in decisions])
+        removed = sum(decision.remove for decision in decisions)
         would = "would be " if dry_run else ""
-        print(f"{removed} {would}removed, {len(verdicts) - removed} kept")
+        print(f"{removed} {would}removed, {len(decisions) - removed} kept")
         _say_problems(problems, verbose=verbose or name is not None)
     return 1 if name is not None and problems else 0
 
 
-def _engines(name: EngineName | None) -> "tuple[list[Engine], dict[str, SandboxError]]":
+def _engines(name: EngineName | None) -> "tuple[list[Backend], dict[str, SandboxError]]":
     """The engines that answer, and why others do not."""
     found, problems = [], {}
     for wanted in EngineName if name is None else (name,):
@@ -226,9 +217,8 @@ def _engines(name: EngineName | None) -> "tuple[list[Engine], dict[str, SandboxE
     return found, problems
 
 
-def _engine(name: EngineName) -> "Engine":
-    from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.probe import probe_engine
+def _engine(name: EngineName) -> "Backend":
+    from llm_sandbox.backends.engine_probe import probe_engine
     from llm_sandbox.backends.registry import get_backend
 
     if name is EngineName.PODMAN and shutil.which("podman") is None:
@@ -247,9 +237,8 @@ def _engine(name: EngineName) -> "Engine":
                 hint=permission_hint("docker", finding.problem, _START),
             )
     backend = get_backend(name.value)
-    assert isinstance(backend, ContainerBackend)  # noqa: S101 - both are
-    backend.engine.check()
-    return backend.engine
+    backend.ping()
+    return backend
 
 
 # --- for people
@@ -290,10 +279,10 @@ def _owner(one: "Resource") -> str:
             return f"process {one.owner.pid} on {one.owner.host}"
 
 
-def _verdict_row(verdict: "Decision", dry_run: bool) -> tuple[str, ...]:
-    one = verdict.resource
-    done = ("would remove" if dry_run else "removed") if verdict.remove else "kept"
-    return done, one.engine, one.kind, one.name, verdict.why
+def _decision_row(decision: "Decision", dry_run: bool) -> tuple[str, ...]:
+    one = decision.resource
+    done = ("would remove" if dry_run else "removed") if decision.remove else "kept"
+    return done, one.engine, one.kind, one.name, decision.why
 
 
 def _age(seconds: float) -> str:

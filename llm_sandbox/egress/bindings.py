@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-from llm_sandbox.egress.encodings import disguises
+from llm_sandbox.egress.encodings import encoded_forms
 from llm_sandbox.secrets.plan import Binding
 
-__all__ = ["Bindings", "Bound", "replace_in_target", "replace_in_value"]
+__all__ = ["Bindings", "HostBindings", "replace_in_target", "replace_in_value"]
 
 _BASIC = re.compile(r"(basic[ \t]+)([A-Za-z0-9+/=_-]+)", re.ASCII | re.IGNORECASE)
 _CREDENTIALS = frozenset({"authorization", "proxy-authorization"})
@@ -88,7 +88,7 @@ def _read_host(rule: str) -> _Host:
     return _Host("", name, int(port), slash + rest)
 
 
-class Bound:
+class HostBindings:
     """The secrets that are bound to one host and port."""
 
     def __init__(self, secrets: Sequence[tuple[Binding, tuple[_Host, ...]]]) -> None:
@@ -112,7 +112,7 @@ class Bound:
         """What is not to come back from there, and what takes its place."""
         found: dict[bytes, bytes] = {}
         for binding, _ in self._secrets:
-            for word, other in disguises(binding.value, binding.placeholder):
+            for word, other in encoded_forms(binding.value, binding.placeholder):
                 found.setdefault(word, other)
         return found
 
@@ -133,14 +133,14 @@ class Bindings:
         for _, hosts in self._hosts:
             yield from (host.name for host in hosts)
 
-    def bound(self, name: str | None, port: int) -> Bound | None:
+    def bound(self, name: str | None, port: int) -> HostBindings | None:
         """What is bound to a host and port; None for nothing."""
         found = []
         for binding, hosts in self._hosts:
             here = tuple(host for host in hosts if name and host.names(name) and host.port == port)
             if here:
                 found.append((binding, here))
-        return Bound(found) if found else None
+        return HostBindings(found) if found else None
 
     def names_host(self, name: str | None) -> bool:
         """Whether a secret is bound to a name, on whichever port."""

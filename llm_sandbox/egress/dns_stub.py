@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 from llm_sandbox.egress import dns_message
 from llm_sandbox.egress.dns_message import Question
-from llm_sandbox.egress.journal import Journal
-from llm_sandbox.egress.judge import Judge
+from llm_sandbox.egress.event_log import EventLog
 from llm_sandbox.egress.loop import EVENTS_READ, Loop
 from llm_sandbox.egress.names import SyntheticNames
 from llm_sandbox.egress.resolver import Answer, Resolver
+from llm_sandbox.egress.rules import RuleMatcher
 
 __all__ = ["DnsStub"]
 
@@ -30,25 +30,25 @@ class DnsStub:
     allowed name is answered when the name was found to exist.
 
     Args:
-        judge: What holds names against the rules; may be replaced at any time.
+        matcher: What holds names against the rules; may be replaced at any time.
         loop: What watches the sockets.
-        journal: Where refusals go.
+        event_log: Where refusals go.
         names: What stands for names.
         resolver: What looks allowed names up.
     """
 
     def __init__(
         self,
-        judge: Judge,
+        matcher: RuleMatcher,
         loop: Loop,
-        journal: Journal,
+        event_log: EventLog,
         names: SyntheticNames,
         resolver: Resolver,
     ) -> None:
-        self.judge = judge
+        self.matcher = matcher
         self.allowed = 0
         self._loop = loop
-        self._journal = journal
+        self._event_log = event_log
         self._names = names
         self._resolver = resolver
         self._streams: dict[_Stream, None] = {}  # in the order of their opening
@@ -67,15 +67,15 @@ class DnsStub:
             question = dns_message.read_query(data)
         except dns_message.FormatError:
             return
-        verdict = self.judge.name(question.name)
+        verdict = self.matcher.name(question.name)
         if not verdict.allowed:
             # Programs ask for the names of addresses only to show them.
             if not question.name.endswith(_REVERSE):
-                self._journal.add("dns", str(verdict.reason), name=question.name)
+                self._event_log.add("dns", str(verdict.reason), name=question.name)
             reply(dns_message.make_answer(question, dns_message.NXDOMAIN))
         elif question.kind not in (dns_message.A, dns_message.ANY):
             reply(dns_message.make_answer(question, dns_message.OK))
-        elif self.judge.pinned(question.name) is not None:
+        elif self.matcher.pinned(question.name) is not None:
             self._allow(question, reply)
         else:
             self._resolver.look_up(
@@ -86,7 +86,7 @@ class DnsStub:
         if answer:
             self._allow(question, reply)
             return
-        self._journal.add("dns", "not_resolved", name=question.name, verdict="failed")
+        self._event_log.add("dns", "not_resolved", name=question.name, verdict="failed")
         code = dns_message.SERVFAIL if answer is None else dns_message.NXDOMAIN
         reply(dns_message.make_answer(question, code))
 

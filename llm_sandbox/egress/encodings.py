@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
-__all__ = ["disguises"]
+__all__ = ["encoded_forms"]
 
 _LONGEST = 4096
 """Of a longer value only the usual two ways are known: each sign may become six."""
 
 
-def disguises(value: str, placeholder: str) -> Iterator[tuple[bytes, bytes]]:
+def encoded_forms(value: str, placeholder: str) -> Iterator[tuple[bytes, bytes]]:
     """Yield the ways in which a value may be written, each with what takes its place: as long, and
     the placeholder in the same way if that can be.
 

@@ -11,29 +11,29 @@ from typing import TYPE_CHECKING, Protocol
 from llm_sandbox.egress import client_hello
 from llm_sandbox.egress.addresses import IpAddress
 from llm_sandbox.egress.direction import Direction
+from llm_sandbox.egress.event_log import EventLog
 from llm_sandbox.egress.interception.refusal import Refusal
-from llm_sandbox.egress.journal import Journal
-from llm_sandbox.egress.judge import Judge, Verdict
 from llm_sandbox.egress.loop import EVENTS_BOTH, FAILED, Loop
 from llm_sandbox.egress.resolver import Answer, Resolver
+from llm_sandbox.egress.rules import RuleMatcher, Verdict
 
 if TYPE_CHECKING:
     from llm_sandbox.egress.interception.exchange import Exchange
     from llm_sandbox.egress.interception.interception import Interception
 
-__all__ = ["Flow", "Surroundings", "reset"]
+__all__ = ["Flow", "FlowContext", "reset"]
 
 _DIAL_S = 15.0
 _IDLE_S = 3600.0
 _KEEPALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 20), (socket.TCP_KEEPCNT, 6))
 
 
-class Surroundings(Protocol):
+class FlowContext(Protocol):
     """What a connection needs of the gate that it is in."""
 
     loop: Loop
-    journal: Journal
-    judge: Judge
+    event_log: EventLog
+    matcher: RuleMatcher
     resolver: Resolver
     interception: "Interception | None"
 
@@ -72,7 +72,7 @@ class Flow:
 
     def __init__(
         self,
-        gate: Surroundings,
+        gate: FlowContext,
         client: socket.socket,
         name: str | None,
         address: IpAddress,
@@ -100,7 +100,7 @@ class Flow:
         if self.name is None:
             self._dial()
             return
-        pinned = self._gate.judge.pinned(self.name)
+        pinned = self._gate.matcher.pinned(self.name)
         if pinned is not None:
             self._resolved(self.name, (pinned,))
         else:
@@ -114,9 +114,9 @@ class Flow:
             return
         # The rules may have changed meanwhile. What is judged here is what is dialled: the name is
         # not looked up again.
-        name_verdict = self._gate.judge.name(name, self.port)
+        name_verdict = self._gate.matcher.name(name, self.port)
         verdicts = [
-            (address, self._gate.judge.resolved(name, address, self.port)) for address in answer
+            (address, self._gate.matcher.resolved(name, address, self.port)) for address in answer
         ]
         self._candidates = [address for address, verdict in verdicts if verdict.allowed]
         if not name_verdict.allowed:
@@ -176,7 +176,7 @@ class Flow:
 
     @property
     def _checks_tls(self) -> bool:
-        return self.name is not None and self._gate.judge.rules.tls != "off"
+        return self.name is not None and self._gate.matcher.rules.tls != "off"
 
     def _intercept(self, server: socket.socket) -> bool:
         """Have placeholders replaced on the way, if any is bound to where this goes."""
@@ -186,7 +186,7 @@ class Flow:
         exchange = interception.exchange(self._client, server, self.name, self.port)
         if exchange is None:
             return False
-        exchange.strict = self._gate.judge.rules.tls == "strict"
+        exchange.strict = self._gate.matcher.rules.tls == "strict"
         exchange.note = self._note
         self._directions = (exchange,)
         self._gate.opened(self)
@@ -248,7 +248,7 @@ class Flow:
             hello = "malformed" if data else "other"
         if hello == "more":
             return False
-        strict = self._gate.judge.rules.tls == "strict"
+        strict = self._gate.matcher.rules.tls == "strict"
         reason = client_hello.objection(hello, name, strict=strict)
         if reason is not None:
             asked = hello.name if isinstance(hello, client_hello.Hello) else None
@@ -269,15 +269,15 @@ class Flow:
             case _:
                 return 0, 0
 
-    def judge_again(self) -> bool:
+    def recheck(self) -> bool:
         """Whether the rules allow it still; where they do not, it is cut."""
-        judge = self._gate.judge
-        verdict = Verdict() if self.name is None else judge.name(self.name, self.port)
+        matcher = self._gate.matcher
+        verdict = Verdict() if self.name is None else matcher.name(self.name, self.port)
         if verdict.allowed and self.address is not None:
             if self.name is None:
-                verdict = judge.literal(self.address, self.port)
+                verdict = matcher.literal(self.address, self.port)
             else:
-                verdict = judge.resolved(self.name, self.address, self.port)
+                verdict = matcher.resolved(self.name, self.address, self.port)
         if not verdict.allowed:
             self.fail("rules_changed")
         return verdict.allowed
@@ -316,7 +316,7 @@ class Flow:
         detail: str,
         address: IpAddress | None = None,
     ) -> None:
-        self._gate.journal.add(
+        self._gate.event_log.add(
             protocol,
             reason,
             name=self.name,

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from llm_sandbox.egress.planted import PlantedSockets, ports_of
+from llm_sandbox.egress.netns_sockets import NetnsSockets, ports_of
 from llm_sandbox.exceptions import ContainerGoneError, ProtocolError, UnsupportedError
 from llm_sandbox.guest.control import ControlChannel
 from llm_sandbox.network import NetworkEvent, NetworkRules
@@ -70,7 +70,7 @@ class Gate:
     @classmethod
     def start(
         cls,
-        sockets: PlantedSockets,
+        sockets: NetnsSockets,
         rules: NetworkRules,
         *,
         resolver: str | None = None,
@@ -79,7 +79,7 @@ class Gate:
         """Start a gate; the sockets go to it and are closed here.
 
         Args:
-            sockets: What `plant` returned.
+            sockets: What `open_netns_sockets` returned.
             rules: What may be reached.
             resolver: Address of the DNS server that names are looked up at, as ``address:port``;
                 None for the host's own way, its hosts file included.
@@ -234,11 +234,11 @@ def _interception(bindings: Sequence[Binding]) -> dict[str, Any] | None:
     """What the process is told of placeholders; None where there are none."""
     if not bindings:
         return None
-    from llm_sandbox.egress.interception.toolbox import find_toolbox, trusted_certificates
+    from llm_sandbox.egress.interception.prerequisites import library_paths, trusted_certificates
 
     return {
         "bindings": [asdict(binding) for binding in bindings],
-        "toolbox": find_toolbox(),
+        "library_paths": library_paths(),
         "trusted": trusted_certificates(),
     }
 

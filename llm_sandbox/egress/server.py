@@ -26,12 +26,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.egress.dns_stub import DnsStub
+from llm_sandbox.egress.event_log import EventLog
 from llm_sandbox.egress.flow import Flow, reset
-from llm_sandbox.egress.journal import Journal
-from llm_sandbox.egress.judge import Judge
 from llm_sandbox.egress.loop import EVENTS_READ, Loop
 from llm_sandbox.egress.names import SyntheticNames
 from llm_sandbox.egress.resolver import Resolver
+from llm_sandbox.egress.rules import RuleMatcher
 from llm_sandbox.guest import linux
 from llm_sandbox.guest.control import ControlChannel
 from llm_sandbox.network import NetworkRules
@@ -59,9 +59,9 @@ class Server:
 
     def __init__(self, channel: ControlChannel) -> None:
         self.loop = Loop()
-        self.journal = Journal()
+        self.event_log = EventLog()
         self.names = SyntheticNames()
-        self.judge = Judge(NetworkRules())
+        self.matcher = RuleMatcher(NetworkRules())
         self.resolver = Resolver(self.loop)
         self.interception: Interception | None = None
         self._stub: DnsStub | None = None
@@ -107,7 +107,7 @@ class Server:
             case "update":
                 return {"cut": self._update(message["rules"])}
             case "events":
-                return {"events": self.journal.events()}
+                return {"events": self.event_log.events()}
             case "stats":
                 return {"stats": self._stats()}
         return {}
@@ -117,7 +117,7 @@ class Server:
         room = (_raise_open_files() - _OTHER_FDS) // _FDS_OF_FLOW
         self._most_flows = max(_LEAST_FLOWS, room)
         self.resolver = Resolver(self.loop, message["resolver"])
-        self._stub = DnsStub(self.judge, self.loop, self.journal, self.names, self.resolver)
+        self._stub = DnsStub(self.matcher, self.loop, self.event_log, self.names, self.resolver)
         self._update(message["rules"])
         if "interception" in message:
             # Before there are no rights left to read it with.
@@ -132,31 +132,31 @@ class Server:
                 self._listen(sock)
 
     def _update(self, rules: dict[str, Any]) -> int:
-        self.judge = Judge(NetworkRules.from_dict(rules))
+        self.matcher = RuleMatcher(NetworkRules.from_dict(rules))
         if self._stub is not None:
-            self._stub.judge = self.judge
-        return sum(not flow.judge_again() for flow in list(self._flows))
+            self._stub.matcher = self.matcher
+        return sum(not flow.recheck() for flow in list(self._flows))
 
     def _stats(self) -> dict[str, int]:
         live = [flow.totals for flow in self._flows]
         return {
             "open": len(self._flows),
             "carried": self._carried,
-            "denied": self.journal.denied,
+            "denied": self.event_log.denied,
             "names": self._stub.allowed if self._stub is not None else 0,
             "bytes_out": self._bytes[0] + sum(out for out, _ in live),
             "bytes_in": self._bytes[1] + sum(back for _, back in live),
-            "last_event": self.journal.last,
+            "last_event": self.event_log.last,
         }
 
     # --- connections
 
     def opened(self, _: Flow) -> None:
-        """See `Surroundings`."""
+        """See `FlowContext`."""
         self._carried += 1
 
     def closed(self, flow: Flow) -> None:
-        """See `Surroundings`."""
+        """See `FlowContext`."""
         self._flows.pop(flow, None)
         for index, total in enumerate(flow.totals):
             self._bytes[index] += total
@@ -186,14 +186,14 @@ class Server:
         elif address in self.names and name is None:
             reason = "unknown_synthetic"
         elif name is not None:
-            reason = self.judge.name(name, port).reason
+            reason = self.matcher.name(name, port).reason
         else:
-            reason = self.judge.literal(address, port).reason
+            reason = self.matcher.literal(address, port).reason
         if reason is None and len(self._flows) >= self._most_flows:
             reason = "too_many"
         if reason is not None:
             shown = None if name is not None else address
-            self.journal.add("tcp", reason, name=name, address=shown, port=port)
+            self.event_log.add("tcp", reason, name=name, address=shown, port=port)
             reset(sock)
             return
         flow = Flow(self, sock, name, address, port)
@@ -216,7 +216,7 @@ class Server:
 
 def _interception(given: dict[str, Any]) -> "Interception":
     """What placeholders take; the packages for it are loaded where there are any."""
-    sys.path += given["toolbox"]
+    sys.path += given["library_paths"]
     from llm_sandbox.egress.interception.interception import Interception
 
     return Interception(given["bindings"], given["trusted"])

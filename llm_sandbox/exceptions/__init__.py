@@ -50,10 +50,9 @@
     └─ TransportError                     retryable
 
 Messages name the object and the limit; they never hold user code, environment values or secrets.
-Every error pickles and survives JSON (`to_dict`, `from_dict`). The code list is `error_codes`.
+Every error pickles and survives JSON (`to_dict`, `from_dict`). The codes are `ErrorCode`.
 """
 
-from llm_sandbox.error_codes import ErrorCode
 from llm_sandbox.exceptions.aliases import (
     DuplicateClientError,
     ExtraArgumentsError,
@@ -64,6 +63,7 @@ from llm_sandbox.exceptions.aliases import (
     SessionNotOpenError,
 )
 from llm_sandbox.exceptions.base import (
+    ErrorCode,
     ErrorFacts,
     SandboxError,
 )

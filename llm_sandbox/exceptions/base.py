@@ -1,12 +1,72 @@
 """The base of every error: its common facts, its pickle and its JSON form."""
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any, ClassVar, Self, TypedDict, TypeVar
 
-from llm_sandbox.error_codes import ErrorCode
-from llm_sandbox.plain import as_mapping, from_plain, to_plain
+from llm_sandbox.exceptions.plain import as_mapping, from_plain, to_plain
 
-__all__ = ["CommonFacts", "ErrorFacts", "SandboxError"]
+__all__ = ["CommonFacts", "ErrorCode", "ErrorFacts", "SandboxError"]
+
+
+class ErrorCode(StrEnum):
+    """What went wrong, for programs; one code for each class of `llm_sandbox.exceptions`."""
+
+    SANDBOX = "sandbox"
+    CONFIGURATION = "configuration"
+    MISSING_DEPENDENCY = "missing_dependency"
+    UNSUPPORTED_BACKEND = "unsupported_backend"
+    LANGUAGE_NOT_SUPPORTED = "language_not_supported"
+    PLOTS_NOT_SUPPORTED = "plots_not_supported"
+    INVALID_VALUE = "invalid_value"
+    UNSUPPORTED = "unsupported"
+    INSTALL_NOT_SUPPORTED = "install_not_supported"
+    COMMAND_EMPTY = "command_empty"
+    SECURITY = "security"
+    SECURITY_VIOLATION = "security_violation"
+    CONTAINER = "container"
+    IMAGE_NOT_FOUND = "image_not_found"
+    IMAGE_PULL = "image_pull"
+    CONTAINER_GONE = "container_gone"
+    NOT_OPEN = "not_open"
+    CLOSED = "closed"
+    SESSION_EXPIRED = "session_expired"
+    BUSY = "busy"
+    POOL_EXHAUSTED = "pool_exhausted"
+    POOL_CLOSED = "pool_closed"
+    NAME_IN_USE = "name_in_use"
+    SANDBOX_NOT_FOUND = "sandbox_not_found"
+    PROCESS_NOT_FOUND = "process_not_found"
+    BACKEND = "backend"
+    BACKEND_UNAVAILABLE = "backend_unavailable"
+    ISOLATION_UNAVAILABLE = "isolation_unavailable"
+    TOOLCHAIN_NOT_FOUND = "toolchain_not_found"
+    LAUNCH = "launch"
+    FILE = "file"
+    PATH = "path"
+    FILE_NOT_FOUND = "file_not_found"
+    FILE_EXISTS = "file_exists"
+    IS_A_DIRECTORY = "is_a_directory"
+    NOT_A_DIRECTORY = "not_a_directory"
+    FILE_PERMISSION = "file_permission"
+    NO_SPACE = "no_space"
+    RESOURCE = "resource"
+    OUTPUT_LIMIT = "output_limit"
+    ARTIFACT_LIMIT = "artifact_limit"
+    ARTIFACT_NOT_FOUND = "artifact_not_found"
+    VARIABLE_NOT_FOUND = "variable_not_found"
+    TABLE_GONE = "table_gone"
+    VALUE_NOT_TRANSFERABLE = "value_not_transferable"
+    VALUE_TOO_LARGE = "value_too_large"
+    OUT_OF_MEMORY = "out_of_memory"
+    TIMEOUT = "timeout"
+    KERNEL = "kernel"
+    KERNEL_DIED = "kernel_died"
+    KERNEL_NOT_READY = "kernel_not_ready"
+    PROTOCOL = "protocol"
+    INSTALL_FAILED = "install_failed"
+    COMMAND_FAILED = "command_failed"
+    TRANSPORT = "transport"
 
 
 class CommonFacts(TypedDict, total=False):

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Unpack
 
-from llm_sandbox.error_codes import ErrorCode
-from llm_sandbox.exceptions.base import CommonFacts, ErrorFacts, SandboxError
+from llm_sandbox.exceptions.base import CommonFacts, ErrorCode, ErrorFacts, SandboxError
 
 __all__ = [
     "CommandEmptyError",
@@ -38,7 +37,7 @@ class MissingDependencyError(ConfigurationError):
         self, message: str, *, extra: str | None = None, **facts: Unpack[ErrorFacts]
     ) -> None:
         if extra is not None and "hint" not in facts:
-            from llm_sandbox.distribution import install_command
+            from llm_sandbox.host.distribution import install_command
 
             facts["hint"] = install_command(extra)
         super().__init__(message, **facts)

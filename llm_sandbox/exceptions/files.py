@@ -3,8 +3,7 @@
 import errno as _errno
 from typing import Unpack
 
-from llm_sandbox.error_codes import ErrorCode
-from llm_sandbox.exceptions.base import ErrorFacts, SandboxError
+from llm_sandbox.exceptions.base import ErrorCode, ErrorFacts, SandboxError
 
 __all__ = [
     "FileError",

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal, Unpack
 
-from llm_sandbox.error_codes import ErrorCode
-from llm_sandbox.exceptions.base import ErrorFacts, SandboxError
+from llm_sandbox.exceptions.base import ErrorCode, ErrorFacts, SandboxError
 from llm_sandbox.exceptions.running import SandboxTimeoutError
 
 __all__ = [

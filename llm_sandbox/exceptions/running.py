@@ -1,16 +1,14 @@
 """Running code, installing packages or talking to the sandbox failed."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any, Protocol, Unpack
 
-from llm_sandbox.error_codes import ErrorCode
-from llm_sandbox.exceptions.base import ErrorFacts, SandboxError
-from llm_sandbox.plain import from_plain, to_plain
-
-if TYPE_CHECKING:
-    from llm_sandbox.data import ExecutionResult, ProcessResult
+from llm_sandbox.exceptions.base import ErrorCode, ErrorFacts, SandboxError
+from llm_sandbox.exceptions.plain import from_plain, to_plain
 
 __all__ = [
+    "RESULT_READERS",
     "ArtifactLimitError",
     "ArtifactNotFoundError",
     "CommandFailedError",
@@ -20,6 +18,7 @@ __all__ = [
     "LibraryInstallationError",
     "OutOfMemoryError",
     "OutputLimitError",
+    "PartialResult",
     "ProtocolError",
     "ResourceError",
     "SandboxTimeoutError",
@@ -27,6 +26,61 @@ __all__ = [
     "SecurityViolationError",
     "TransportError",
 ]
+
+
+class PartialResult(Protocol):
+    """What `ExecutionResult` and `ProcessResult` have in common."""
+
+    @property
+    def exit_code(self) -> int:
+        """Exit status."""
+        ...
+
+    @property
+    def stdout(self) -> str:
+        """Standard output so far."""
+        ...
+
+    @property
+    def stderr(self) -> str:
+        """Standard error so far."""
+        ...
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether the deadline ended it."""
+        ...
+
+    @property
+    def oom_killed(self) -> bool:
+        """Whether the memory limit ended it."""
+        ...
+
+    @property
+    def signal(self) -> int | None:
+        """The signal that ended it; None for another end."""
+        ...
+
+    @property
+    def safe_text(self) -> str:
+        """Both streams without terminal control sequences."""
+        ...
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the result as JSON-able data."""
+        ...
+
+    def to_json(self) -> str:
+        """Return the result as JSON text."""
+        ...
+
+
+RESULT_READERS: dict[str, Callable[[Mapping[str, object]], PartialResult]] = {}
+"""Readers of partial results by their `type` in JSON; each module that defines a type of result
+registers its own, because results are built on errors.
+"""
+_RESULTS = "llm_sandbox.data"
+"""Module that registers the readers when it is imported."""
 
 
 class SecurityError(SandboxError):
@@ -116,14 +170,14 @@ class SandboxTimeoutError(SandboxError, TimeoutError):
 
     timeout_duration: float | None
     """The timeout that passed, in seconds; None when unknown."""
-    result: "ExecutionResult | ProcessResult | None"
-    """The partial result; None when nothing was running."""
+    result: PartialResult | None
+    """The partial `ExecutionResult` or `ProcessResult`; None when nothing was running."""
 
     def __init__(
         self,
         message: str,
         timeout_duration: float | None = None,
-        result: "ExecutionResult | ProcessResult | None" = None,
+        result: PartialResult | None = None,
         **facts: Unpack[ErrorFacts],
     ) -> None:
         super().__init__(message, **facts)
@@ -139,11 +193,10 @@ class SandboxTimeoutError(SandboxError, TimeoutError):
     def _load(cls, name: str, value: object) -> object:
         if name != "result" or not isinstance(value, Mapping):
             return from_plain(value)
-        # The results import this module.
-        from llm_sandbox.data import ExecutionResult, ProcessResult
-
-        kind = ProcessResult if value.get("type") == "process" else ExecutionResult
-        return kind.from_dict(value)
+        import_module(_RESULTS)
+        # A result of another type is refused by the reader.
+        read = RESULT_READERS.get(str(value.get("type")), RESULT_READERS["result"])
+        return read(value)
 
 
 class KernelError(SandboxError):

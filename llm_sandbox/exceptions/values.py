@@ -2,8 +2,7 @@
 
 from typing import ClassVar, Unpack
 
-from llm_sandbox.error_codes import ErrorCode
-from llm_sandbox.exceptions.base import ErrorFacts, SandboxError
+from llm_sandbox.exceptions.base import ErrorCode, ErrorFacts, SandboxError
 
 __all__ = [
     "TableGoneError",

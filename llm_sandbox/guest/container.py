@@ -89,7 +89,7 @@ def _supervise(
 ) -> None:
     import socket
 
-    from . import family, launch, linux, start
+    from . import launch, linux, process_tree, start
     from .control import ControlChannel
 
     channel = ControlChannel(socket.socket(fileno=control))
@@ -103,12 +103,12 @@ def _supervise(
         "zygote": zygote is not None,
     }
     if plan["folders"] is None:
-        start.serve(channel, "container", companions=[carrier], facts=facts, zygote=adopted)
+        start.serve(channel, "container", helpers=[carrier], facts=facts, zygote=adopted)
     linux.set_child_subreaper()
     try:
-        start.serve(channel, "plain", companions=[carrier], facts=facts, zygote=adopted)
+        start.serve(channel, "plain", helpers=[carrier], facts=facts, zygote=adopted)
     finally:
-        family.kill_descendants(os.getpid())
+        process_tree.kill_descendants(os.getpid())
         # Process 1 of somebody else's container may never look after what it inherits.
         _reap()
         launch.remove_folders(plan["folders"])

@@ -219,27 +219,27 @@ def _pack(connection: Connection, path: str, limit: int, for_snapshot: bool = Fa
 
     One that is for a snapshot has neither what is mounted below it nor whose the files are.
     """
-    from . import saving
+    from . import archives
 
     with _sending(connection):
         os.lstat(path)
         writer = io.BufferedWriter(ChunkWriter(connection, limit), CHUNK)
         name = os.path.basename(path.rstrip("/")) or "root"
-        saving.pack(path, name, writer, for_snapshot=for_snapshot)
+        archives.pack(path, name, writer, for_snapshot=for_snapshot)
         writer.flush()
     return {}
 
 
 def _unpack(connection: Connection, path: str) -> Record:
     """Unpack a tar archive that the host sends into the directory `path`."""
-    from . import saving
+    from . import archives
 
     chunks = connection.chunks()
     try:
         os.makedirs(path, exist_ok=True)
         folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            saving.Unpacker(folder).unpack(io.BufferedReader(ChunkReader(chunks), CHUNK))
+            archives.Unpacker(folder).unpack(io.BufferedReader(ChunkReader(chunks), CHUNK))
         finally:
             os.close(folder)
     finally:

@@ -118,7 +118,7 @@ class Interpreter:
         except BrokenPipeError:
             self._outbox.clear()  # its end is seen elsewhere
 
-    def hear(self) -> list[fields.Fields] | None:
+    def receive(self) -> list[fields.Fields] | None:
         """The messages that have come; None when there will be no more.
 
         Raises:
@@ -146,7 +146,7 @@ class Interpreter:
         found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         return found is not None
 
-    def end_as_it_did(self) -> None:
+    def exit_alike(self) -> None:
         """End this process the way that one ended; returns only if it has not."""
         pid, status = os.waitpid(self.pid, os.WNOHANG)
         if pid == 0:
@@ -199,7 +199,7 @@ class Input:
             self._writes = self._open()
 
     @property
-    def wants(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether it is open and all that was written has been read."""
         self._push()
         if self._writes is None or self._waiting:

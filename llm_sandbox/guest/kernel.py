@@ -30,16 +30,16 @@ from ipykernel.ipkernel import IPythonKernel
 from jupyter_client.session import extract_header
 
 # isort: on
-from . import fonts, frames, parents, prompt
+from . import fonts, frames, parent_headers, prompt
 from .cell_input import NO_INPUT, InputStream
-from .confine import raise_data_limit
+from .confinement import raise_data_limit
 from .main_module import Script, appear_as
 from .observer import Observer
 from .pipes import writers
 from .shell import CellCompiler, SessionShell, quiet
 from .text_streams import PeriodicFlush, TextStreams, is_delivering
 from .tracebacks import safe_text
-from .wire import RehearsalWire, Wire
+from .wire import NullWire, Wire
 
 _NO_FILES = ("-", "-c")
 """What Python calls code that it read from its input, or from its command line."""
@@ -83,7 +83,7 @@ class WireKernel(IPythonKernel):
         self.observer = Observer(self.session)
         os.register_at_fork(before=self._flush_own, after_in_child=self._forked_by_user)
         self.flusher = PeriodicFlush(wire, self.streams)
-        parents.follow_threads(self.streams.share)
+        parent_headers.follow_threads(self.streams.share)
         self.loop = asyncio.new_event_loop()
         asyncio.set_event_loop(self.loop)
         self.loop_was_used = False
@@ -111,9 +111,9 @@ class WireKernel(IPythonKernel):
         if self.executing and not self.shell.reporting and not is_delivering(frame):
             raise KeyboardInterrupt
 
-    def rehearse(self, *cells: str) -> None:
+    def warm_up(self, *cells: str) -> None:
         """Answer requests that nobody made, for a first cell's copy-on-write faults."""
-        wire, self.wire = self.wire, RehearsalWire()
+        wire, self.wire = self.wire, NullWire()
         self._use_wire(self.wire)
         for code in cells:
             header = {"msg_id": "", "msg_type": "execute_request", "session": "", "username": ""}
@@ -143,7 +143,7 @@ class WireKernel(IPythonKernel):
         if self.loop_was_used and not self.wire.has_frame():
             # Tasks that an earlier cell started go on between cells.
             readable = self.loop.create_future()
-            self.loop.add_reader(self.wire.fileno(), _settle, readable)
+            self.loop.add_reader(self.wire.fileno(), _resolve, readable)
             self.observer.watching = True
             try:
                 while not readable.done():
@@ -167,10 +167,10 @@ class WireKernel(IPythonKernel):
         if handler is None:
             return
         self.wire.cork()
-        self.streams.tell_dropped()
+        self.streams.report_dropped()
         self.set_parent([], message, channel="shell")
         is_cell = kind == "execute_request"
-        parent = parents.begin(extract_header(message), is_cell=is_cell)
+        parent = parent_headers.begin(extract_header(message), is_cell=is_cell)
         if is_cell:
             self._begin_cell(message)
         self.observer.parent = parent.header
@@ -178,7 +178,7 @@ class WireKernel(IPythonKernel):
         with self.flusher.during():
             self._run_handler(handler, channel, message)
         self._flush_streams()
-        parents.end(parent)
+        parent_headers.end(parent)
         if self.is_copy:
             # A process that the code forked and let run on: the stream and what comes next on it
             # are its parent's.
@@ -256,7 +256,7 @@ class WireKernel(IPythonKernel):
         cell_id: Any = None,
     ) -> dict[str, Any]:
         """Run a cell; adds to ipykernel's reply what the host wants to know."""
-        self.streams.mend()
+        self.streams.repair()
         self._forward_input(allow_stdin)
         shell = self.shell
         script = None if silent else self._begin_script(code)
@@ -290,7 +290,7 @@ class WireKernel(IPythonKernel):
             reply["evalue"] = safe_text(error.code if isinstance(error, SystemExit) else error)
             reply["traceback"] = shell._last_traceback or []
         self._flush_streams()
-        self.streams.mend()
+        self.streams.repair()
         if "sys" not in sys.modules:
             sys.modules.update(self._modules)  # all that Jupyter's code imports anew by name
         own, children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
@@ -338,7 +338,7 @@ class WireKernel(IPythonKernel):
                 transformed_cell=transformed,
                 preprocessing_exc_tuple=preprocessing_error,
             )
-            self._tell_widgets()
+            self._update_widgets()
         finally:
             # The code has ended: what is drawn from here on is drawn to its end.
             self.executing = False
@@ -347,7 +347,7 @@ class WireKernel(IPythonKernel):
                 shell.events.trigger("post_run_cell", result)
         return result
 
-    def _tell_widgets(self) -> None:
+    def _update_widgets(self) -> None:
         """Tell what widgets of the cell say now: its own last moment, so that it can be stopped."""
         with contextlib.suppress(Exception):
             for content in self.session.widgets.take_changed():
@@ -465,7 +465,7 @@ class WireKernel(IPythonKernel):
         self.session.display_bytes = settings.get("display_bytes", self.session.display_bytes)
 
 
-def _settle(future: "asyncio.Future[None]") -> None:
+def _resolve(future: "asyncio.Future[None]") -> None:
     if not future.done():
         future.set_result(None)
 

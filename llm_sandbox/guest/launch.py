@@ -10,10 +10,10 @@ import socket
 import time
 
 from . import files, linux
-from .confine import close_all_but
+from .confinement import close_all_but
 from .control import Message
-from .family import MARKER
 from .machine import PlainMachine
+from .process_tree import MARKER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
@@ -34,7 +34,7 @@ def launch(machine: PlainMachine, request: Message, fds: list[int]) -> tuple[int
         machine: Where.
         request: With ``argv``, ``env``, ``cwd`` and ``process``; ``stdout`` and ``stderr`` may be
             ``null``, and ``stderr`` may be ``stdout``.
-        fds: Its stdin, stdout and stderr, or with a ``terminal`` the seat of that.
+        fds: Its stdin, stdout and stderr, or with a ``terminal`` the handover of that.
     """
     environment = {**request["env"], MARKER: request["process"]}
     report_read, report_write = os.pipe()
@@ -91,7 +91,7 @@ def _standard(request: Message, fds: list[int]) -> list[int]:
     if request.get("terminal") is not None:
         from . import terminal
 
-        return [terminal.take_seat(fds[0])] * 3
+        return [terminal.acquire_terminal(fds[0])] * 3
     stdin, stdout, stderr = fds
     if request.get("stdout") == "null":
         stdout = os.open(os.devnull, os.O_WRONLY)

@@ -17,9 +17,9 @@ import stat
 from collections.abc import Callable
 
 from . import linux, memory
-from .confine import Confinement, close_all_but, join_cgroups
+from .confinement import Confinement, close_all_but, join_cgroups
+from .constants import USER_ID
 from .mount_points import mount_path, open_mount_point
-from .names import USER_ID
 from .users import find_user
 
 TYPE_CHECKING = False

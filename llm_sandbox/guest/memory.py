@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 
-from .family import process_numbers
+from .process_tree import process_numbers
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _OOM_COUNTS = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")

@@ -8,7 +8,7 @@ defer_jupyter_client()
 
 from jupyter_client.session import Session
 
-from . import frames, parents
+from . import frames, parent_headers
 from .content import encode_display
 from .widgets import ShownWidgets
 from .wire import Wire
@@ -61,7 +61,7 @@ class WireSession(Session):
         kind = message["header"]["msg_type"]
         is_late = False
         if kind in _OUTPUTS:
-            asked_by = parents.current()
+            asked_by = parent_headers.current()
             message["parent_header"] = asked_by.header
             is_late = asked_by.ended
         record = {key: message[key] for key in ("header", "parent_header", "metadata", "content")}

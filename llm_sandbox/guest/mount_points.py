@@ -11,7 +11,7 @@ import os
 import stat
 
 from . import linux
-from .names import LINKED
+from .constants import LINK_IN_MOUNT_PATH
 
 _PATH = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_LINKS = 8
@@ -87,7 +87,7 @@ def _step(folder: int, name: str, path: str) -> int:
         os.close(folder)
     if stat.S_ISLNK(os.fstat(fd).st_mode):
         os.close(fd)
-        raise OSError(errno.ELOOP, f"{LINKED}: {name} of {path}")
+        raise OSError(errno.ELOOP, f"{LINK_IN_MOUNT_PATH}: {name} of {path}")
     return fd
 
 

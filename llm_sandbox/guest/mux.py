@@ -4,7 +4,7 @@ and output are.
 Both ends run the same `Multiplexer`. Its local side is a control connection: a record that comes in
 there with descriptors goes out as a record with stream numbers, and becomes a record with
 descriptors again at the other end, where pipes and sockets of the same kinds stand for the first
-ones. What is read from the one is written to the other, until it ends.
+ones. What is read from the one is written to the other, until it descriptors.
 
 A frame is ``u8 kind | u32 stream | u32 size`` and `size` bytes, little endian:
 
@@ -31,10 +31,10 @@ import selectors
 import socket
 import struct
 
-from . import ends
+from . import descriptors
 from .control import ControlChannel
-from .ends import BOTH, FROM_PEER, NULL, TO_PEER
-from .streams import WINDOW, Stream, comes_later, hand_over, order
+from .descriptors import BOTH, FROM_PEER, NULL, TO_PEER
+from .streams import WINDOW, Stream, drain, must_wait, order_after_pipes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
@@ -106,7 +106,7 @@ class Multiplexer:
         except (BrokenPipeError, ConnectionResetError):
             return
         finally:
-            hand_over(self._streams.values())
+            drain(self._streams.values())
             for stream in self._streams.values():
                 os.close(stream.fd)
             self._control.close()
@@ -122,14 +122,14 @@ class Multiplexer:
             message, fds = record
             passed, streams = [], []
             for fd in fds:
-                kind = ends.kind_of(fd)
+                kind = descriptors.kind_of(fd)
                 self._last += 1
                 passed.append(_PASSED.pack(kind, self._last))
                 if kind == NULL:
                     os.close(fd)
                 else:
                     streams.append(self._add(self._last, fd, kind))
-            order(streams)
+            order_after_pipes(streams)
             body = json.dumps(message).encode()
             self._send(CONTROL, 0, bytes([len(passed)]) + b"".join(passed) + body)
             if not self._control.pending():
@@ -145,7 +145,7 @@ class Multiplexer:
                 self._read_pipes(stream)
             if not stream.owed:
                 self._read(stream)
-        self._settle(stream)
+        self._update(stream)
 
     def _read(self, stream: Stream) -> int:
         """Read some of a stream and send it; returns how much."""
@@ -162,7 +162,7 @@ class Multiplexer:
             stream.reading = False
             self._send(END, stream.number)
         if stream.socket is not None:
-            self._pay(stream.socket, stream, len(data))
+            self._reduce_owed(stream.socket, stream, len(data))
         return len(data)
 
     def _read_pipes(self, stream: Stream) -> None:
@@ -170,14 +170,14 @@ class Multiplexer:
         for pipe in stream.pipes:
             if not pipe.reading:
                 continue
-            held = ends.held_by(pipe.fd)
+            held = descriptors.held_by(pipe.fd)
             if held:
                 stream.owed[pipe] = held
             while pipe in stream.owed and pipe.credit and self._read(pipe):
                 pass
-            self._settle(pipe)
+            self._update(pipe)
 
-    def _pay(self, stream: Stream, pipe: Stream, size: int) -> None:
+    def _reduce_owed(self, stream: Stream, pipe: Stream, size: int) -> None:
         """A pipe has been read: the socket that comes after it waits for so much less."""
         left = stream.owed.get(pipe, 0) - size
         if left > 0 and pipe.reading:
@@ -270,7 +270,7 @@ class Multiplexer:
             stream.credit += _NUMBER.unpack(payload)[0]
         else:
             raise ProtocolError(f"a frame of kind {kind}")
-        self._settle(stream)
+        self._update(stream)
 
     def _receive_control(self, payload: bytes) -> None:
         try:
@@ -285,15 +285,17 @@ class Multiplexer:
         if not isinstance(message, dict):
             raise ProtocolError("a record that is no object")
         before = set(self._streams)
-        theirs = [self._stand_in(kind, number) for kind, number in passed]
-        order([stream for number, stream in self._streams.items() if number not in before])
+        theirs = [self._make_counterpart(kind, number) for kind, number in passed]
+        order_after_pipes(
+            [stream for number, stream in self._streams.items() if number not in before]
+        )
         try:
             self._control.send(message, theirs)
         finally:
             for fd in theirs:
                 os.close(fd)
 
-    def _stand_in(self, kind: int, number: int) -> int:
+    def _make_counterpart(self, kind: int, number: int) -> int:
         """Make what stands for a descriptor of the peer's; returns the end that is handed on."""
         if kind == NULL:
             return os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
@@ -301,10 +303,10 @@ class Multiplexer:
             mine, theirs = (end.detach() for end in socket.socketpair())
             self._add(number, mine, BOTH)
         elif kind == TO_PEER:
-            theirs, mine = ends.open_pipe()
+            theirs, mine = descriptors.open_pipe()
             self._add(number, mine, FROM_PEER)
         else:
-            mine, theirs = ends.open_pipe()
+            mine, theirs = descriptors.open_pipe()
             self._add(number, mine, TO_PEER)
         return theirs
 
@@ -320,7 +322,7 @@ class Multiplexer:
         self._write(stream)
 
     def _write(self, stream: Stream) -> None:
-        while stream.pending and not comes_later(stream):
+        while stream.pending and not must_wait(stream):
             try:
                 sent = os.write(stream.fd, stream.pending[0])
             except BlockingIOError:
@@ -341,7 +343,7 @@ class Multiplexer:
         after = stream.socket
         if after is not None and after.pending and after.number in self._streams:
             self._write(after)
-            self._settle(after)
+            self._update(after)
         if stream.taken >= WINDOW // 4:
             self._send(CREDIT, stream.number, _NUMBER.pack(stream.taken))
             stream.taken = 0
@@ -354,12 +356,12 @@ class Multiplexer:
         self._watch(stream)
         return stream
 
-    def _settle(self, stream: Stream) -> None:
+    def _update(self, stream: Stream) -> None:
         """Close what has ended in both directions; watch for what can still happen."""
         if stream.ending and stream.writing and not stream.pending:
             stream.writing = False
             if stream.is_socket:
-                ends.shut_down(stream.fd)
+                descriptors.shut_down(stream.fd)
         if stream.reading or stream.writing:
             self._watch(stream)
             return
@@ -370,7 +372,7 @@ class Multiplexer:
 
     def _watch(self, stream: Stream) -> None:
         reads = stream.reading and stream.credit and not self._paused and not stream.owed
-        writes = stream.pending and not comes_later(stream)
+        writes = stream.pending and not must_wait(stream)
         wanted = (_READ if reads else 0) | (_WRITE if writes else 0)
         if wanted == stream.interest:
             return

@@ -111,9 +111,11 @@ def _message(kind: int, flags: int, number: int, body: bytes) -> bytes:
     return _HEADER.pack(_HEADER.size + len(body), kind, _REQUEST | flags, number, 0) + body
 
 
-def _talk(family: int, messages: list[bytes], awaited: set[int]) -> None:
+def _talk(process_tree: int, messages: list[bytes], awaited: set[int]) -> None:
     """Send messages and wait until the kernel has acknowledged the awaited ones."""
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, family) as line:
+    with socket.socket(
+        socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, process_tree
+    ) as line:
         line.settimeout(10)
         line.bind((0, 0))
         line.send(b"".join(messages))

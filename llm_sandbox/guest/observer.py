@@ -17,8 +17,16 @@ from types import CodeType, FrameType
 from typing import Any
 
 from . import frames
+from .audit_events import (
+    EVENTS,
+    FILE_EVENTS,
+    MAX_OBSERVATIONS,
+    MAX_SUBJECT,
+    SENSITIVE,
+    refine,
+    to_text,
+)
 from .text_streams import is_delivering
-from .watched import EVENTS, FILE_EVENTS, MOST, SENSITIVE, SUBJECT, sharpened, text_of
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _SUSPECT = frozenset({"..", "./", "//", "/e", "/p", "/r", "/v"})
@@ -72,7 +80,7 @@ class Observer:
         self._thread = threading.get_ident()
         self._lock = threading.RLock()
         self._seen: dict[Item, int] = {}
-        self._places: dict[str, str] = {}
+        self._classified: dict[str, str] = {}
         standard = os.path.dirname(os.__file__)
         self._standard = (f"{standard}/lib-dynload/", f"{standard}/")
         self._libraries: tuple[str, ...] = ()
@@ -85,7 +93,7 @@ class Observer:
     def install(self) -> None:
         """Begin, for as long as the process lives: a hook cannot be taken back."""
         self.add_libraries(*sys.path)
-        see = self._see
+        see = self._observe
 
         def hook(event: str, args: tuple[Any, ...]) -> None:
             if event == "open":
@@ -112,7 +120,7 @@ class Observer:
         kept = {f"{path.rstrip('/')}/" for path in paths if path.startswith("/")}
         kept -= {*self._standard, self._inside}
         self._libraries = tuple({*self._libraries, *kept})
-        self._places.clear()
+        self._classified.clear()
 
     def stop(self) -> None:
         """See nothing from now on: in a copy of the process, which has no way to tell."""
@@ -126,13 +134,13 @@ class Observer:
 
     # --- in the hook
 
-    def _see(self, event: str, args: tuple[Any, ...]) -> None:
+    def _observe(self, event: str, args: tuple[Any, ...]) -> None:
         if self._stopped or not (self.watching or threading.get_ident() != self._thread):
             return
         try:
             item = self._item(event, args)
             if item is not None and self._count(item) and self.live:
-                self._tell(item)
+                self._report(item)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -144,7 +152,7 @@ class Observer:
         trace = error.__traceback__
         while trace is not None and trace.tb_next is not None:
             trace = trace.tb_next
-        return trace is not None and self._place(trace.tb_frame.f_code.co_filename) == "user"
+        return trace is not None and self._classify(trace.tb_frame.f_code.co_filename) == "user"
 
     def _item(self, event: str, args: tuple[Any, ...]) -> Item | None:
         if event in _OBSCURING:
@@ -165,13 +173,13 @@ class Observer:
             if file.endswith(_FONTS) and subject.startswith("fc-list "):
                 return None
             self._obscure = True
-        return event, sharpened(capability, subject), _cut(subject)
+        return event, refine(capability, subject), _cut(subject)
 
     def _file_item(self, event: str, args: tuple[Any, ...]) -> Item | None:
         capability, place, directory = FILE_EVENTS[event]
         if type(args[place]) is int:
             return None
-        given = text_of(args[place])
+        given = to_text(args[place])
         relative_to = args[directory] if directory is not None else -1
         if event == "sqlite3.connect":
             given = given.removeprefix("file:").partition("?")[0]
@@ -220,14 +228,14 @@ class Observer:
             if code is _IMPORT:
                 return "import", code.co_filename
             if code.co_filename != own:
-                place = self._place(code.co_filename)
+                place = self._classify(code.co_filename)
                 if place != "standard":
                     return place, code.co_filename
             frame = frame.f_back
         return "user", ""
 
-    def _place(self, file: str) -> str:
-        place = self._places.get(file)
+    def _classify(self, file: str) -> str:
+        place = self._classified.get(file)
         if place is None:
             roots = [root for root in (*self._libraries, *self._standard) if file.startswith(root)]
             nearest = max(roots, key=len, default="")
@@ -235,20 +243,20 @@ class Observer:
                 place = "standard"
             else:
                 place = "library" if nearest else "user"
-            if len(self._places) < 1000:
-                self._places[file] = place
+            if len(self._classified) < 1000:
+                self._classified[file] = place
         return place
 
     def _count(self, item: Item) -> bool:
         """Count it; returns whether it is new, and kept."""
         with self._lock:
             count = self._seen.get(item, 0)
-            if count == 0 and len(self._seen) >= MOST:
+            if count == 0 and len(self._seen) >= MAX_OBSERVATIONS:
                 return False
             self._seen[item] = count + 1
             return count == 0
 
-    def _tell(self, item: Item) -> None:
+    def _report(self, item: Item) -> None:
         wire = self._session.wire
         if wire is None or is_delivering(sys._getframe()):
             return  # it comes with the reply
@@ -262,7 +270,7 @@ class Observer:
 
 
 def _cut(subject: str) -> str:
-    return subject[:SUBJECT].encode("utf-8", "backslashreplace").decode()[:SUBJECT]
+    return subject[:MAX_SUBJECT].encode("utf-8", "backslashreplace").decode()[:MAX_SUBJECT]
 
 
 def _is_device(path: str) -> bool:

@@ -142,7 +142,7 @@ def _mounts_below(place: str) -> list[str]:
 
 def _unpack(archive: int, folder: str) -> None:
     """Unpack as one who may do no more than programs may."""
-    from . import saving  # with `tarfile`, which takes as long as all the rest
+    from . import archives
 
     read, write = os.pipe()
     pid = os.fork()
@@ -152,7 +152,7 @@ def _unpack(archive: int, folder: str) -> None:
             _give_up()
             root = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             with open(archive, "rb", closefd=False) as source:
-                saving.Unpacker(root, layer=True).unpack(source)
+                archives.Unpacker(root, layer=True).unpack(source)
         except BaseException as error:  # noqa: BLE001 - told to whoever waits
             os.write(write, str(error).encode()[:1000])
         finally:
@@ -180,10 +180,10 @@ def send_root(upper: int, connection: Connection, limit: int) -> NoReturn:
     try:
         import io
 
-        from . import saving
+        from . import archives
 
         writer = io.BufferedWriter(ChunkWriter(connection, limit), CHUNK)
-        saving.pack(".", "root", writer, layer=True, for_snapshot=True)
+        archives.pack(".", "root", writer, layer=True, for_snapshot=True)
         writer.flush()
     except OSError as error:
         failed = True

@@ -5,35 +5,39 @@ from __future__ import annotations
 import time
 
 from . import launch, linux
-from .bookkeeping import Housed, Running
 from .control import Message
+from .state import MachineState, RunningProcess
 
 
-def start(house: Housed, request: Message, fds: list[int]) -> tuple[Running, int]:
+def start(
+    machine_state: MachineState, request: Message, fds: list[int]
+) -> tuple[RunningProcess, int]:
     """Start a program; returns it, and the pipe that tells whether it runs (see `launch`).
 
     Args:
-        house: Where.
+        machine_state: Where.
         request: As the host sent it; ``terminal`` has rows and columns, and is null for none.
         fds: Its stdin, stdout and stderr.
     """
     control = None
     if request.get("terminal") is None:
-        pid, report = launch.launch(house.machine, request, fds)
+        pid, report = launch.launch(machine_state.machine, request, fds)
     else:
         from . import terminal
 
-        made = terminal.open_terminal(house.machine, request["terminal"], fds)
-        house.agents.add(made.pid)
+        made = terminal.open_terminal(machine_state.machine, request["terminal"], fds)
+        machine_state.agents.add(made.pid)
         control = made.control
         try:
-            with made.seat:
-                pid, report = launch.launch(house.machine, request, [made.seat.fileno()])
+            with made.handover:
+                pid, report = launch.launch(
+                    machine_state.machine, request, [made.handover.fileno()]
+                )
         except BaseException:
             control.close()
             raise
     timeout = request.get("timeout_s")
-    running = Running(
+    running = RunningProcess(
         request["process"],
         pid,
         request["machine"],
@@ -45,7 +49,7 @@ def start(house: Housed, request: Message, fds: list[int]) -> tuple[Running, int
     return running, report
 
 
-def resize(running: Running | None, rows: int, columns: int) -> Message:
+def resize(running: RunningProcess | None, rows: int, columns: int) -> Message:
     """Change the size of a program's terminal; the answer to the host."""
     if running is None:
         return {"resized": False}

@@ -12,7 +12,7 @@ import socket
 import threading
 from collections.abc import Callable
 
-from . import ends
+from . import descriptors
 
 _CHUNK = 1 << 18
 _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
@@ -76,7 +76,7 @@ class Relay:
         self._new: list[_Pair] = []
         self._lock = threading.Lock()
         self._closing = False
-        self._wake_read, self._wake_write = ends.open_pipe()
+        self._wake_read, self._wake_write = descriptors.open_pipe()
         os.set_blocking(self._wake_read, False)
         self._selector.register(self._wake_read, _READ)
 

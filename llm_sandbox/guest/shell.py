@@ -22,7 +22,7 @@ from .tracebacks import Report, cell_name, safe_text
 HistoryManager.enabled = False
 
 
-def _telling(run: Callable[[str], Any]) -> Callable[[str], Any]:
+def _auditing(run: Callable[[str], Any]) -> Callable[[str], Any]:
     def system(command: str) -> Any:
         sys.audit("os.system", command)
         return run(command)
@@ -32,7 +32,7 @@ def _telling(run: Callable[[str], Any]) -> Callable[[str], Any]:
 
 # It forks in a library of its own, and no event of the interpreter's says what for.
 if hasattr(zmqshell, "system"):
-    zmqshell.system = _telling(zmqshell.system)
+    zmqshell.system = _auditing(zmqshell.system)
 
 
 class CellCompiler(CachingCompiler):

@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 
-from . import family, launch, linux
+from . import launch, linux, process_tree
 from .control import ControlChannel, Message
 from .supervisor import Supervisor
 
@@ -33,7 +33,7 @@ def main() -> None:
     try:
         serve(control, "plain")
     finally:
-        family.kill_descendants(os.getpid())
+        process_tree.kill_descendants(os.getpid())
         launch.remove_folders(sys.argv[3:])
         os._exit(0)
 
@@ -42,7 +42,7 @@ def serve(
     control: ControlChannel,
     mode: Mode,
     *,
-    companions: Sequence[int] = (),
+    helpers: Sequence[int] = (),
     facts: Message | None = None,
     zygote: tuple[ControlChannel, int] | None = None,
 ) -> None:
@@ -52,7 +52,7 @@ def serve(
         control: The connection to the host.
         mode: What keeps machines apart: ``namespaces`` made by this process, the ``container`` that
             this is process 1 of, or, in a ``plain`` process, nothing.
-        companions: Processes that belong to no machine.
+        helpers: Processes that belong to no machine.
         facts: What else the host is told at the start.
         zygote: One that has been started already: the connection to it, and its pid.
     """
@@ -70,7 +70,7 @@ def serve(
     # whoever sends: a machine that fills its own, lower limit must not stop the supervisor.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    supervisor = Supervisor(control, mode, companions)
+    supervisor = Supervisor(control, mode, helpers)
     if zygote is not None:
         supervisor.adopt_zygote(*zygote)
     ready = {

@@ -8,9 +8,9 @@ import select
 import time
 from collections.abc import Iterable
 
-from .ends import BOTH, FROM_PEER, TO_PEER
+from .descriptors import BOTH, FROM_PEER, TO_PEER
 
-_HAND_OVER_S = 5.0
+_DRAIN_S = 5.0
 
 WINDOW = 1 << 20
 """How many bytes a sender may be ahead of its receiver, on each stream."""
@@ -44,7 +44,7 @@ class Stream:
         self.interest = 0
 
 
-def order(streams: list[Stream]) -> None:
+def order_after_pipes(streams: list[Stream]) -> None:
     """Have a socket come after the pipes that were passed with it."""
     sockets = [stream for stream in streams if stream.is_socket]
     if len(sockets) == 1:
@@ -53,14 +53,14 @@ def order(streams: list[Stream]) -> None:
             pipe.socket = sockets[0]
 
 
-def comes_later(stream: Stream) -> bool:
+def must_wait(stream: Stream) -> bool:
     """Whether what a socket is to be written has arrived after what its pipes wait to be."""
     return any(pipe.arrivals and pipe.arrivals[0] < stream.arrivals[0] for pipe in stream.pipes)
 
 
-def hand_over(streams: Iterable[Stream]) -> None:
+def drain(streams: Iterable[Stream]) -> None:
     """Write what has arrived to whoever still reads: it is all that will ever come."""
-    deadline = time.monotonic() + _HAND_OVER_S
+    deadline = time.monotonic() + _DRAIN_S
     waiting = {stream.fd: stream for stream in streams if stream.pending}
     while waiting and (left := deadline - time.monotonic()) > 0:
         for fd in select.select([], list(waiting), [], left)[1]:

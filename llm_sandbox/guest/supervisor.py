@@ -21,11 +21,11 @@ import signal
 import socket
 import time
 
-from . import errands, family, launch, linux, memory, programs
-from .bookkeeping import Housed, Running, Starting
+from . import agents, launch, linux, memory, process_tree, programs
 from .control import ControlChannel, Message
 from .machine import ContainedMachine, MachineSpec, NamespaceMachine, PlainMachine
 from .restore import restore
+from .state import MachineState, PendingStart, RunningProcess
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
@@ -50,19 +50,19 @@ class MachineGoneError(Exception):
 class Supervisor:
     """The loop of process 1."""
 
-    def __init__(self, control: ControlChannel, mode: Mode, companions: Sequence[int] = ()) -> None:
+    def __init__(self, control: ControlChannel, mode: Mode, helpers: Sequence[int] = ()) -> None:
         self._control = control
         self._mode = mode
         self._namespaces = namespaces = mode == "namespaces"
-        self._companions = companions
+        self._helpers = helpers
         self._own_pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY) if namespaces else -1
-        self._machines: dict[str, Housed] = {}
-        self._running: dict[int, Running] = {}
-        self._by_key: dict[str, Running] = {}
+        self._machines: dict[str, MachineState] = {}
+        self._running: dict[int, RunningProcess] = {}
+        self._by_key: dict[str, RunningProcess] = {}
         self._zygote: ControlChannel | None = None
         self._zygote_pid = 0
-        self._asked: set[int] = set()
-        self._starting: dict[int, Starting] = {}
+        self._pending_forks: set[int] = set()
+        self._starting: dict[int, PendingStart] = {}
         self._selector = selectors.DefaultSelector()
         self._next_memory_watch = 0.0
 
@@ -75,7 +75,7 @@ class Supervisor:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
-        if self._mode == "plain" and not self._companions:
+        if self._mode == "plain" and not self._helpers:
             signal.signal(_HOST_ENDED, lambda *_: None)
             linux.set_parent_death_signal(_HOST_ENDED)
         self._selector.register(wake_read, selectors.EVENT_READ)
@@ -91,7 +91,7 @@ class Supervisor:
                     if not self._serve():
                         return
                 else:
-                    self._hear_zygote()
+                    self._receive_from_zygote()
             self._reap()
             self._enforce()
 
@@ -131,7 +131,7 @@ class Supervisor:
             machine = PlainMachine(spec, kept)
         if request.get("restore") is not None:
             restore(request["restore"], spec.workdir, spec.user)
-        self._machines[spec.id] = Housed(machine, memory_limit=request.get("watch_memory"))
+        self._machines[spec.id] = MachineState(machine, memory_limit=request.get("watch_memory"))
         self._set_deadline(spec.id, request.get("deadline_s"))
         return {"user": spec.user}
 
@@ -139,7 +139,7 @@ class Supervisor:
         self._set_deadline(request["machine"], request["deadline_s"])
         return {}
 
-    def _house(self, machine: str) -> Housed:
+    def _machine_state(self, machine: str) -> MachineState:
         try:
             return self._machines[machine]
         except KeyError:
@@ -147,14 +147,14 @@ class Supervisor:
 
     def _set_deadline(self, machine: str, seconds: float | None) -> None:
         deadline = None if seconds is None else time.monotonic() + seconds
-        self._house(machine).deadline = deadline
+        self._machine_state(machine).deadline = deadline
 
     def _op_start(self, request: Message, fds: list[int]) -> None:
         """Start a program. Descriptors: its stdin, stdout and stderr. Answered when it runs."""
-        house = self._house(request["machine"])
-        running, report = programs.start(house, request, fds)
-        self._remember(running)
-        self._starting[report] = Starting(request["id"], running)
+        machine_state = self._machine_state(request["machine"])
+        running, report = programs.start(machine_state, request, fds)
+        self._register(running)
+        self._starting[report] = PendingStart(request["id"], running)
         self._selector.register(report, selectors.EVENT_READ)
 
     def _finish_start(self, report: int) -> None:
@@ -181,10 +181,10 @@ class Supervisor:
         """Fork an interpreter into a machine. Descriptors: its stream, stdout and stderr."""
         if self._zygote is None:
             return {"error": "the zygote is not running"}
-        machine = self._house(request["machine"]).machine
+        machine = self._machine_state(request["machine"]).machine
         pidfd = machine.pidfd()
         joining = [*fds, *([] if pidfd is None else [pidfd]), *machine.cgroups]
-        self._asked.add(request["id"])
+        self._pending_forks.add(request["id"])
         self._zygote.send({**request, "joins": pidfd is not None}, joining)
         return None  # answered when the zygote answers
 
@@ -204,15 +204,15 @@ class Supervisor:
         self._selector.register(channel, selectors.EVENT_READ)
 
     def _op_agent(self, request: Message, fds: list[int]) -> Message:
-        """Start what serves the host in the machine; see `errands`. Descriptor: its connection."""
-        house = self._house(request["machine"])
-        agent = errands.launch(house.machine, request, fds[0])
-        house.agents.add(agent)
+        """Start what serves the host in the machine; see `agents`. Descriptor: its connection."""
+        machine_state = self._machine_state(request["machine"])
+        agent = agents.launch(machine_state.machine, request, fds[0])
+        machine_state.agents.add(agent)
         return {"pid": agent}
 
     def _op_limits(self, request: Message, fds: list[int]) -> Message:
         """Change the sizes of file systems, and the limits of processes started from now on."""
-        machine = self._house(request["machine"]).machine
+        machine = self._machine_state(request["machine"]).machine
         if request["tmpfs"]:
             machine.resize_memory(request["tmpfs"])
         machine.spec.confinement.rlimits.update(request["rlimits"])
@@ -240,23 +240,23 @@ class Supervisor:
     def _op_limit_events(self, request: Message, fds: list[int]) -> Message:
         """How often the kernel has enforced limits of the container so far."""
         # What has been told of is not the reason of a later death.
-        self._house(request["machine"]).machine.killed_for_memory()
+        self._machine_state(request["machine"]).machine.killed_for_memory()
         return {"oom_kills": memory.oom_kills(), "refused_forks": memory.refused_forks()}
 
     def _op_sweep(self, request: Message, fds: list[int]) -> Message:
         """Kill what processes that have ended left behind in a machine."""
-        house = self._house(request["machine"])
-        machine = house.machine
-        alone = {getattr(machine, "init", 0), *self._apart(), *house.agents}
+        machine_state = self._machine_state(request["machine"])
+        machine = machine_state.machine
+        alone = {getattr(machine, "init", 0), *self._outside_machines(), *machine_state.agents}
         running = {r.pid: r.key for r in self._running.values() if r.machine == request["machine"]}
         below = None if self._namespaces else os.getpid()
-        if not family.kill_strays(running, alone, machine.pid_namespace, below):
+        if not process_tree.kill_strays(running, alone, machine.pid_namespace, below):
             machine.kill_all()
         return {}
 
     def _op_kill_all(self, request: Message, fds: list[int]) -> Message:
-        house = self._machines.get(request["machine"])
-        if house is not None and not house.machine.kill_all():
+        machine_state = self._machines.get(request["machine"])
+        if machine_state is not None and not machine_state.machine.kill_all():
             for running in list(self._running.values()):
                 if running.machine == request["machine"]:
                     self._kill(running)
@@ -268,50 +268,50 @@ class Supervisor:
 
     # --- ends
 
-    def _remember(self, running: Running) -> None:
+    def _register(self, running: RunningProcess) -> None:
         self._running[running.pid] = running
         self._by_key[running.key] = running
 
-    def _kill(self, running: Running, *, keep_root: bool = False) -> bool:
-        house = self._machines.get(running.machine)
-        if house is None:
+    def _kill(self, running: RunningProcess, *, keep_root: bool = False) -> bool:
+        machine_state = self._machines.get(running.machine)
+        if machine_state is None:
             return False  # killed with its machine, and not reaped yet
-        init: int | None = getattr(house.machine, "init", None)
-        spared = {r.pid for r in self._running.values() if r.machine == running.machine}
-        spared |= {pid for housed in self._machines.values() for pid in housed.agents}
-        spared |= {init or 0, *self._apart()}
+        init: int | None = getattr(machine_state.machine, "init", None)
+        exempt = {r.pid for r in self._running.values() if r.machine == running.machine}
+        exempt |= {pid for each in self._machines.values() for pid in each.agents}
+        exempt |= {init or 0, *self._outside_machines()}
         if running.wraps and keep_root:
-            spared |= family.children(running.pid)
-        spared -= {running.pid}
-        orphanage = (init or os.getpid()) if running.forked else None
-        if family.kill_family(
+            exempt |= process_tree.children(running.pid)
+        exempt -= {running.pid}
+        adopter = (init or os.getpid()) if running.forked else None
+        if process_tree.kill_tree(
             running.pid,
             running.key,
-            pid_namespace=house.machine.pid_namespace,
-            orphanage=orphanage,
-            spared=spared,
+            pid_namespace=machine_state.machine.pid_namespace,
+            adopter=adopter,
+            exempt=exempt,
             keep_root=keep_root,
         ):
             return True
-        return house.machine.kill_all()
+        return machine_state.machine.kill_all()
 
-    def _apart(self) -> set[int]:
+    def _outside_machines(self) -> set[int]:
         """Processes that belong to no machine."""
-        return {self._zygote_pid, os.getpid(), *self._companions}
+        return {self._zygote_pid, os.getpid(), *self._helpers}
 
     def _destroy(self, machine: str) -> None:
-        house = self._machines.pop(machine, None)
-        if house is None:
+        machine_state = self._machines.pop(machine, None)
+        if machine_state is None:
             return
         if self._mode == "plain":
             # A supervisor without namespaces keeps one machine, so all that descends from it is
             # that machine's.
-            family.kill_descendants(os.getpid(), spared=self._companions)
-        for agent in house.agents:
+            process_tree.kill_descendants(os.getpid(), exempt=self._helpers)
+        for agent in machine_state.agents:
             # Not reaped yet, so the number is no other's. It may be out of the machine's reach.
             with contextlib.suppress(ProcessLookupError):
                 os.kill(agent, signal.SIGKILL)
-        house.machine.destroy()
+        machine_state.machine.destroy()
 
     def _reap(self) -> None:
         while True:
@@ -321,9 +321,9 @@ class Supervisor:
                 return
             if pid == 0:
                 return
-            self._ended(pid, status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+            self._report_exit(pid, status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 
-    def _ended(self, pid: int, status: int, cpu_s: float, peak_rss: int) -> None:
+    def _report_exit(self, pid: int, status: int, cpu_s: float, peak_rss: int) -> None:
         running = self._running.pop(pid, None)
         if running is None:
             for other in self._machines.values():
@@ -331,9 +331,9 @@ class Supervisor:
             return
         del self._by_key[running.key]
         running.close()
-        house = self._machines.get(running.machine)
-        if house is not None and status in _KILLED:
-            running.over_memory |= house.machine.killed_for_memory()
+        machine_state = self._machines.get(running.machine)
+        if machine_state is not None and status in _KILLED:
+            running.over_memory |= machine_state.machine.killed_for_memory()
         self._control.send(
             {
                 "event": "exit",
@@ -346,7 +346,7 @@ class Supervisor:
             }
         )
 
-    def _hear_zygote(self) -> None:
+    def _receive_from_zygote(self) -> None:
         assert self._zygote is not None
         while True:
             record = self._zygote.receive()
@@ -354,20 +354,20 @@ class Supervisor:
                 self._selector.unregister(self._zygote)
                 self._zygote.close()
                 self._zygote = None
-                for number in self._asked:
+                for number in self._pending_forks:
                     self._control.send({"id": number, "error": "the zygote ended"})
-                self._asked.clear()
+                self._pending_forks.clear()
                 self._control.send({"event": "zygote", "stage": "ended"})
                 return
             message, fds = record
             if "forked" in message:
                 key, pid = message["process"], message["forked"]
-                self._asked.discard(message["id"])
+                self._pending_forks.discard(message["id"])
                 pidfd = fds[0] if fds else None
-                self._remember(Running(key, pid, message["machine"], pidfd, forked=True))
+                self._register(RunningProcess(key, pid, message["machine"], pidfd, forked=True))
                 self._control.send({"id": message["id"], "pid": pid})
             elif "exited" in message:
-                self._ended(
+                self._report_exit(
                     message["exited"], message["status"], message["cpu_s"], message["peak_rss"]
                 )
             else:
@@ -394,8 +394,8 @@ class Supervisor:
             if running.deadline is not None and running.deadline <= now:
                 running.deadline, running.timed_out = None, True
                 self._kill(running)
-        for name, house in list(self._machines.items()):
-            if house.deadline is not None and house.deadline <= now:
+        for name, machine_state in list(self._machines.items()):
+            if machine_state.deadline is not None and machine_state.deadline <= now:
                 self._end_machine(name, "deadline")
         if now >= self._next_memory_watch:
             self._watch_memory()
@@ -405,11 +405,11 @@ class Supervisor:
 
     def _watch_memory(self) -> None:
         limits = {
-            name: (house.machine.pid_namespace, house.memory_limit)
-            for name, house in self._machines.items()
-            if house.memory_limit is not None
+            name: (machine_state.machine.pid_namespace, machine_state.memory_limit)
+            for name, machine_state in self._machines.items()
+            if machine_state.memory_limit is not None
         }
-        for name in memory.over_limit(limits, self._apart()) if limits else ():
+        for name in memory.over_limit(limits, self._outside_machines()) if limits else ():
             for running in self._running.values():
                 running.over_memory |= running.machine == name
             self._machines[name].machine.kill_all()

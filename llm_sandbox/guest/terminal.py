@@ -18,7 +18,7 @@ import termios
 import time
 
 from . import linux
-from .confine import close_all_but
+from .confinement import close_all_but
 from .keys import LOOK_S, Keys, own_name
 from .machine import PlainMachine
 
@@ -40,11 +40,11 @@ class Terminal:
     Attributes:
         pid: Its carrier.
         control: Takes new sizes; the carrier ends soon after it was closed.
-        seat: Where the program receives the terminal; see `take_seat`.
+        handover: Where the program receives the terminal; see `acquire_terminal`.
     """
 
-    def __init__(self, pid: int, control: socket.socket, seat: socket.socket) -> None:
-        self.pid, self.control, self.seat = pid, control, seat
+    def __init__(self, pid: int, control: socket.socket, handover: socket.socket) -> None:
+        self.pid, self.control, self.handover = pid, control, handover
 
 
 def open_terminal(machine: PlainMachine, size: list[int], fds: list[int]) -> Terminal:
@@ -56,7 +56,7 @@ def open_terminal(machine: PlainMachine, size: list[int], fds: list[int]) -> Ter
         fds: What it reads the program's input from, and writes its output to.
     """
     control, far_control = socket.socketpair()
-    seat, far_seat = socket.socketpair()
+    handover, far_handover = socket.socketpair()
     control.setblocking(False)
 
     def child() -> NoReturn:
@@ -71,34 +71,34 @@ def open_terminal(machine: PlainMachine, size: list[int], fds: list[int]) -> Ter
         linux.set_undumpable()
         unborn = own_name()
         linux.set_process_name("terminal")
-        close_all_but([fds[0], fds[1], far_control.fileno(), far_seat.fileno()])
+        close_all_but([fds[0], fds[1], far_control.fileno(), far_handover.fileno()])
         try:
             # By the user that the program will be, so that it can open it by name.
             master, slave = os.openpty()
             keys = Keys(master, os.ttyname(slave), unborn)
             _resize(master, *size)
         except OSError as error:
-            far_seat.sendall(str(error).encode())
+            far_handover.sendall(str(error).encode())
             os._exit(1)
-        socket.send_fds(far_seat, [_OPENED], [slave])
+        socket.send_fds(far_handover, [_OPENED], [slave])
         os.close(slave)
-        far_seat.close()
+        far_handover.close()
         _Carrier(master, keys, fds[0], fds[1], far_control).run()
         os._exit(0)
 
     try:
-        return Terminal(machine.fork(child), control, seat)
+        return Terminal(machine.fork(child), control, handover)
     except BaseException:
         control.close()
-        seat.close()
+        handover.close()
         raise
     finally:
         far_control.close()
-        far_seat.close()
+        far_handover.close()
 
 
-def take_seat(seat: int) -> int:
-    """Called in a session's first process: make the terminal that comes at `seat` the session's.
+def acquire_terminal(handover: int) -> int:
+    """Make the terminal received on `handover` that of the calling session leader.
 
     Returns:
         Its descriptor.
@@ -108,7 +108,7 @@ def take_seat(seat: int) -> int:
         NotImplementedError: This kernel has no terminals, or such that no key and no size is heard
             of.
     """
-    with socket.socket(fileno=os.dup(seat)) as end:
+    with socket.socket(fileno=os.dup(handover)) as end:
         said, received, _, _ = socket.recv_fds(end, 1 << 12, 1)
     if said != _OPENED or not received:
         words = said.decode("utf-8", "replace") or "its carrier was killed"
@@ -186,7 +186,7 @@ class _Carrier:
             if ready.get(self._sink, 0) & (select.POLLERR | select.POLLNVAL):
                 return  # nobody reads it any more
             if self._control.fileno() in ready:
-                self._hear()
+                self._receive_size()
             if self._source in ready:
                 self._read_source()
             if ready.get(self._master, 0) & ~select.POLLOUT:
@@ -220,7 +220,7 @@ class _Carrier:
             return False
         return not self._is_used() or time.monotonic() - self._moved_at >= _LEFT_BEHIND_S
 
-    def _hear(self) -> None:
+    def _receive_size(self) -> None:
         try:
             data = self._control.recv(_PIECE)
         except BlockingIOError:

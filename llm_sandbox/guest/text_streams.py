@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from types import CodeType, FrameType
 from typing import Any
 
-from . import frames, parents
-from .parents import Parent
+from . import frames, parent_headers
+from .parent_headers import Parent
 from .wire import Wire
 
 _FRAME_BYTES = 1 << 20
@@ -53,7 +53,7 @@ class CapturedStream(io.BufferedIOBase):
         """Bytes that have come late since the run at hand began, or the one before it."""
         self.writes = 0
         """How often was written."""
-        self._untold = 0
+        self._unreported = 0
         self.on_late: Callable[[], None] = _nothing
         """Called when something is written that comes late, and may not be sent yet."""
 
@@ -104,7 +104,7 @@ class CapturedStream(io.BufferedIOBase):
             raise ValueError("I/O operation on closed file.")
         if type(data) is not bytes:
             data = bytes(memoryview(data).cast("B"))
-        parent = parents.current()
+        parent = parent_headers.current()
         size = len(data)
         with self._lock:
             if parent is not self._parent:
@@ -153,26 +153,26 @@ class CapturedStream(io.BufferedIOBase):
         for start in range(0, len(data), _LATE_FRAME_BYTES):
             piece = data[start : start + _LATE_FRAME_BYTES]
             if self.wire.is_full or self.late + len(piece) > self.limit:
-                self._untold += len(piece)
+                self._unreported += len(piece)
                 continue
-            head = self._late_head(parent) if self._untold else self._head(parent)
+            head = self._late_head(parent) if self._unreported else self._head(parent)
             self.wire.send_late(frames.encode_raw(frames.IOPUB, head, [piece]))
             self.late += len(piece)
-            self._untold = 0
+            self._unreported = 0
 
-    def tell_dropped(self, more: int = 0) -> None:
+    def report_dropped(self, more: int = 0) -> None:
         """Say how much late output was dropped since that was last said.
 
         Args:
             more: Bytes to add.
         """
         with self._lock:
-            self._untold += more
-            parent = self._parent or parents.current()
-            if self._untold and self.wire is not None and not self.wire.is_full:
+            self._unreported += more
+            parent = self._parent or parent_headers.current()
+            if self._unreported and self.wire is not None and not self.wire.is_full:
                 pieces = frames.encode_raw(frames.IOPUB, self._late_head(parent), [b""])
                 self.wire.send_late(pieces)
-                self._untold = 0
+                self._unreported = 0
 
     def _head(self, parent: Parent) -> bytes:
         head = parent.heads.get(self._name)
@@ -181,7 +181,7 @@ class CapturedStream(io.BufferedIOBase):
         return head
 
     def _late_head(self, parent: Parent) -> bytes:
-        return self._encode(parent, {"llm_sandbox": {"dropped": self._untold}})
+        return self._encode(parent, {"llm_sandbox": {"dropped": self._unreported}})
 
     def _encode(self, parent: Parent, metadata: dict[str, Any]) -> bytes:
         message = {
@@ -270,7 +270,7 @@ class TextStreams:
                 with suppress(ValueError):
                     stream.reconfigure(write_through=True)
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """Give the interpreter streams that can be written to, where the code closed or deleted
         its own.
         """
@@ -291,11 +291,11 @@ class TextStreams:
         for below in self.below.values():
             below.begin()
 
-    def tell_dropped(self) -> None:
+    def report_dropped(self) -> None:
         """Say how much late output was dropped, displays among it."""
         displays, self._session.late_dropped = self._session.late_dropped, 0
         for name, below in self.below.items():
-            below.tell_dropped(displays if name == "stdout" else 0)
+            below.report_dropped(displays if name == "stdout" else 0)
 
     def flush_own(self) -> None:
         """Send what is gathered."""
@@ -409,7 +409,7 @@ class PeriodicFlush:
         with suppress(OSError):
             self._wire.release()
             self._streams.flush_own()
-            self._streams.tell_dropped()
+            self._streams.report_dropped()
         if self._wire.holds:
             self._pause.wait(self._HELD_S)
             self._awake.set()

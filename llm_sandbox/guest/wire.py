@@ -149,7 +149,7 @@ class Wire:
         return bool(self._received)
 
 
-class RehearsalWire(Wire):
+class NullWire(Wire):
     """Takes frames and sends nothing."""
 
     def __init__(self) -> None:

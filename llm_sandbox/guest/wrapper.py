@@ -32,7 +32,7 @@ import sys
 import time
 
 from . import fields, frames, linux
-from .confine import raise_data_limit
+from .confinement import raise_data_limit
 from .content import bundle, describe_error, encode_display
 from .interpreter import Interpreter
 from .pipes import writers
@@ -77,7 +77,7 @@ class WrapperKernel:
         self._dropped = {"stdout": 0, "stderr": 0}
         self._error: dict[str, Any] | None = None
         self._interrupted = 0.0
-        self._asked = False
+        self._input_requested = False
         self._wake, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         signal.signal(signal.SIGINT, lambda *_: None)
@@ -95,8 +95,8 @@ class WrapperKernel:
         """Answer until the host hangs up or the interpreter ends."""
         while True:
             running = self._request is not None
-            if running and self._interpreter.input.wants and not self._asked:
-                self._ask()
+            if running and self._interpreter.input.is_exhausted and not self._input_requested:
+                self._request_input()
             tick = running and self._interpreter.input.is_open
             ready = dict(self._poll.poll(_TICK_MS if tick else None))
             # One that came while the poll returned was sent before the request that came with it,
@@ -107,18 +107,18 @@ class WrapperKernel:
                 if fd in ready:
                     self._read_output(fd, name)
             if self._interpreter.answers in ready:
-                self._hear()
+                self._receive_from_shim()
             exited = self._interpreter.exit
             if exited in ready or (exited is None and self._interpreter.has_ended):
                 self._end()
             if self._stream.fileno() in ready:
-                self._receive()
+                self._receive_from_host()
             self._push()
             self._flush()
 
     # --- from the host
 
-    def _receive(self) -> None:
+    def _receive_from_host(self) -> None:
         try:
             data = self._stream.recv(_READ)
         except ConnectionError:
@@ -143,7 +143,7 @@ class WrapperKernel:
         elif kind == "llm_sandbox_configure":
             self._configure(content)
         elif kind == "input_reply":
-            self._asked = False
+            self._input_requested = False
             if self._request is None:
                 return  # for a run that has ended: the next one has an input of its own
             if content["value"] == "\x04":
@@ -172,7 +172,7 @@ class WrapperKernel:
 
     def _begin(self, message: dict[str, Any]) -> None:
         self._request = self._last = message
-        self._error, self._asked = None, False
+        self._error, self._input_requested = None, False
         self._room = {"stdout": self._limit, "stderr": self._limit}
         self._dropped = {"stdout": 0, "stderr": 0}
         self._status("busy")
@@ -246,9 +246,9 @@ class WrapperKernel:
         except KeyError:
             pass
 
-    def _hear(self) -> None:
+    def _receive_from_shim(self) -> None:
         try:
-            messages = self._interpreter.hear()
+            messages = self._interpreter.receive()
         except fields.FieldError as error:
             self._read_outputs()
             self._flush()
@@ -309,14 +309,14 @@ class WrapperKernel:
     def _end(self) -> None:
         """End as the interpreter did, when what it has written is on its way."""
         self._read_outputs()
-        self._hear_last()
+        self._receive_last()
         self._flush()
-        self._interpreter.end_as_it_did()
+        self._interpreter.exit_alike()
 
-    def _hear_last(self) -> None:
+    def _receive_last(self) -> None:
         deadline = time.monotonic() + _END_S
         while time.monotonic() < deadline:
-            messages = self._interpreter.hear()
+            messages = self._interpreter.receive()
             if not messages:
                 return
             for message in messages:
@@ -326,8 +326,8 @@ class WrapperKernel:
 
     # --- to the host
 
-    def _ask(self) -> None:
-        self._asked = True
+    def _request_input(self) -> None:
+        self._input_requested = True
         self._send(frames.STDIN, "input_request", {"prompt": "", "password": False}, self._request)
 
     def _status(self, state: str) -> None:

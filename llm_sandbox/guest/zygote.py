@@ -23,7 +23,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from . import fonts, linux, main_module
-from .confine import Confinement, close_all_but, data_bytes, join_cgroups
+from .confinement import Confinement, close_all_but, data_bytes, join_cgroups
 from .control import ControlChannel, Message
 from .machine import join_namespaces
 
@@ -236,7 +236,7 @@ def serve(kernel: Any, stream: int, *, warm: bool) -> None:
     sys.path.insert(0, "")
     kernel.attach(Wire(socket.socket(fileno=stream)))
     if warm:
-        kernel.rehearse("print(1)", "1")
+        kernel.warm_up("print(1)", "1")
         _forget_results(kernel.shell)
     kernel.observer.install()
     main_module.hide_folder(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

@@ -3,8 +3,8 @@
 from importlib import import_module
 from types import ModuleType
 
-from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import MissingDependencyError
+from llm_sandbox.host.distribution import install_command
 
 __all__ = ["require"]
 

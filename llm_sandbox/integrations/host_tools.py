@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
-from llm_sandbox.outputs import DisplayOutput, Output
+from llm_sandbox.results.outputs import DisplayOutput, Output
 
 __all__ = ["CALL_MIME", "HostTools", "program"]
 

@@ -6,7 +6,7 @@ from typing import Any
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import ArtifactNotFoundError, ValidationError
 from llm_sandbox.session.history import HistoryEntry
-from llm_sandbox.views.fence import fenced, one_line
+from llm_sandbox.views.sanitize import fenced, one_line
 
 __all__ = [
     "ABOUT_HANDLE",

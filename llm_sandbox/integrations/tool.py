@@ -16,7 +16,7 @@ from llm_sandbox.exceptions import (
 from llm_sandbox.limits import DEFAULT_TIMEOUT_S, validate_timeout
 from llm_sandbox.network import Network, rules_of
 from llm_sandbox.session.session import BaseSession
-from llm_sandbox.views.shapes import Shape, text_part
+from llm_sandbox.views.content_parts import Shape, text_part
 
 __all__ = [
     "DEFAULT_NAME",

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from llm_sandbox.guest import frames
-from llm_sandbox.kernel.collector import (
+from llm_sandbox.kernel.output_buffer import (
     OUTPUT_KINDS,
-    Collector,
+    OutputBuffer,
     StreamName,
     read_stream_name,
 )
 from llm_sandbox.limits import Limits
-from llm_sandbox.outputs import BackgroundOutput, Output, StreamOutput
+from llm_sandbox.results.outputs import BackgroundOutput, Output, StreamOutput
 
 __all__ = ["Background", "BackgroundCallback"]
 
@@ -137,7 +137,7 @@ class Background:
             data = bytes(frame.buffers[0]) if frame.buffers else message["content"]["text"].encode()
             self.add_bytes(read_stream_name(message["content"]["name"]), data, run)
             return
-        collector = Collector(self._limits)
+        collector = OutputBuffer(self._limits)
         if kind in OUTPUT_KINDS and collector.admits(kind, frame.size):
             frames.restore_bulk(message, frame.buffers, collector.largest)
             collector.add_message(kind, message["content"])

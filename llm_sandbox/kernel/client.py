@@ -25,8 +25,8 @@ from llm_sandbox.exceptions import ContainerGoneError
 from llm_sandbox.guest import frames
 from llm_sandbox.host.guest_numbers import GuestSignal
 from llm_sandbox.kernel.background import Background
-from llm_sandbox.kernel.collector import Collector, StreamName
-from llm_sandbox.kernel.conversation import Conversation
+from llm_sandbox.kernel.output_buffer import OutputBuffer, StreamName
+from llm_sandbox.kernel.request import PendingRequest
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.limits import Deadline, Limits
 
@@ -140,7 +140,7 @@ class KernelClient:
     def execute(
         self,
         code: str,
-        collector: Collector,
+        collector: OutputBuffer,
         *,
         deadline: Deadline,
         stdin: Iterator[str] | None = None,
@@ -192,7 +192,7 @@ class KernelClient:
             How it went; see `execute`.
         """
         content = {"name": service, "arguments": arguments}
-        nothing = Collector(Limits(output_bytes=0, displays=0))
+        nothing = OutputBuffer(Limits(output_bytes=0, displays=0))
         return self._exchange("llm_sandbox_call", content, buffers, nothing, deadline, None, stop)
 
     def _exchange(
@@ -200,7 +200,7 @@ class KernelClient:
         kind: str,
         content: dict[str, Any],
         buffers: Sequence[frames.Buffer],
-        collector: Collector,
+        collector: OutputBuffer,
         deadline: Deadline,
         stdin: Iterator[str] | None,
         stop: Stop | None,
@@ -217,7 +217,7 @@ class KernelClient:
         background = self.background
         if kind == "execute_request":
             background.sent(request)
-        conversation = Conversation(request, _REPLIES[kind], collector, stdin, background)
+        conversation = PendingRequest(request, _REPLIES[kind], collector, stdin, background)
         if stop is not None:
             self._poll.register(stop, select.POLLIN)
         try:
@@ -242,7 +242,7 @@ class KernelClient:
             self._forget(stop)
 
     def _converse(
-        self, conversation: Conversation, deadline: Deadline, stop: Stop | None = None
+        self, conversation: PendingRequest, deadline: Deadline, stop: Stop | None = None
     ) -> KernelRun:
         give_up: float | None = None
         next_interrupt = 0.0
@@ -280,7 +280,7 @@ class KernelClient:
             with contextlib.suppress(KeyError):
                 self._poll.unregister(stop)
 
-    def _step(self, conversation: Conversation, pause_s: float) -> bool:
+    def _step(self, conversation: PendingRequest, pause_s: float) -> bool:
         """Wait for something and take it in; False when the kernel is gone."""
         ready = self._poll.poll(max(0, int(pause_s * 1000)))
         if not ready and self._raw.ending.get() is not None:
@@ -310,7 +310,7 @@ class KernelClient:
             del self._pipes[fd]
             os.close(fd)
 
-    def _read_frames(self, conversation: Conversation) -> bool:
+    def _read_frames(self, conversation: PendingRequest) -> bool:
         try:
             data = self._raw.stream.recv(max(_READ >> 4, min(_READ, self._reader.wanted())))
         except ConnectionError:
@@ -369,7 +369,7 @@ class KernelClient:
             raise frames.FrameError(f"a message is malformed: {error}") from None
         return bool(data)
 
-    def _died(self, conversation: Conversation, deadline: Deadline) -> KernelRun:
+    def _died(self, conversation: PendingRequest, deadline: Deadline) -> KernelRun:
         left = deadline.remaining()
         # On a busy machine the report takes its time; one that never comes keeps no deadline up.
         patience = _DEATH_REPORT_S if left is None else left + INTERRUPT_GRACE_S

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from llm_sandbox.data import PlotOutput
 from llm_sandbox.exceptions import LibraryInstallationNotSupportedError, ValidationError
-from llm_sandbox.outputs import ExecutionError
+from llm_sandbox.results.outputs import ExecutionError
 from llm_sandbox.toolchain import Toolchain
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from llm_sandbox.exceptions import (
     SandboxFileNotFoundError,
     SecurityError,
 )
-from llm_sandbox.host.places import user_folder
+from llm_sandbox.host.paths import user_folder
 
 __all__ = ["VolumeStore"]
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from llm_sandbox.backends.base import MachineSpec
 from llm_sandbox.backends.layers import ImageLayers
 from llm_sandbox.exceptions import SandboxError, UnsupportedError
+from llm_sandbox.host.terminal import strip_controls
 from llm_sandbox.limits import Deadline, Limits
 from llm_sandbox.packages.builders import builder_for_image
 from llm_sandbox.packages.pip import Progress
 from llm_sandbox.packages.target_python import PROBE, TargetPython, read_target
 from llm_sandbox.sandbox.sandbox import Sandbox
-from llm_sandbox.terminal import strip_controls
 
 __all__ = ["ImageBuilder", "ImagePython"]
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from llm_sandbox.backends.base import Backend, Machine
 from llm_sandbox.exceptions import KernelNotReadyError, SandboxError
+from llm_sandbox.host.terminal import announce
 from llm_sandbox.kernel.client import KernelClient
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import Deadline
 from llm_sandbox.packages.store import Layer, open_language_store, open_store
 from llm_sandbox.sandbox.files import SandboxFiles
-from llm_sandbox.terminal import announce
 
 __all__ = ["Libraries", "start_with_packages"]
 

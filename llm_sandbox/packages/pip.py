@@ -12,11 +12,11 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from llm_sandbox.exceptions import LibraryInstallationError
+from llm_sandbox.host.terminal import strip_controls
 from llm_sandbox.limits import Deadline
 from llm_sandbox.packages.distribution_names import suggest
 from llm_sandbox.packages.processes import Started, ToolRun
 from llm_sandbox.packages.target_python import TargetPython, canonical_name, same_version
-from llm_sandbox.terminal import strip_controls
 
 __all__ = ["Installation", "Place", "Progress", "Started"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from llm_sandbox.exceptions import LibraryInstallationError, SandboxTimeoutError
-from llm_sandbox.terminal import strip_controls
+from llm_sandbox.host.terminal import strip_controls
 
 __all__ = ["CarriedSettings", "PipSettings"]
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from llm_sandbox.exceptions import LibraryInstallationError, SandboxTimeoutError
+from llm_sandbox.host.terminal import strip_controls
 from llm_sandbox.limits import Deadline
-from llm_sandbox.terminal import strip_controls
 
 __all__ = ["LARGEST_LAYER", "Started", "ToolRun"]
 

@@ -31,13 +31,13 @@ from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.python_environment import LAYERS_ROOT
 from llm_sandbox.exceptions import SandboxTimeoutError
+from llm_sandbox.host.terminal import announce
 from llm_sandbox.language_handlers.packages import Packages
 from llm_sandbox.limits import Deadline
 from llm_sandbox.packages.builders import Builder, builder_for
 from llm_sandbox.packages.pip import Progress
 from llm_sandbox.packages.seal import LAYER_FORMAT, seal
 from llm_sandbox.packages.targets import Environment, LanguageEnvironment, LayerEnvironment
-from llm_sandbox.terminal import announce
 
 __all__ = ["Layer", "LayerStore", "open_language_store", "open_store"]
 

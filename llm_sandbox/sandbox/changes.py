@@ -6,13 +6,12 @@ checked, and contents are taken within limits. Nothing of it touches a file of t
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 from llm_sandbox.artifacts.artifact import human_size
-from llm_sandbox.artifacts.files import ChangedFile, FileChanges
-from llm_sandbox.contents import Content
+from llm_sandbox.artifacts.files import ChangedFile, ChangeKind, FileChanges
 from llm_sandbox.exceptions import (
     ContainerGoneError,
     FileError,
@@ -22,15 +21,125 @@ from llm_sandbox.exceptions import (
     SandboxFileNotFoundError,
     SandboxPermissionError,
 )
+from llm_sandbox.guest.bulk import Record
 from llm_sandbox.limits import Limits
-from llm_sandbox.sandbox.listing import Listing, read_count, read_listing, read_moment
-from llm_sandbox.sandbox.service import FileService, Line
-from llm_sandbox.sandbox.touches import Touches
+from llm_sandbox.results.contents import Content
+from llm_sandbox.sandbox.file_service import DeadlineConnection, FileService
+from llm_sandbox.sandbox.files import ModifiedFlag
 
 if TYPE_CHECKING:
     from llm_sandbox.sandbox.sandbox import Sandbox
 
-__all__ = ["WorkdirWatch"]
+__all__ = ["ChangeListing", "WorkdirWatch", "read_count", "read_listing", "read_moment"]
+
+_MOST_FILES = 1_000
+_MOST_DELETED = 100
+_LONGEST_PATH = 4_096
+_LONGEST_TARGET = 1_000
+_LARGEST = 2**63 - 1
+_KINDS: tuple[str, ...] = get_args(ChangeKind)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeListing:
+    """What the service found."""
+
+    at_ns: int
+    """When it looked, on its clock."""
+    files: tuple[tuple[ChangedFile, object], ...]
+    """What was created or changed, each with the time of its last change."""
+    omitted: int
+    """How many more there are."""
+    deleted: tuple[str, ...]
+    """What was removed, the first 100."""
+    deleted_count: int
+    """How much was removed."""
+    is_complete: bool
+    """Whether it looked at everything."""
+    is_compared: bool
+    """Whether it knew what was there before."""
+    is_settled: bool
+    """Whether no change can fall into the same step of the clock as the look."""
+
+
+def read_listing(record: Record) -> ChangeListing:
+    """Read the record of the operation ``changes``.
+
+    Entries that cannot be ones are counted as omitted.
+
+    Raises:
+        ProtocolError: The record is none.
+    """
+    listed = record.get("entries")
+    if not isinstance(listed, list):
+        raise ProtocolError("the sandbox's file service sent no list of files")
+    found: dict[str, tuple[ChangedFile, object]] = {}
+    for item in listed[:_MOST_FILES]:
+        file = _read_entry(item) if isinstance(item, dict) else None
+        if file is not None and file.path not in found:
+            found[file.path] = file, item.get("mtime_ns")
+    return ChangeListing(
+        read_moment(record),
+        tuple(found.values()),
+        read_count(record.get("omitted")) + len(listed) - len(found),
+        tuple(_read_paths(record.get("deleted"))),
+        read_count(record.get("deleted_count")),
+        record.get("is_complete") is True,
+        record.get("is_compared") is True,
+        record.get("is_settled") is True,
+    )
+
+
+def read_moment(record: Record) -> int:
+    """Read the service's time from a record.
+
+    Raises:
+        ProtocolError: It has none.
+    """
+    # trust: a number that is only ever handed back.
+    moment = record.get("at_ns")
+    if type(moment) is not int or not 0 < moment <= _LARGEST:
+        raise ProtocolError("the sandbox's file service sent no time")
+    return moment
+
+
+def read_count(value: object) -> int:
+    """Return a claimed number; 0 for what is none."""
+    return value if type(value) is int and 0 <= value <= _LARGEST else 0
+
+
+def _read_entry(item: Mapping[str, Any]) -> ChangedFile | None:
+    path, change, kind = item.get("path"), item.get("change"), item.get("kind")
+    if not _is_path(path) or change not in ("created", "changed") or kind not in _KINDS:
+        return None
+    target = item.get("target") if kind == "link" else None
+    if target is not None and not (isinstance(target, str) and len(target) <= _LONGEST_TARGET):
+        return None
+    size, stored = item.get("size"), item.get("stored")
+    if not all(type(one) is int and 0 <= one <= _LARGEST for one in (size, stored)):
+        return None
+    return ChangedFile(path, change, kind, size, stored, target)  # type: ignore[arg-type]
+
+
+def _read_paths(data: object) -> Iterator[str]:
+    for path in data[:_MOST_DELETED] if isinstance(data, list) else ():
+        if _is_path(path):
+            yield path
+
+
+def _is_path(path: object) -> bool:
+    # trust: relative and below the working directory, whatever it is called; it is shown, and named
+    # back to the service, and never a path of this machine.
+    if not isinstance(path, str) or not 0 < len(path) <= _LONGEST_PATH or "\0" in path:
+        return False
+    if any(part in ("", ".", "..") for part in path.split("/")):
+        return False
+    try:
+        path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True
+
 
 _TOTAL_S = 10.0
 _LOOK_S = 5.0
@@ -58,16 +167,16 @@ class WorkdirWatch:
     Args:
         service: Looks at the files.
         workdir: The directory.
-        touches: Says what the host changed between runs, which is no run's.
+        modified: Says whether the host changed files between runs.
         is_empty: Whether it is known that there is nothing in the directory yet.
     """
 
     def __init__(
-        self, service: FileService, workdir: str, touches: Touches, *, is_empty: bool
+        self, service: FileService, workdir: str, modified: ModifiedFlag, *, is_empty: bool
     ) -> None:
         self._service = service
         self._workdir = workdir
-        self._touches = touches
+        self._modified = modified
         self._since_ns = 0
         self._known_by = 0
         self._is_known = is_empty
@@ -78,7 +187,7 @@ class WorkdirWatch:
     def of(cls, sandbox: "Sandbox") -> Self:
         """The watch over a sandbox that nothing has run in yet."""
         isolated = sandbox.isolation.level != "none"
-        return cls(sandbox._service, sandbox.workdir, sandbox._touches, is_empty=isolated)
+        return cls(sandbox._service, sandbox.workdir, sandbox._modified, is_empty=isolated)
 
     def prepare(self) -> None:
         """Start the file service, so that no run waits for it."""
@@ -95,7 +204,7 @@ class WorkdirWatch:
         self._problem = ""
         # A service that the host had to hang up on took what it knew with it.
         is_same = self._since_ns == 0 or self._known_by == self._service.number
-        is_known = not self._touches.take() and self._is_known and is_same
+        is_known = not self._modified.take() and self._is_known and is_same
         # Until it is collected, nobody knows what the run did.
         self._is_known = False
         if is_known:
@@ -149,7 +258,7 @@ class WorkdirWatch:
             (*_remarks(listing), *_without_content(files)),
         )
 
-    def _look(self, total_s: float) -> Listing:
+    def _look(self, total_s: float) -> ChangeListing:
         reply = self._service.call(
             "changes",
             self._workdir,
@@ -263,12 +372,12 @@ def _look_s(total_s: float) -> float:
     return min(_LOOK_S, total_s / 2)
 
 
-def _nothing(line: Line) -> None:
+def _nothing(line: DeadlineConnection) -> None:
     """Neither send nor receive bulk."""
 
 
-def _receiver(limit: int) -> Callable[[Line], bytes]:
-    def receive(line: Line) -> bytes:
+def _receiver(limit: int) -> Callable[[DeadlineConnection], bytes]:
+    def receive(line: DeadlineConnection) -> bytes:
         data = bytearray()
         # trust: the service was told the limit; it holds here as well.
         for chunk in line.chunks():
@@ -290,7 +399,7 @@ def _without_content(files: Sequence[ChangedFile]) -> Iterator[str]:
         yield f"{missing:,} file{plural} listed without content: the note of each says why."
 
 
-def _remarks(listing: Listing) -> Iterator[str]:
+def _remarks(listing: ChangeListing) -> Iterator[str]:
     if listing.omitted:
         yield f"{listing.omitted} more files were created or changed than are listed."
     if listing.deleted_count > len(listing.deleted):

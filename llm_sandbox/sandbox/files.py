@@ -2,10 +2,12 @@
 
 import os
 import posixpath
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, cast
 
+from llm_sandbox.backends.base import Ending
 from llm_sandbox.exceptions import (
     OutputLimitError,
     PathError,
@@ -16,11 +18,40 @@ from llm_sandbox.exceptions import (
     ValidationError,
 )
 from llm_sandbox.guest.bulk import Record
-from llm_sandbox.sandbox.service import FileService, Line
-from llm_sandbox.sandbox.touches import Touches
+from llm_sandbox.sandbox.file_service import DeadlineConnection, FileService
 from llm_sandbox.sandbox.transfer import TransferReport, receive_tree, send_path
 
-__all__ = ["FileEntry", "SandboxFiles"]
+__all__ = ["FileEntry", "ModifiedFlag", "SandboxFiles"]
+
+
+class ModifiedFlag:
+    """Remembers that the host wrote files, or started programs that may do so until they end.
+
+    Safe to use from several threads.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._noted = False
+        self._programs: list[Ending] = []
+
+    def note(self) -> None:
+        """Remember that the host changed something."""
+        self._noted = True
+
+    def follow(self, program: Ending) -> None:
+        """Remember a program that was started; it counts until it was seen to have ended."""
+        with self._lock:
+            self._programs.append(program)
+
+    def take(self) -> bool:
+        """Whether anything may have been changed since the last call."""
+        with self._lock:
+            # Before it is asked what goes on: what ends in between counts once more.
+            touched, self._noted = self._noted or bool(self._programs), False
+            self._programs = [one for one in self._programs if one.get() is None]
+            return touched
+
 
 _Value = TypeVar("_Value")
 
@@ -72,12 +103,12 @@ class SandboxFiles:
         self,
         service: FileService,
         workdir: str,
-        touches: Touches | None = None,
+        modified: ModifiedFlag | None = None,
         mounted: Sequence[str] = (),
     ) -> None:
         self._service = service
         self._workdir = workdir
-        self._touches = touches or Touches()
+        self._modified = modified or ModifiedFlag()
         self._writable = (workdir, *_TEMPORARY, *mounted)
 
     def read_bytes(self, path: str, limit: int = _READ_BYTES) -> bytes:
@@ -128,7 +159,7 @@ class SandboxFiles:
             raise ValidationError("mode is permission bits, 0 to 0o777", parameter="mode")
         view = memoryview(data).cast("B")
 
-        def send(line: Line) -> None:
+        def send(line: DeadlineConnection) -> None:
             for offset in range(0, len(view), _PIECE):
                 line.send_chunk(view[offset : offset + _PIECE])
             line.end_chunks()
@@ -263,7 +294,7 @@ class SandboxFiles:
         self,
         op: str,
         path: str,
-        talk: Callable[[Line], _Value],
+        talk: Callable[[DeadlineConnection], _Value],
         *,
         timeout_s: float = _OPERATION_S,
         repeatable: bool = True,
@@ -284,7 +315,7 @@ class SandboxFiles:
             raise
         finally:
             if op in _CHANGING:
-                self._touches.note()
+                self._modified.note()
 
     def resolve(self, path: str) -> str:
         """The absolute form of a path, links and ``..`` left as they are.
@@ -303,12 +334,12 @@ class SandboxFiles:
         return posixpath.join(self._workdir, path)
 
 
-def _nothing(line: Line) -> None:
+def _nothing(line: DeadlineConnection) -> None:
     """Neither send nor receive bulk."""
 
 
-def _receiver(limit: int) -> Callable[[Line], bytes]:
-    def receive(line: Line) -> bytes:
+def _receiver(limit: int) -> Callable[[DeadlineConnection], bytes]:
+    def receive(line: DeadlineConnection) -> bytes:
         data = bytearray()
         # trust: the service was told the limit; it holds here as well.
         for chunk in line.chunks():

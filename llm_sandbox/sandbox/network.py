@@ -5,14 +5,14 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from llm_sandbox.backends import base
 from llm_sandbox.backends.base import Control, Isolation, Machine
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
-from llm_sandbox.host.places import system_name
+from llm_sandbox.host.paths import system_name
 from llm_sandbox.network import Network, NetworkEvent, NetworkRules, rules_of
-from llm_sandbox.sandbox.delivery import deliver_certificates
+from llm_sandbox.sandbox.secret_files import inject_certificates
 from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.sandbox.tunnels import Tunnel, Tunnels, check_ports
 from llm_sandbox.secrets.plan import Binding
@@ -20,7 +20,7 @@ from llm_sandbox.secrets.plan import Binding
 if TYPE_CHECKING:
     from llm_sandbox.egress.gate import Gate
 
-__all__ = ["SandboxNetwork", "machine_network"]
+__all__ = ["NetworkControl", "SandboxNetwork", "machine_network"]
 
 logger = logging.getLogger("llm_sandbox")
 
@@ -36,6 +36,32 @@ def machine_network(network: Network) -> base.Network:
     """
     rules_of(network)
     return "open" if network == "open" else "blocked"
+
+
+class NetworkControl(Protocol):
+    """Control of a sandbox's network, by this process or by a daemon."""
+
+    @property
+    def setting(self) -> Network:
+        """See `SandboxNetwork`."""
+
+    @property
+    def tunnels(self) -> Mapping[int, Tunnel]:
+        """See `SandboxNetwork`."""
+
+    def open(
+        self,
+        network: Network,
+        ports: Iterable[int | TlsPort] = (),
+        bindings: Sequence[Binding] = (),
+    ) -> None:
+        """See `SandboxNetwork`."""
+
+    def set(self, network: Network) -> int:
+        """See `SandboxNetwork`."""
+
+    def events(self, after: int = 0) -> tuple[NetworkEvent, ...]:
+        """See `SandboxNetwork`."""
 
 
 class SandboxNetwork:
@@ -157,14 +183,14 @@ class SandboxNetwork:
                 hint="run this on Linux, or use network='blocked'",
             )
         from llm_sandbox.egress.gate import Gate
-        from llm_sandbox.egress.planted import plant
+        from llm_sandbox.egress.netns_sockets import open_netns_sockets
 
         with machine.process_in_network() as process:
-            sockets = plant(process, rules, backend=backend)
+            sockets = open_netns_sockets(process, rules, backend=backend)
         self._gate = Gate.start(sockets, rules, bindings=self._bindings)
         machine.on_end(self._close_gate_soon)
         if self._gate.authority is not None:
-            deliver_certificates(machine, self._gate.authority, self._gate.trusted)
+            inject_certificates(machine, self._gate.authority, self._gate.trusted)
 
     def _report(self) -> None:
         """Have the isolation report say what holds the network now."""

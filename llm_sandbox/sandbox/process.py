@@ -9,16 +9,27 @@ from llm_sandbox.backends.base import Exit, Machine, RawProcess
 from llm_sandbox.backends.processes import ended_by
 from llm_sandbox.backends.terminals import check_size
 from llm_sandbox.data import ProcessResult
-from llm_sandbox.exceptions import ContainerGoneError, SandboxTimeoutError, ValidationError
+from llm_sandbox.exceptions import (
+    CommandFailedError,
+    ContainerGoneError,
+    SandboxTimeoutError,
+    ValidationError,
+)
 from llm_sandbox.host.guest_numbers import guest_signal
 from llm_sandbox.limits import validate_timeout
-from llm_sandbox.sandbox.excerpt import Keep, make_excerpt
 from llm_sandbox.sandbox.pump import GRACE_S
+from llm_sandbox.sandbox.redirect import Redirection
 from llm_sandbox.sandbox.spool import Spool
-from llm_sandbox.sandbox.streams import InputStream, OutputStream, open_input, open_output
-from llm_sandbox.sandbox.targets import Targets
+from llm_sandbox.sandbox.streams import (
+    InputStream,
+    Keep,
+    OutputStream,
+    make_excerpt,
+    open_input,
+    open_output,
+)
 
-__all__ = ["PIPE", "Pipe", "Process", "exit_of", "redacted", "spools_of"]
+__all__ = ["PIPE", "Pipe", "Process", "check_result", "exit_of", "redacted", "spools_of"]
 
 _RUNNING = 124
 _TERMINAL_S = 5.0
@@ -57,19 +68,19 @@ class Process:
         *,
         started: float,
         given: bytes | None = None,
-        targets: Targets | None = None,
+        targets: Redirection | None = None,
     ) -> None:
         self._machine = machine
         self._ending = raw.ending
         self._started = started
-        self._targets = targets or Targets()
+        self._redirection = targets or Redirection()
         self.id = raw.id
         self.command = command
         cap = machine.spec.limits.output_bytes
         grace_s = _TERMINAL_S if raw.has_terminal else GRACE_S
         self.stdout, self._out = open_output(raw.stdout, cap, raw.ending, grace_s)
         self.stderr, self._err = open_output(raw.stderr, cap, raw.ending, grace_s)
-        self._targets.follow((self._out, self._err))
+        self._redirection.follow((self._out, self._err))
         self.stdin = None
         if raw.stdin is not None:
             stream = open_input(raw.stdin, raw.ending)
@@ -112,7 +123,7 @@ class Process:
         if ended is None:
             words = f"{shlex.quote(self.command[0])} still runs after {timeout} s"
             raise SandboxTimeoutError(words, timeout, op=op, backend=self._backend)
-        self._targets.finish(timeout)
+        self._redirection.finish(timeout)
         return ended
 
     @property
@@ -221,6 +232,29 @@ def exit_of(process: Process) -> Exit | None:
 def spools_of(process: Process) -> tuple[Spool, Spool]:
     """Where a program's standard output and error are kept."""
     return process._out, process._err
+
+
+def check_result(process: Process, secrets: tuple[str, ...]) -> ProcessResult:
+    """Wait for a program's end and return its result; kill it if waiting is interrupted.
+
+    Raises:
+        CommandFailedError: The exit status was not 0; `secrets` are redacted.
+    """
+    try:
+        result = process.collect()
+    except BaseException:
+        process.kill()
+        raise
+    if result.exit_code == 0:
+        return result
+    shown = redacted(result, secrets)
+    raise CommandFailedError(
+        " ".join(shown.command),
+        result.exit_code,
+        shown.stdout + shown.stderr,
+        op="check",
+        backend=process._backend,
+    )
 
 
 def redacted(result: ProcessResult, secrets: tuple[str, ...]) -> ProcessResult:

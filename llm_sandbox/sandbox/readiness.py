@@ -1,9 +1,9 @@
-"""When a sandbox is ready: how that is looked at, and waiting for it."""
+"""Waiting for a sandbox: readiness probes, and its end."""
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from llm_sandbox.exceptions import (
     CommandFailedError,
@@ -14,16 +14,19 @@ from llm_sandbox.exceptions import (
 )
 from llm_sandbox.limits import Deadline, validate_timeout
 from llm_sandbox.sandbox.checks import check_argv
-from llm_sandbox.sandbox.programs import SandboxPrograms
+
+if TYPE_CHECKING:
+    from llm_sandbox.sandbox.sandbox import Sandbox
 
 __all__ = [
     "CommandReady",
     "PortReady",
+    "ProbeSpec",
     "Readiness",
-    "ReadinessFacts",
-    "SandboxReadiness",
     "check_readiness",
-    "readiness_facts",
+    "probe_spec",
+    "read_probe",
+    "wait_for_end",
     "wait_until",
 ]
 
@@ -31,28 +34,32 @@ _EVERY_S = 0.1
 _LONGEST_S = 3600.0
 _SETTLE_S = 1.0
 _LEAST_S = 0.01
+_POLL_S = 0.05
 _PORTS = range(1, 1 << 16)
 
-ReadinessFacts: TypeAlias = tuple[tuple[str, ...] | int, float]
-"""A probe as plain data: the words of its command, or its port; and the seconds between looks."""
+ProbeSpec: TypeAlias = tuple[tuple[str, ...] | int, float]
+"""A probe as plain data: the words of its command, or its port; and the seconds between probes."""
 
 
 @dataclass(frozen=True)
 class PortReady:
-    """Ready when a program of the sandbox takes connections at a port.
+    """Probe that succeeds when a program of the sandbox accepts connections on a port.
 
     Raises:
-        ValidationError: A value is not of its kind.
+        ValidationError: An argument is invalid.
     """
 
     port: int
     """The port, on the sandbox's own loopback; 1 to 65535."""
     every: float = _EVERY_S
-    """Seconds between looks, up to an hour; 0.1."""
+    """Seconds between probes, up to an hour; 0.1."""
 
     def __post_init__(self) -> None:
         if isinstance(self.port, bool) or self.port not in _PORTS:
-            raise ValidationError(f"port is a number from 1 to {_PORTS[-1]}", parameter="port")
+            raise ValidationError(
+                f"invalid port: expected a number from 1 to {_PORTS[-1]}, got {self.port!r:.80}",
+                parameter="port",
+            )
         _check_every(self.every)
 
     def __str__(self) -> str:
@@ -61,7 +68,7 @@ class PortReady:
 
 @dataclass(frozen=True, init=False)
 class CommandReady:
-    """Ready when a command that is run in the sandbox ends with 0.
+    """Probe that succeeds when a command in the sandbox exits with 0.
 
     Args:
         command: The program and its arguments; no shell sees them. It has the sandbox's variables
@@ -69,7 +76,7 @@ class CommandReady:
         every: Seconds from the end of one run to the next, up to an hour; 0.1.
 
     Raises:
-        ValidationError: A value is not of its kind.
+        ValidationError: An argument is invalid.
     """
 
     command: tuple[str, ...]
@@ -84,81 +91,61 @@ class CommandReady:
         object.__setattr__(self, "every", every)
 
     def __str__(self) -> str:
-        # Arguments may hold what is nobody's business.
+        # Arguments may hold secrets.
         return f"the command {self.command[0]!r}"
 
 
 Readiness: TypeAlias = PortReady | CommandReady
-"""How it is looked at."""
+"""A readiness probe."""
 
 
 def check_readiness(ready: object) -> Readiness | None:
-    """Return what a sandbox's readiness is looked at by; None for nothing.
+    """Return a readiness probe; None for none.
 
     Raises:
-        ValidationError: It is something else.
+        ValidationError: `ready` is not a probe.
     """
     if ready is None or isinstance(ready, PortReady | CommandReady):
         return ready
     raise ValidationError(
-        "ready is PortReady(port) or CommandReady('program', ...)", parameter="ready"
+        f"invalid ready: expected PortReady(port) or CommandReady('program', ...), "
+        f"got {type(ready).__name__}",
+        parameter="ready",
     )
 
 
-def readiness_facts(ready: Readiness | None) -> ReadinessFacts | None:
-    """Return a probe as plain data, which `SandboxReadiness` takes."""
+def probe_spec(ready: Readiness | None) -> ProbeSpec | None:
+    """Return a probe as plain data."""
     if ready is None:
         return None
     return (ready.port if isinstance(ready, PortReady) else ready.command), ready.every
 
 
-class SandboxReadiness(SandboxPrograms):
-    """The part of `Sandbox` that waits until it is ready."""
-
-    _ready: Readiness | None = None
-
-    def _take_readiness(self, facts: ReadinessFacts | None) -> None:
-        if facts is not None:
-            what, every = facts
-            if isinstance(what, int):
-                self._ready = PortReady(what, every)
-            else:
-                self._ready = CommandReady(*what, every=every)
-
-    def wait_until_ready(self, timeout: float | None = 60.0) -> None:
-        """Wait until the sandbox is ready: what it was created with as ``ready=`` has succeeded.
-
-        Returns at once when it is ready already.
-
-        Args:
-            timeout: Seconds to wait at most; None for no limit. The sandbox lives on.
-
-        Raises:
-            SandboxTimeoutError: It is not ready; the message has the probe, its last failure, and
-                how the entry stands.
-            ContainerGoneError: It has ended before it was ready; the message says how.
-            ValidationError: It was created without ``ready=``.
-        """
-        wait_until(self, self._ready, timeout, lambda: None)
+def read_probe(spec: ProbeSpec | None) -> Readiness | None:
+    """Return the probe that `probe_spec` described."""
+    if spec is None:
+        return None
+    what, every = spec
+    return PortReady(what, every) if isinstance(what, int) else CommandReady(*what, every=every)
 
 
 def wait_until(
-    sandbox: SandboxReadiness,
+    sandbox: "Sandbox",
     ready: Readiness | None,
     timeout: float | None,
     check: Callable[[], None],
 ) -> None:
-    """Wait until a sandbox is ready; see `SandboxReadiness.wait_until_ready`.
+    """Wait until a sandbox is ready; see `Sandbox.wait_until_ready`.
 
     Args:
         sandbox: The sandbox.
-        ready: How that is looked at.
+        ready: The probe.
         timeout: Seconds to wait at most; None for no limit.
-        check: Called between looks; raises when nobody waits any more.
+        check: Called between probes; raises when the caller was cancelled.
     """
     if ready is None:
         raise ValidationError(
-            "the sandbox was created without ready=, so that nobody knows when it is",
+            "the sandbox was created without a readiness probe",
             parameter="ready",
             hint="Sandbox.create(..., ready=PortReady(8000))",
         )
@@ -168,9 +155,9 @@ def wait_until(
     while True:
         check()
         try:
-            # What is begun without time left would fail for that, and hide the true reason.
+            # A probe that starts without time left would fail for that, and hide the true reason.
             if failure is None or not deadline.expired:
-                failure = _look(sandbox, ready, deadline)
+                failure = _probe(sandbox, ready, deadline)
         except ContainerGoneError:
             raise _ended(sandbox, ready, "it was gone before") from None
         if failure is None:
@@ -184,14 +171,30 @@ def wait_until(
                 seconds,
                 op="wait_until_ready",
                 backend=sandbox.backend,
-                hint="wait longer, or look at what sandbox.entry has written",
+                hint="wait longer, or read the output of sandbox.entry",
             )
         left = deadline.remaining()
         _pause(sandbox, ready.every if left is None else min(ready.every, left), check)
 
 
-def _look(sandbox: SandboxReadiness, ready: Readiness, deadline: Deadline) -> str | None:
-    """Look once; returns why it is not ready, None if it is."""
+def wait_for_end(sandbox: "Sandbox", timeout: float | None) -> int:
+    """Wait until a sandbox has ended, and return its exit code; see `Sandbox.wait`."""
+    deadline = Deadline.after(timeout)
+    while (code := sandbox.poll()) is None:
+        left = deadline.remaining()
+        if left is not None and left <= 0:
+            raise SandboxTimeoutError(
+                f"the sandbox still lives after {timeout} s",
+                timeout,
+                op="wait",
+                backend=sandbox.backend,
+            )
+        time.sleep(_POLL_S if left is None else min(_POLL_S, left))
+    return code
+
+
+def _probe(sandbox: "Sandbox", ready: Readiness, deadline: Deadline) -> str | None:
+    """Run the probe once; return why it failed, None if it succeeded."""
     sandbox._check_open()
     if isinstance(ready, PortReady):
         try:
@@ -209,15 +212,15 @@ def _look(sandbox: SandboxReadiness, ready: Readiness, deadline: Deadline) -> st
     return None
 
 
-def _pause(sandbox: SandboxReadiness, seconds: float, check: Callable[[], None]) -> None:
-    """Wait before the next look, but no longer than the sandbox lives."""
+def _pause(sandbox: "Sandbox", seconds: float, check: Callable[[], None]) -> None:
+    """Wait before the next probe, but no longer than the sandbox lives."""
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0 and sandbox._machine.end_reason is None:
         check()
-        time.sleep(min(left, 0.05))
+        time.sleep(min(left, _POLL_S))
 
 
-def _entry(sandbox: SandboxReadiness) -> str:
+def _entry(sandbox: "Sandbox") -> str:
     entry = sandbox.entry
     if entry is None:
         return "it has no entry command"
@@ -226,8 +229,8 @@ def _entry(sandbox: SandboxReadiness) -> str:
     return f"its entry command {stands}"
 
 
-def _ended(sandbox: SandboxReadiness, ready: Readiness, failure: str) -> ContainerGoneError:
-    # The end of the sandbox and that of its entry are told one after the other.
+def _ended(sandbox: "Sandbox", ready: Readiness, failure: str) -> ContainerGoneError:
+    # The end of the sandbox and that of its entry are reported one after the other.
     until = time.monotonic() + _SETTLE_S
     entry: Any = sandbox.entry
     while entry is not None and entry.poll() is None and time.monotonic() < until:
@@ -237,11 +240,14 @@ def _ended(sandbox: SandboxReadiness, ready: Readiness, failure: str) -> Contain
         f"{failure}; {_entry(sandbox)}",
         op="wait_until_ready",
         backend=sandbox.backend,
-        hint="sandbox.entry has what its entry command wrote" if entry is not None else None,
+        hint="sandbox.entry has the output of its entry command" if entry is not None else None,
     )
 
 
 def _check_every(every: object) -> None:
     is_number = isinstance(every, int | float) and not isinstance(every, bool)
     if not is_number or not 0 < every <= _LONGEST_S:  # type: ignore[operator]
-        raise ValidationError(f"every is seconds above 0, up to {_LONGEST_S:g}", parameter="every")
+        raise ValidationError(
+            f"invalid every: expected seconds above 0, up to {_LONGEST_S:g}, got {every!r:.80}",
+            parameter="every",
+        )

@@ -1,16 +1,18 @@
 """Saving a sandbox, and beginning from what was saved."""
 
 import contextlib
+import io
 import logging
 import os
 import posixpath
+import tarfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 from llm_sandbox.backends.base import Backend, Machine, MachineSpec
 from llm_sandbox.backends.saved import SavedRecord, Store
-from llm_sandbox.backends.snapshot import ENGINES, Snapshot
+from llm_sandbox.backends.snapshot import ENGINES, Snapshot, SnapshotKind, expiry
 from llm_sandbox.exceptions import (
     BackendError,
     FileError,
@@ -20,18 +22,17 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
     ValidationError,
 )
-from llm_sandbox.sandbox.service import FileService, Line
+from llm_sandbox.sandbox.file_service import DeadlineConnection, FileService
+from llm_sandbox.sandbox.files import SandboxFiles
+from llm_sandbox.sandbox.secret_files import check_snapshot_path
 
 __all__ = [
     "MOST_BYTES",
     "begin_from",
-    "check_kind",
     "create_from",
     "find_record",
     "restore",
-    "save_directory",
-    "save_workdir",
-    "saves_file_systems",
+    "save",
     "sweep_snapshots",
 ]
 
@@ -50,17 +51,39 @@ _NOT_SAVED = ("dev", "proc", "sys")
 # --- saving
 
 
-def check_kind(kind: str, name: object, path: object) -> None:
-    """Refuse what cannot be saved.
+def save(
+    machine: Machine,
+    service: FileService,
+    files: SandboxFiles,
+    *,
+    name: str | None,
+    kind: SnapshotKind,
+    path: str | None,
+    ttl: float | None,
+) -> Snapshot:
+    """Save a sandbox; see `Sandbox.snapshot`."""
+    _check_kind(kind, name, path)
+    expires_at = expiry(ttl)
+    workdir = machine.spec.workdir
+    if kind == "directory":
+        check_snapshot_path(files.resolve(workdir if path is None else path))
+        return _save_directory(machine, service, name=name, path=path, expires_at=expires_at)
+    if not machine.saves_file_systems:
+        # Refused before anything is packed.
+        return Machine.snapshot(machine, b"", name)
+    packed = _empty_folder() if workdir in machine.spec.mounts else _pack(service, workdir)
+    return machine.snapshot(packed, name, expires_at=expires_at)
 
-    Raises:
-        ValidationError: `kind` is none, or the others do not go with it.
-    """
+
+def _check_kind(kind: str, name: object, path: object) -> None:
     if kind not in ("filesystem", "directory"):
-        raise ValidationError("kind is 'filesystem' or 'directory'", parameter="kind")
+        raise ValidationError(
+            f"invalid kind: expected 'filesystem' or 'directory', got {kind!r:.80}",
+            parameter="kind",
+        )
     if path is not None and kind != "directory":
         raise ValidationError(
-            "path is of a snapshot of kind 'directory'",
+            "invalid path: only a snapshot of kind 'directory' has one",
             parameter="path",
             hint="snapshot(kind='directory', path=...)",
         )
@@ -68,26 +91,24 @@ def check_kind(kind: str, name: object, path: object) -> None:
         isinstance(name, str) and 0 < len(name) <= _NAME_CHARACTERS and name.isprintable()
     ):
         raise ValidationError(
-            f"name is 1 to {_NAME_CHARACTERS} printable characters", parameter="name"
+            f"invalid name: expected 1 to {_NAME_CHARACTERS} printable characters, "
+            f"got {name!r:.80}",
+            parameter="name",
         )
 
 
-def saves_file_systems(machine: Machine) -> bool:
-    """Whether a machine of this process is one that can be saved as a whole."""
-    return type(machine).snapshot is not Machine.snapshot
-
-
-def save_workdir(service: FileService, workdir: str) -> bytes:
-    """Return a sandbox's working directory as an archive, without what is mounted in it.
-
-    Raises:
-        OutputLimitError: It holds more than 256 MiB.
-    """
-    return _pack(service, workdir)
+def _empty_folder() -> bytes:
+    """Return an archive of an empty folder, which stands for one that is mounted."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        folder = tarfile.TarInfo("workdir")
+        folder.type, folder.mode = tarfile.DIRTYPE, 0o755
+        archive.addfile(folder)
+    return packed.getvalue()
 
 
 def _pack(service: FileService, path: str) -> bytes:
-    def receive(line: Line) -> bytes:
+    def receive(line: DeadlineConnection) -> bytes:
         data = bytearray()
         # trust: the service was told the limit; it holds here as well.
         for chunk in line.chunks():
@@ -116,7 +137,7 @@ def _pack(service: FileService, path: str) -> bytes:
     return data
 
 
-def save_directory(
+def _save_directory(
     machine: Machine,
     service: FileService,
     *,
@@ -293,8 +314,8 @@ def restore(machine: Machine, snapshot: Snapshot) -> None:
         os.close(fd)
 
 
-def _sender(fd: int) -> Callable[[Line], None]:
-    def send(line: Line) -> None:
+def _sender(fd: int) -> Callable[[DeadlineConnection], None]:
+    def send(line: DeadlineConnection) -> None:
         while data := os.read(fd, _PIECE):
             line.send_chunk(data)
         line.end_chunks()
@@ -312,23 +333,13 @@ def sweep_snapshots() -> list[Snapshot]:
     Returns:
         Those that were removed because of their time.
     """
+    from llm_sandbox.backends.registry import get_backend
+
     with Store() as store:
         gone = store.sweep()
-    for engine in _engines():
+    for name in ENGINES:
         with contextlib.suppress(SandboxError):
-            gone += engine()
+            gone += get_backend(name).snapshots.remove_expired()
     for one in gone:
         logger.debug("snapshot %s of %s has expired, and was removed", one.name, one.backend)
     return gone
-
-
-def _engines() -> Iterator[Callable[[], list[Snapshot]]]:
-    from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.snapshot_images import remove_expired_images
-    from llm_sandbox.backends.registry import get_backend
-
-    for name in ENGINES:
-        with contextlib.suppress(SandboxError):
-            backend = get_backend(name)
-            if isinstance(backend, ContainerBackend):
-                yield lambda backend=backend: remove_expired_images(backend.engine)  # type: ignore[misc]

@@ -5,7 +5,7 @@ import threading
 import time
 import weakref
 
-from llm_sandbox.host.temporary import unnamed_file
+from llm_sandbox.host.paths import unnamed_file
 
 __all__ = ["Spool"]
 

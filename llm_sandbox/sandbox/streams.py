@@ -1,24 +1,75 @@
 """A program's streams, as its caller sees them."""
 
 import builtins
-from collections.abc import Iterator
-from typing import Any, Literal, overload
+import codecs
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, AnyStr, Generic, Literal, overload
 
 from llm_sandbox.backends.base import Ending
 from llm_sandbox.exceptions import SandboxTimeoutError, ValidationError
 from llm_sandbox.limits import validate_timeout
-from llm_sandbox.sandbox.pieces import LineSplitter, decode_pieces
 from llm_sandbox.sandbox.pump import GRACE_S, Feed, get_pump
 from llm_sandbox.sandbox.spool import Spool
 
 __all__ = [
+    "Excerpt",
     "InputStream",
+    "Keep",
+    "LineSplitter",
     "OutputStream",
     "decode",
+    "decode_chunks",
     "iterate_bytes",
+    "make_excerpt",
     "open_input",
     "open_output",
 ]
+
+
+def decode_chunks(pieces: Iterable[bytes]) -> Iterator[str]:
+    r"""Yield the text of bytes that come in pieces, never empty and never with half a character;
+    what is no UTF-8 appears as ``\xff`` escapes.
+    """
+    # trust: bytes from inside; the decoder keeps the start of a split character for the next
+    # piece.
+    decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+    for data in pieces:
+        if text := decoder.decode(data):
+            yield text
+    if text := decoder.decode(b"", final=True):
+        yield text
+
+
+class LineSplitter(Generic[AnyStr]):
+    """Puts pieces together to lines, each with the newline that ends it.
+
+    Args:
+        newline: A newline, as text or as a byte; nothing else ends a line.
+    """
+
+    def __init__(self, newline: AnyStr) -> None:
+        self._newline: AnyStr = newline
+        self._empty: AnyStr = newline[:0]
+        self._parts: list[AnyStr] = []
+
+    def feed(self, piece: AnyStr) -> list[AnyStr]:
+        """Add a piece; returns the lines that it ends."""
+        whole: list[AnyStr] = piece.split(self._newline)
+        rest = whole.pop()
+        lines: list[AnyStr] = []
+        for line in whole:
+            self._parts.append(line)
+            self._parts.append(self._newline)
+            lines.append(self._empty.join(self._parts))
+            self._parts.clear()
+        if rest:
+            self._parts.append(rest)
+        return lines
+
+    def last(self) -> list[AnyStr]:
+        """Return what comes after the last newline: one line without one, or none."""
+        return [self._empty.join(self._parts)] if self._parts else []
 
 
 def decode(data: bytes) -> str:
@@ -86,7 +137,7 @@ class OutputStream:
             text: Whether they are text; else they are bytes.
         """
         pieces = iterate_bytes(self)
-        return decode_pieces(pieces) if text else pieces
+        return decode_chunks(pieces) if text else pieces
 
     @property
     def dropped_bytes(self) -> int:
@@ -168,3 +219,57 @@ def open_output(
     spool = Spool(cap)
     get_pump().drain(fd, spool, ending, grace_s)
     return OutputStream(spool), spool
+
+
+Keep = Literal["head", "tail", "both"]
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """A stream's text as a result has it."""
+
+    text: str
+    dropped_bytes: int
+    """Bytes of the stream that are not in the text."""
+
+    @property
+    def truncated(self) -> bool:
+        """Whether anything is left out."""
+        return self.dropped_bytes > 0
+
+
+def make_excerpt(spool: Spool, max_chars: int | None, keep: Keep) -> Excerpt:
+    """Choose what is shown of a stream.
+
+    Args:
+        spool: The stream.
+        max_chars: Characters at most; None for all that was kept.
+        keep: Which part: its start, its end, or half of each with a line between them that says
+            what is missing.
+    """
+    start, end, total = spool.peek()
+    if len(start) == total:
+        text = decode(start)
+        if max_chars is None or len(text) <= max_chars:
+            return Excerpt(text, 0)
+        end = start
+    else:
+        # Of a stream over the cap only its last piece follows the start.
+        text = decode(start)
+    most = len(text) if max_chars is None else max_chars
+    if keep == "head":
+        head, tail = text[:most], ""
+    else:
+        # A character may be cut where the kept end begins; at most three of its bytes are there.
+        ending = text if end is start else decode(end.lstrip(bytes(range(0x80, 0xC0))))
+        wanted = most if keep == "tail" else most - most // 2
+        tail = ending[max(0, len(ending) - wanted) :]
+        head = "" if keep == "tail" else text[: most // 2]
+    dropped = max(1, total - _size(head) - _size(tail))
+    if keep == "both":
+        head += f"\n[... {dropped} bytes left out ...]\n"
+    return Excerpt(head + tail, dropped)
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))

@@ -80,12 +80,12 @@ class TlsCarrier:
     """
 
     def __init__(self, near: socket.socket, far: socket.socket, context: "ssl.SSLContext") -> None:
-        from llm_sandbox.egress.interception.tls_end import TlsEnd
+        from llm_sandbox.egress.interception.tls_endpoint import TlsEndpoint
 
         self._near, self._far = near, far
         near.setblocking(False)
         far.setblocking(False)
-        self._tls = TlsEnd(near, context)
+        self._tls = TlsEndpoint(near, context)
         self._to_far = memoryview(b"")
         self._near_reads = self._far_reads = True
         self._all_sent = True

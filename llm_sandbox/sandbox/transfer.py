@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from llm_sandbox.exceptions import OutputLimitError, PathError, ProtocolError
 from llm_sandbox.guest.bulk import Record, SenderFailed
-from llm_sandbox.sandbox.service import Line
+from llm_sandbox.sandbox.file_service import DeadlineConnection
 
 __all__ = ["Skipped", "TransferReport", "receive_tree", "send_path"]
 
@@ -58,7 +58,7 @@ class TransferReport:
 # --- out of the sandbox
 
 
-def receive_tree(line: Line, host_path: str, limit: int) -> TransferReport:
+def receive_tree(line: DeadlineConnection, host_path: str, limit: int) -> TransferReport:
     """Write the tree that the file service sends.
 
     Args:
@@ -122,7 +122,9 @@ def _destination(parent: int, name: str) -> Iterator[int]:
         os.close(root)
 
 
-def _receive_entries(line: Line, root: int, limit: int, report: TransferReport) -> None:
+def _receive_entries(
+    line: DeadlineConnection, root: int, limit: int, report: TransferReport
+) -> None:
     count = 0
     while entry := line.receive_record(1 << 20):
         count += 1
@@ -166,7 +168,12 @@ def _why_not(parts: list[str], kind: str, entry: Record) -> str | None:
 
 
 def _place(
-    line: Line, root: int, parts: list[str], entry: Record, limit: int, report: TransferReport
+    line: DeadlineConnection,
+    root: int,
+    parts: list[str],
+    entry: Record,
+    limit: int,
+    report: TransferReport,
 ) -> str | None:
     """Write one entry; returns why it was left out, with its content unread, or None."""
     is_folder = entry["kind"] == "directory"
@@ -204,7 +211,12 @@ def _walk(root: int, parts: list[str]) -> int:
 
 
 def _receive_file(
-    line: Line, folder: int, name: str, entry: Record, limit: int, report: TransferReport
+    line: DeadlineConnection,
+    folder: int,
+    name: str,
+    entry: Record,
+    limit: int,
+    report: TransferReport,
 ) -> None:
     """Write one file in one step, over a file or link of that name."""
     mode = entry.get("mode")
@@ -229,7 +241,7 @@ def _receive_file(
     report.files += 1
 
 
-def _skip_content(line: Line, limit: int) -> None:
+def _skip_content(line: DeadlineConnection, limit: int) -> None:
     left = limit
     for chunk in line.chunks():
         left -= len(chunk)
@@ -237,7 +249,7 @@ def _skip_content(line: Line, limit: int) -> None:
             raise OutputLimitError(f"there are more than {limit} bytes", limit=limit)
 
 
-def _expect_end(line: Line) -> None:
+def _expect_end(line: DeadlineConnection) -> None:
     if line.receive_record(1 << 20):
         raise ProtocolError("the sandbox's file service sent more than one file")
 
@@ -251,7 +263,7 @@ def _write_all(fd: int, data: bytes) -> None:
 # --- into the sandbox
 
 
-def send_path(host_path: str, line: Line) -> None:
+def send_path(host_path: str, line: DeadlineConnection) -> None:
     """Send a file, or a directory's files, to the file service."""
     fd = os.open(host_path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -268,7 +280,7 @@ def send_path(host_path: str, line: Line) -> None:
     line.send_record({})
 
 
-def _send_folder(line: Line, folder: int, path: str) -> None:
+def _send_folder(line: DeadlineConnection, folder: int, path: str) -> None:
     for name in sorted(os.listdir(folder)):
         inner = posixpath.join(path, name)
         mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
@@ -286,7 +298,9 @@ def _send_folder(line: Line, folder: int, path: str) -> None:
             raise PathError("it is neither a file, a directory nor a link", path=inner)
 
 
-def _send_inner(line: Line, folder: int, name: str, path: str, *, directory: bool) -> None:
+def _send_inner(
+    line: DeadlineConnection, folder: int, name: str, path: str, *, directory: bool
+) -> None:
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     fd = os.open(name, flags | (os.O_DIRECTORY if directory else 0), dir_fd=folder)
     try:
@@ -301,7 +315,7 @@ def _send_inner(line: Line, folder: int, name: str, path: str, *, directory: boo
         os.close(fd)
 
 
-def _send_file(line: Line, fd: int, path: str, mode: int) -> None:
+def _send_file(line: DeadlineConnection, fd: int, path: str, mode: int) -> None:
     line.send_record({"path": path, "kind": "file", "mode": stat.S_IMODE(mode) & 0o777})
     while data := os.read(fd, _PIECE):
         line.send_chunk(data)

@@ -5,7 +5,7 @@ to do (`Sighting`), and the policy makes findings of that, which are the `ScanRe
 is the boundary; the scanner is a signal before it.
 """
 
-from llm_sandbox.findings import Capability, Finding, Span
+from llm_sandbox.results.findings import Capability, Finding, Span
 from llm_sandbox.security.libraries import scan_libraries
 from llm_sandbox.security.models import (
     Enforcement,

@@ -5,7 +5,7 @@ CWE numbers are those of https://cwe.mitre.org.
 
 from typing import NamedTuple
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.models import SecurityIssueSeverity
 
 __all__ = ["FACTS", "CapabilityFacts"]

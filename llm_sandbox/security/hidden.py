@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import islice
 
-from llm_sandbox.findings import Capability, Confidence
+from llm_sandbox.results.findings import Capability, Confidence
 from llm_sandbox.security.sightings import Sighting
 from llm_sandbox.security.source import Source
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from llm_sandbox.findings import Capability, Finding, Span
+from llm_sandbox.results.findings import Capability, Finding, Span
 from llm_sandbox.security.capabilities import FACTS
 from llm_sandbox.security.models import (
     RestrictedModule,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from llm_sandbox.findings import Capability, Finding
+from llm_sandbox.results.findings import Capability, Finding
 from llm_sandbox.security.judging import Judge
 from llm_sandbox.security.sightings import ModuleUse, Sighting, Sightings
 from llm_sandbox.security.source import Source

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from llm_sandbox.findings import SEVERITIES, Capability, SeverityName
+from llm_sandbox.results.findings import SEVERITIES, Capability, SeverityName
 
 __all__ = [
     "Enforcement",

@@ -12,7 +12,7 @@ from functools import lru_cache
 from time import process_time
 from typing import TYPE_CHECKING
 
-from llm_sandbox.findings import Span
+from llm_sandbox.results.findings import Span
 from llm_sandbox.security.models import PatternTarget, SecurityPattern
 from llm_sandbox.security.source import Source
 

@@ -8,7 +8,7 @@ import re
 from posixpath import normpath
 from typing import NamedTuple
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 
 __all__ = ["installs_packages", "is_outside", "sight_places"]
 

@@ -10,7 +10,7 @@ from typing import Any, cast, get_args
 import pydantic
 
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.findings import SEVERITIES, Capability
+from llm_sandbox.results.findings import SEVERITIES, Capability
 from llm_sandbox.security.models import (
     RestrictedModule,
     SecurityIssueSeverity,

@@ -7,7 +7,7 @@ table with what each policy is for.
 from typing import Literal, TypeAlias, get_args
 
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.models import SecurityIssueSeverity, SecurityPolicy
 
 __all__ = ["VERSION", "PolicyPreset", "get_security_policy"]

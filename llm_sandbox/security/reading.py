@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from llm_sandbox.findings import SEVERITIES, Finding
+from llm_sandbox.results.findings import SEVERITIES, Finding
 from llm_sandbox.security.handler_reading import CodeReader, HandlerReading
 from llm_sandbox.security.hidden import sight_hidden
 from llm_sandbox.security.judging import Judge

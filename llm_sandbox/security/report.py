@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.findings import SEVERITIES, Finding, SeverityName, Span
-from llm_sandbox.plain import to_plain
+from llm_sandbox.exceptions.plain import to_plain
+from llm_sandbox.results.findings import SEVERITIES, Finding, SeverityName, Span
 from llm_sandbox.security.sightings import EngineName
 
 if TYPE_CHECKING:

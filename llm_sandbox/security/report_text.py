@@ -3,8 +3,8 @@
 import re
 from typing import TYPE_CHECKING
 
-from llm_sandbox.findings import Finding
-from llm_sandbox.terminal import strip_controls
+from llm_sandbox.host.terminal import strip_controls
+from llm_sandbox.results.findings import Finding
 
 if TYPE_CHECKING:
     from llm_sandbox.security.report import ScanReport

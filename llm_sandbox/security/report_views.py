@@ -8,7 +8,7 @@ from llm_sandbox.security.report_text import finding_line, one_visible_line
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from llm_sandbox.findings import Finding
+    from llm_sandbox.results.findings import Finding
     from llm_sandbox.security.report import ScanReport
 
 __all__ = ["SEVERITY_STYLES", "as_html", "as_rich"]

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from llm_sandbox.const import VERSION
-from llm_sandbox.findings import Finding, SeverityName, Span
+from llm_sandbox.host.terminal import strip_controls
+from llm_sandbox.results.findings import Finding, SeverityName, Span
 from llm_sandbox.security.report_text import one_visible_line, summary_line
 from llm_sandbox.security.sarif_rules import LEVELS, Json, describe, rules_of
-from llm_sandbox.terminal import strip_controls
 
 if TYPE_CHECKING:
     from llm_sandbox.security.report import ScanReport

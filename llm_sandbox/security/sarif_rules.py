@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from llm_sandbox.findings import Finding, SeverityName
+from llm_sandbox.results.findings import Finding, SeverityName
 from llm_sandbox.security.report_text import deed, one_visible_line
 
 __all__ = ["LEVELS", "Json", "describe", "rules_of"]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from llm_sandbox.findings import Capability, Confidence, Span
+from llm_sandbox.results.findings import Capability, Confidence, Span
 from llm_sandbox.security.source import Source
 
 __all__ = ["Engine", "EngineName", "ModuleUse", "Sighting", "Sightings"]

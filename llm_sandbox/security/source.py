@@ -4,7 +4,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 
-from llm_sandbox.findings import Span
+from llm_sandbox.results.findings import Span
 
 __all__ = ["Source"]
 

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from llm_sandbox.findings import Finding
+from llm_sandbox.results.findings import Finding
 from llm_sandbox.security.judging import expression
 from llm_sandbox.security.models import SecurityIssueSeverity, SecurityPattern
 from llm_sandbox.security.report import ScanReport

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from llm_sandbox.data import StreamCallback
 from llm_sandbox.exceptions import CommandEmptyError, ValidationError
-from llm_sandbox.kernel.collector import OutputCallback
-from llm_sandbox.outputs import Output, StreamOutput
+from llm_sandbox.kernel.output_buffer import OutputCallback
+from llm_sandbox.results.outputs import Output, StreamOutput
 
 __all__ = [
     "check_argv",

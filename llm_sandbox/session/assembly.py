@@ -7,12 +7,12 @@ from llm_sandbox.artifacts.artifact import Artifact
 from llm_sandbox.backends.base import Isolation, LimitEvents, MachineSpec
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.data import ConsoleOutput, ExecutionResult, Usage
-from llm_sandbox.guest.watched import MOST
+from llm_sandbox.guest.audit_events import MAX_OBSERVATIONS
 from llm_sandbox.host.guest_numbers import GuestSignal
 from llm_sandbox.kernel.client import KernelRun
-from llm_sandbox.kernel.collector import Collector
+from llm_sandbox.kernel.output_buffer import OutputBuffer
 from llm_sandbox.limits import Limits
-from llm_sandbox.outputs import (
+from llm_sandbox.results.outputs import (
     DisplayOutput,
     ErrorOutput,
     ExecutionError,
@@ -21,8 +21,8 @@ from llm_sandbox.outputs import (
     StreamOutput,
     last_displays,
 )
-from llm_sandbox.plots import PlotOutput
-from llm_sandbox.sandbox.space import Space
+from llm_sandbox.results.plots import PlotOutput
+from llm_sandbox.sandbox.file_service import DiskUsage
 from llm_sandbox.session.diagnosis import RunEvidence, find_cause, limit_hints
 from llm_sandbox.session.hints import BlockedConnections, is_offline, restriction_hints
 
@@ -37,14 +37,14 @@ _STOP_EXIT = 128 + GuestSignal.SIGINT
 
 def assemble(
     run: KernelRun,
-    collector: Collector,
+    collector: OutputBuffer,
     *,
     state: StateOutcome,
     spec: MachineSpec,
     isolation: Isolation,
     connections: BlockedConnections,
     events: LimitEvents,
-    measure: Callable[[str], Space],
+    measure: Callable[[str], DiskUsage],
     expired: bool,
     earlier_cpu_s: float | None,
     phases: Mapping[str, float],
@@ -156,7 +156,7 @@ def _usage(
     )
 
 
-def _judge(run: KernelRun, collector: Collector) -> tuple[RunStatus, int, ExecutionError | None]:
+def _judge(run: KernelRun, collector: OutputBuffer) -> tuple[RunStatus, int, ExecutionError | None]:
     """Return status, exit code and error; measured evidence precedes claims."""
     error = collector.error
     if _was_stopped(run):
@@ -188,7 +188,7 @@ def _judge(run: KernelRun, collector: Collector) -> tuple[RunStatus, int, Execut
     return RunStatus.ERROR, (code & 0xFF if isinstance(code, int) else 0) or 1, error
 
 
-def _left_out(collector: Collector) -> list[str]:
+def _left_out(collector: OutputBuffer) -> list[str]:
     """Return sentences that count what the limits kept out of the result."""
     counts = {"stdout": collector.dropped("stdout"), "stderr": collector.dropped("stderr")}
     sentences = [
@@ -205,7 +205,9 @@ def _left_out(collector: Collector) -> list[str]:
         what = "1 error that was" if errors == 1 else f"{errors:,} errors that were"
         sentences.append(f"{what} shown {'was' if errors == 1 else 'were'} left out.")
     if collector.observed.is_full:
-        sentences.append(f"{MOST} observations are listed, the most that are; there may be more.")
+        sentences.append(
+            f"{MAX_OBSERVATIONS} observations are listed, the maximum; there may be more."
+        )
     return sentences
 
 
@@ -254,7 +256,7 @@ def _plots(outputs: tuple[Output, ...], limits: Limits) -> list[PlotOutput]:
     """Return the plots in order; an update replaces the display that it updates."""
     if not _has_displays(outputs):
         return []
-    from llm_sandbox.artifacts.plots import plot_from_display
+    from llm_sandbox.artifacts.displays import plot_from_display
 
     plots = [
         plot_from_display(output.data, output.metadata, limit=limits.display_bytes)

@@ -8,6 +8,7 @@ from llm_sandbox.exceptions import CommandEmptyError, SandboxTimeoutError
 from llm_sandbox.limits import Deadline, validate_timeout
 from llm_sandbox.sandbox import Process, Sandbox
 from llm_sandbox.session.arguments import check_command, check_entry
+from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.guard import Guard
 from llm_sandbox.session.lifecycle import SessionLifecycle
 from llm_sandbox.session.recorder import Recorder
@@ -22,7 +23,7 @@ class CommandRunner:
         life: The session's lifecycle.
         guard: The session's policy.
         recorder: Records each command.
-        default_timeout: Seconds for commands without a timeout; None for no limit.
+        config: The session's settings.
     """
 
     def __init__(
@@ -30,12 +31,12 @@ class CommandRunner:
         life: SessionLifecycle,
         guard: Guard,
         recorder: Recorder,
-        default_timeout: float | None,
+        config: SessionConfig,
     ) -> None:
         self._life = life
         self._guard = guard
         self._recorder = recorder
-        self._default_timeout = default_timeout
+        self._default_timeout = config.default_timeout
 
     def run(
         self,

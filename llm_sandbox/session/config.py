@@ -81,7 +81,7 @@ class SessionConfig:
         object.__setattr__(self, "lang", language_name(self.lang))
         _check_policy(self.security_policy)
         if self.observers != ():
-            from llm_sandbox.telemetry.observers import checked_observers
+            from llm_sandbox.telemetry.record import checked_observers
 
             object.__setattr__(self, "observers", checked_observers(self.observers))
         rules_of(self.network)  # raises for an invalid network

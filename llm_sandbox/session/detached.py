@@ -2,20 +2,20 @@
 
 import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from llm_sandbox.backends.base import Backend, MachineSpec
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import NameInUseError, UnsupportedError, ValidationError
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import validate_timeout
-from llm_sandbox.sandbox.kept.codec import decode, encode
-from llm_sandbox.sandbox.kept.machine import KeptMachine
-from llm_sandbox.sandbox.kept.order import KeptSession
-from llm_sandbox.sandbox.kept.place import Place
-from llm_sandbox.sandbox.kept.record import ID, OnExit, check_name
-from llm_sandbox.sandbox.kept.registry import find, find_by_name
-from llm_sandbox.sandbox.kept.start import attach, make
+from llm_sandbox.sandbox.detached.codec import decode, encode
+from llm_sandbox.sandbox.detached.machine import DetachedMachine
+from llm_sandbox.sandbox.detached.record import ID, OnExit, check_name
+from llm_sandbox.sandbox.detached.registry import find, find_by_name
+from llm_sandbox.sandbox.detached.request import CreateRequest, DetachedSession
+from llm_sandbox.sandbox.detached.start import attach, create
+from llm_sandbox.sandbox.detached.state_dir import StateDir
 from llm_sandbox.secrets.plan import plan_secrets
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.session import BaseSession
@@ -23,7 +23,6 @@ from llm_sandbox.session.session import BaseSession
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from llm_sandbox.backends.containers.backend import ContainerBackend
     from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["DetachOptions", "detach_options_of", "find_session"]
@@ -45,14 +44,16 @@ class DetachOptions:
     name: str | None = None
     on_exit: OnExit = "destroy"
     idle_timeout: float | None = None
-    found: KeptMachine | None = None
+    found: DetachedMachine | None = None
 
     @property
     def detaches(self) -> bool:
         """Whether the end of a with block detaches from the session."""
         return self.found is not None or self.on_exit == "keep"
 
-    def machine(self, backend: Backend, spec: MachineSpec, config: SessionConfig) -> KeptMachine:
+    def machine(
+        self, backend: Backend, spec: MachineSpec, config: SessionConfig
+    ) -> DetachedMachine:
         """Return the machine; a new one is made by a sandbox daemon.
 
         Raises:
@@ -62,21 +63,18 @@ class DetachOptions:
         if self.found is not None:
             return self.found
         try:
-            return make(
-                backend,
+            request = CreateRequest(
                 replace(spec, timeout_s=config.session_timeout),
-                command=(),
-                env=config.env,
-                secrets=plan_secrets(config.secrets),
+                config.env,
+                plan_secrets(config.secrets),
+                config.network,
                 name=self.name,
                 namespace=_NAMESPACE,
-                tags={},
                 on_exit=self.on_exit,
                 idle_timeout=self.idle_timeout,
-                network=config.network,
-                ports=(),
-                session=KeptSession(str(config.lang), _serialize(config)),
+                session=DetachedSession(str(config.lang), _serialize(config)),
             )
+            return create(backend, request)
         except NameInUseError as error:
             error.hint = f"attach to that one, attach_session({self.name!r}), or use another name"
             raise
@@ -135,24 +133,24 @@ def find_session(
     name_or_id: str, *, observers: "Sequence[RunObserver]" = (), verbose: bool = False
 ) -> BaseSession:
     """Attach to a detached session; see `llm_sandbox.attach_session`."""
-    with Place() as place:
+    with StateDir() as state_dir:
         if ID.fullmatch(str(name_or_id)):
-            record = find(place, name_or_id)
+            record = find(state_dir, name_or_id)
         else:
             check_name(name_or_id, "name_or_id")
-            record = find_by_name(place, name_or_id, _NAMESPACE)
-        machine = attach(place, record.id)
+            record = find_by_name(state_dir, name_or_id, _NAMESPACE)
+        machine = attach(state_dir, record)
     machine.lets_go = True
     try:
-        kept = machine.facts.session
-        if kept is None:
+        detached = machine.info.request.session
+        if detached is None:
             raise ValidationError(
                 f"{name_or_id!r} is a sandbox without a session",
                 parameter="name_or_id",
                 hint=f"Sandbox.attach({record.id!r}) attaches to it",
             )
         config = replace(
-            _deserialize(kept.words),
+            _deserialize(detached.words),
             limits=machine.spec.limits,  # which may have changed since
             observers=observers,
             verbose=verbose,
@@ -166,16 +164,12 @@ def find_session(
         )
         session.open()
     except BaseException:
-        machine.let_go()
+        machine.release()
         raise
     return session
 
 
-def _backend(machine: KeptMachine) -> Backend:
+def _backend(machine: DetachedMachine) -> Backend:
     backend = get_backend(machine.isolation.backend)
-    options = machine.facts.options
-    if options is None:
-        return backend
-    from llm_sandbox.backends.containers.configured import bind
-
-    return bind(cast("ContainerBackend", backend), options)
+    options = machine.info.request.options
+    return backend if options is None else backend.with_options(options)

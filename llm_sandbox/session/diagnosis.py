@@ -12,8 +12,8 @@ from llm_sandbox.data import ConsoleOutput
 from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.host.guest_numbers import GuestErrno, GuestSignal
 from llm_sandbox.mounts import Tmpfs
-from llm_sandbox.outputs import ExecutionError
-from llm_sandbox.sandbox.space import Space
+from llm_sandbox.results.outputs import ExecutionError
+from llm_sandbox.sandbox.file_service import DiskUsage
 
 __all__ = ["RunEvidence", "find_cause", "limit_hints"]
 
@@ -142,7 +142,7 @@ def limit_hints(
     spec: MachineSpec,
     *,
     has_disk_limits: bool,
-    measure: Callable[[str], Space],
+    measure: Callable[[str], DiskUsage],
 ) -> list[str]:
     """Return the sentences that name the limits which explain a run, and the options for them.
 
@@ -221,7 +221,7 @@ def _disk(
     spec: MachineSpec,
     *,
     has_disk_limits: bool,
-    measure: Callable[[str], Space],
+    measure: Callable[[str], DiskUsage],
 ) -> list[str]:
     if not has_disk_limits:
         return ["The disk of this computer that the sandbox's folder lies on is full."]
@@ -229,7 +229,7 @@ def _disk(
     mount = None if path is None else _mount_point(posixpath.join(spec.workdir, path), spec)
     if mount is not None and mount not in systems:
         return [f"The mount at {mount} is full; no limit of the sandbox changes that."]
-    measured: dict[str, Space] = {}
+    measured: dict[str, DiskUsage] = {}
     for root in systems if mount is None else [mount]:
         with contextlib.suppress(SandboxError):
             measured[root] = measure(root)

@@ -8,7 +8,7 @@ from llm_sandbox.const import RunCause, RunStatus
 from llm_sandbox.data import ExecutionResult, Usage
 from llm_sandbox.exceptions import SecurityViolationError
 from llm_sandbox.limits import Deadline
-from llm_sandbox.outputs import ExecutionError
+from llm_sandbox.results.outputs import ExecutionError
 
 if TYPE_CHECKING:
     from llm_sandbox.language_handlers.base import AbstractLanguageHandler

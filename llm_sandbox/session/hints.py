@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from llm_sandbox.backends.base import Isolation
 from llm_sandbox.data import ConsoleOutput
 from llm_sandbox.network import Network, NetworkEvent
-from llm_sandbox.outputs import ExecutionError
 from llm_sandbox.packages.distribution_names import DISTRIBUTIONS
+from llm_sandbox.results.outputs import ExecutionError
 from llm_sandbox.sandbox.sandbox import Sandbox
 
 __all__ = ["BlockedConnections", "is_offline", "restriction_hints"]

@@ -4,7 +4,7 @@ import collections
 from typing import NamedTuple
 
 from llm_sandbox.data import ExecutionResult
-from llm_sandbox.outputs import ErrorOutput
+from llm_sandbox.results.outputs import ErrorOutput
 
 __all__ = ["History", "HistoryEntry"]
 

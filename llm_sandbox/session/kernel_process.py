@@ -27,7 +27,7 @@ from llm_sandbox.exceptions import (
 )
 from llm_sandbox.kernel.background import Background
 from llm_sandbox.kernel.client import KernelClient, KernelRun
-from llm_sandbox.kernel.collector import Collector
+from llm_sandbox.kernel.output_buffer import OutputBuffer
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.limits import Deadline, Limits
 from llm_sandbox.session.assembly import claimed_cpu_s
@@ -259,7 +259,7 @@ class KernelProcess:
     def execute(
         self,
         code: str,
-        collector: Collector,
+        collector: OutputBuffer,
         *,
         deadline: Deadline,
         stdin: Iterator[str] | None,

@@ -13,12 +13,12 @@ from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import KernelDiedError, SandboxError, SandboxTimeoutError
 from llm_sandbox.kernel.background import Background
 from llm_sandbox.kernel.client import KernelRun
-from llm_sandbox.kernel.collector import Collector, OutputCallback
+from llm_sandbox.kernel.output_buffer import OutputBuffer, OutputCallback
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.limits import Deadline, Limits
+from llm_sandbox.sandbox.file_service import disk_usage
 from llm_sandbox.sandbox.sandbox import Sandbox
-from llm_sandbox.sandbox.space import measure_space
 from llm_sandbox.session.assembly import assemble
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.hints import BlockedConnections
@@ -36,7 +36,7 @@ from llm_sandbox.settings import get_settings
 
 if TYPE_CHECKING:
     from llm_sandbox.packages.store import Layer
-    from llm_sandbox.sandbox.kept.machine import KeptMachine
+    from llm_sandbox.sandbox.detached.machine import DetachedMachine
     from llm_sandbox.session.detached import DetachOptions
 
 __all__ = ["KernelSession"]
@@ -74,7 +74,7 @@ class KernelSession:
         self._handler = handler
         self._background = background
         self._detach_options = detach_options
-        self._detached: KeptMachine | None = None
+        self._detached: DetachedMachine | None = None
         self._notes: dict[str, Any] = {}
         self._lost = ""
         """How the kernel of a detached session ended since its last run; empty if it lives."""
@@ -274,7 +274,7 @@ class KernelSession:
         self._changes.before_run(deadline)
         connections = BlockedConnections(self._sandbox)
         prepared = time.perf_counter()
-        collector = Collector(self._config.limits, on_output)
+        collector = OutputBuffer(self._config.limits, on_output)
         self._background.begin_run()
         earlier_cpu_s = None if programs is not None else self._kernel.claimed_cpu_s
         if programs is not None:
@@ -313,7 +313,7 @@ class KernelSession:
             isolation=self.machine.isolation,
             connections=connections,
             events=events,
-            measure=partial(measure_space, self._sandbox),
+            measure=partial(disk_usage, self._sandbox),
             expired=self.machine.end_reason == "deadline",
             earlier_cpu_s=earlier_cpu_s,
             phases={

@@ -9,12 +9,12 @@ from llm_sandbox.backends.base import KernelSpec, Machine, RawKernel
 from llm_sandbox.const import SupportedLanguage
 from llm_sandbox.exceptions import KernelNotReadyError, SandboxError, UnsupportedError
 from llm_sandbox.kernel.client import KernelClient
-from llm_sandbox.kernel.collector import Collector
+from llm_sandbox.kernel.output_buffer import OutputBuffer
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.language_handlers.registry import BUILTIN
 from llm_sandbox.limits import Deadline, Limits
-from llm_sandbox.outputs import StreamOutput
+from llm_sandbox.results.outputs import StreamOutput
 from llm_sandbox.sandbox.sandbox import Sandbox
 from llm_sandbox.session.config import SessionConfig
 
@@ -223,7 +223,7 @@ def await_start(client: KernelClient, deadline: Deadline, stop: Stop | None) -> 
         KernelNotReadyError: The interpreter has ended instead; the message has its own words.
     """
     started = time.monotonic()
-    collector = Collector(Limits(output_bytes=_ERROR_BYTES, displays=0))
+    collector = OutputBuffer(Limits(output_bytes=_ERROR_BYTES, displays=0))
     limit = Deadline.after(_START_S)
     run = client.execute("", collector, deadline=limit, silent=True, stop=stop)
     if run.end == "died" and not run.stopped:

@@ -14,7 +14,7 @@ from llm_sandbox.network import Network
 
 if TYPE_CHECKING:
     from llm_sandbox.pool import ContainerPoolManager
-    from llm_sandbox.sandbox.kept.record import OnExit
+    from llm_sandbox.sandbox.detached.record import OnExit
     from llm_sandbox.secrets import Secret
     from llm_sandbox.security import SecurityPolicy
     from llm_sandbox.session.config import Start
@@ -80,6 +80,7 @@ def same_parameters(original: Callable[..., Any]) -> Callable[[_Function], _Func
         parameters: list[Parameter] = [*first, *full.parameters.values()]
         function.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
         result = function.__annotations__.get("return")
+        function.__wrapped__ = original  # type: ignore[attr-defined]  # resolves its annotations
         function.__annotations__ = {**original.__annotations__, "return": result}
         return function
 

@@ -22,11 +22,11 @@ from llm_sandbox.guest.json_limits import MOST_SHOWN, find_excess
 from llm_sandbox.host.guest_numbers import signal_name, signal_words
 from llm_sandbox.host.wake import Wake
 from llm_sandbox.kernel.client import KernelRun
-from llm_sandbox.kernel.collector import Collector, StreamName
+from llm_sandbox.kernel.output_buffer import OutputBuffer, StreamName
 from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler, Step
 from llm_sandbox.limits import Deadline
-from llm_sandbox.outputs import ExecutionError
+from llm_sandbox.results.outputs import ExecutionError
 from llm_sandbox.sandbox import PIPE, Process, Sandbox
 from llm_sandbox.sandbox.files import SandboxFiles
 from llm_sandbox.sandbox.process import exit_of
@@ -99,7 +99,7 @@ class ProgramRunner:
     def run(
         self,
         code: str,
-        collector: Collector,
+        collector: OutputBuffer,
         *,
         deadline: Deadline,
         env: Mapping[str, str],
@@ -172,7 +172,7 @@ class ProgramRunner:
         )
 
     def _set_error(
-        self, step: Step, ended: Exit, words: str, file: str, collector: Collector
+        self, step: Step, ended: Exit, words: str, file: str, collector: OutputBuffer
     ) -> None:
         """Set the run's error, where the language can read it from the output."""
         handler = self._handler
@@ -263,7 +263,7 @@ class _ProgramOutput:
         collector: Receives it.
     """
 
-    def __init__(self, collector: Collector) -> None:
+    def __init__(self, collector: OutputBuffer) -> None:
         self._collector = collector
         self._end = b""
 
@@ -407,7 +407,7 @@ class _ProgramDisplays:
         self._files = files
         self.folder = folder
 
-    def collect(self, collector: Collector) -> None:
+    def collect(self, collector: OutputBuffer) -> None:
         """Add the displays to a run's outputs, in the order of names.
 
         Never raises for an error in the sandbox.
@@ -423,7 +423,7 @@ class _ProgramDisplays:
         for entry in entries:
             self._add(entry.name, collector)
 
-    def _add(self, name: str, collector: Collector) -> None:
+    def _add(self, name: str, collector: OutputBuffer) -> None:
         try:
             content = self._files.read_bytes(f"{self.folder}/{name}")
         except SandboxError:

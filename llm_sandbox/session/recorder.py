@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from llm_sandbox.console import ConsoleOutput, ProcessResult
 from llm_sandbox.const import RunStatus
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import (
@@ -18,6 +17,7 @@ from llm_sandbox.exceptions import (
     SecurityViolationError,
     ValidationError,
 )
+from llm_sandbox.results.console import ConsoleOutput, ProcessResult
 from llm_sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Recorder:
 
     def add(self, observer: "RunObserver") -> None:
         """See `BaseSession.add_observer`."""
-        from llm_sandbox.telemetry.observers import check_observer
+        from llm_sandbox.telemetry.record import check_observer
 
         # Replaced, never changed: a run that has begun keeps those that it began with.
         self._observers = (*self._observers, check_observer(observer))
@@ -206,7 +206,8 @@ class _RunSpan(NullSpan):
         duration = time.perf_counter() - self._started
         result = self._result
         if result is None and isinstance(error, SandboxTimeoutError):
-            result = error.result
+            partial = error.result
+            result = partial if isinstance(partial, ExecutionResult | ProcessResult) else None
         was_stopped = self._recorder._was_stopped
         stopped = self._stopped or (was_stopped is not None and was_stopped())
         record = self._record(result, error, stopped, duration)
@@ -273,7 +274,7 @@ def _process_status(result: ProcessResult, stopped: bool) -> "RecordStatus":
 
 
 def _error_type(result: ConsoleOutput | None, error: BaseException | None) -> str | None:
-    from llm_sandbox.telemetry.error_names import told_name
+    from llm_sandbox.telemetry.record import told_name
 
     if error is not None:
         return told_name(type(error).__name__)

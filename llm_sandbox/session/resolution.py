@@ -6,17 +6,16 @@ honour becomes a setting, the rest is for the engine's containers, or refused.
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
-from llm_sandbox.guest.names import USER_ID
+from llm_sandbox.guest.constants import USER_ID
 from llm_sandbox.limits import Limits, validate_timeout
 from llm_sandbox.session.config import SessionConfig
 
 if TYPE_CHECKING:
-    from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.creation.options import ContainerOptions
+    from llm_sandbox.backends.options.container_options import ContainerOptions
 
 __all__ = ["container_option", "resolve_config"]
 
@@ -106,7 +105,7 @@ def resolve_config(
     if not backend.has_containers:
         _refuse_container_options(backend.name, {**options, "client": client})
         return backend, _apply_runtime_configs(config, configs, backend)
-    return _bind_container(cast("ContainerBackend", backend), config, options, configs, client)
+    return _bind_container(backend, config, options, configs, client)
 
 
 def container_option(
@@ -312,12 +311,12 @@ def _environment(value: object) -> dict[str, str]:
 
 
 def _bind_container(
-    backend: "ContainerBackend",
+    backend: Backend,
     config: SessionConfig,
     options: Mapping[str, Any],
     runtime_configs: Mapping[str, Any],
     client: object,
-) -> "tuple[ContainerBackend, SessionConfig]":
+) -> tuple[Backend, SessionConfig]:
     """Return the backend that makes containers with these options, and the session's settings.
 
     Args:
@@ -334,9 +333,8 @@ def _bind_container(
             `allow_unsafe`.
         MissingDependencyError: The engine's client is not installed.
     """
-    from llm_sandbox.backends.containers.bound import bind
-    from llm_sandbox.backends.containers.creation.dangers import no_limit
-    from llm_sandbox.backends.containers.creation.options import ContainerOptions
+    from llm_sandbox.backends.options.container_options import ContainerOptions
+    from llm_sandbox.backends.options.unsafe_options import is_unlimited
 
     if options.get("environment") is not None and backend.name != "micromamba":
         raise UnsupportedError(
@@ -346,20 +344,21 @@ def _bind_container(
             hint="backend='micromamba'; variables are given with env={...}",
         )
     configs = dict(runtime_configs)
-    own = ContainerOptions(lang=str(config.lang), runtime_configs=configs, **options)
-    bound = bind(backend, _shared_options(own, backend.name), client)
+    given = ContainerOptions(lang=str(config.lang), runtime_configs=configs, **options)
+    bound = backend.with_options(_shared_options(given, backend.name), client)
     # A backend that was given as an object has options for sessions of its own.
-    configs = {**bound.options.runtime_configs, **configs}
+    own = bound.options or given
+    configs = {**own.runtime_configs, **configs}
     limits = {
         name: value
         for name, value in configs.items()
-        if name in _LIMITS and not (value is None or no_limit(value))
+        if name in _LIMITS and not (value is None or is_unlimited(value))
     }
-    timeout = own.execution_timeout or config.execution_timeout
+    timeout = given.execution_timeout or config.execution_timeout
     config = replace(
         _apply_runtime_configs(config, limits),
-        env={**bound.options.env, **config.env, **own.env},
-        execution_timeout=timeout or bound.options.execution_timeout,
+        env={**own.env, **config.env, **given.env},
+        execution_timeout=timeout or own.execution_timeout,
     )
     return bound.with_libraries(config.libraries), config
 

@@ -25,11 +25,11 @@ from llm_sandbox.exceptions import (
     SessionBusyError,
 )
 from llm_sandbox.kernel.background import Background, BackgroundCallback
-from llm_sandbox.kernel.collector import OutputCallback
+from llm_sandbox.kernel.output_buffer import OutputCallback
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import Deadline, LimitOptions, Limits, validate_timeout
-from llm_sandbox.outputs import BackgroundOutput
+from llm_sandbox.results.outputs import BackgroundOutput
 from llm_sandbox.sandbox import Sandbox
 from llm_sandbox.session import arguments
 from llm_sandbox.session.commands import CommandRunner
@@ -544,8 +544,7 @@ class BaseSession:
 
     @property
     def _commands(self) -> CommandRunner:
-        default_timeout = self.config.default_timeout
-        return CommandRunner(self._life, self._guard, self._recorder, default_timeout)
+        return CommandRunner(self._life, self._guard, self._recorder, self.config)
 
     def add_observer(self, observer: "RunObserver") -> None:
         """Call `observer` with a `RunRecord` after each run, command and installation.

@@ -5,15 +5,15 @@ Both sides use the codec of the interpreter's shim, which imports nothing of thi
 
 from collections.abc import Mapping, Sequence
 
-from llm_sandbox.distribution import pip_install
 from llm_sandbox.exceptions import (
     MissingDependencyError,
     ProtocolError,
     ValueNotTransferableError,
     ValueTooLargeError,
 )
+from llm_sandbox.host.distribution import pip_install
+from llm_sandbox.host.terminal import strip_controls
 from llm_sandbox.language_handlers.python.shim import values
-from llm_sandbox.terminal import strip_controls
 
 __all__ = ["LARGEST", "failed", "read", "word", "write"]
 

@@ -63,7 +63,7 @@ class RunFiles:
 
 
 class WorkdirChanges:
-    """Collector of the changes of each run of a session.
+    """OutputBuffer of the changes of each run of a session.
 
     Args:
         sandbox: The session's, before anything has run in it.

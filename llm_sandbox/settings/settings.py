@@ -12,8 +12,15 @@ from pathlib import Path
 from typing import Literal
 
 from llm_sandbox.const import SandboxBackend
-from llm_sandbox.settings.sources import Given, from_file, from_variables
-from llm_sandbox.settings.values import read_count, read_member, read_path, read_word
+from llm_sandbox.settings.sources import (
+    Given,
+    from_file,
+    from_variables,
+    read_count,
+    read_member,
+    read_path,
+    read_word,
+)
 
 __all__ = ["MissingImages", "Preload", "Settings", "get_settings", "settings_file"]
 

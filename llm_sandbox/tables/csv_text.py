@@ -4,9 +4,9 @@ import csv
 import io
 import re
 
+from llm_sandbox.host.terminal import strip_controls
 from llm_sandbox.tables.column import Cell
 from llm_sandbox.tables.table import Table
-from llm_sandbox.terminal import strip_controls
 
 __all__ = ["to_csv"]
 

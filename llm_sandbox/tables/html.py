@@ -2,9 +2,9 @@
 
 from html import escape
 
+from llm_sandbox.host.terminal import strip_controls
 from llm_sandbox.tables.column import Cell, ColumnRole
 from llm_sandbox.tables.table import Row, Table
-from llm_sandbox.terminal import strip_controls
 
 __all__ = ["to_html"]
 

@@ -3,9 +3,9 @@
 import re
 
 from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.host.terminal import strip_controls
 from llm_sandbox.tables.column import Cell, Column
 from llm_sandbox.tables.table import Row, Table
-from llm_sandbox.terminal import strip_controls
 
 __all__ = ["escape", "to_markdown"]
 

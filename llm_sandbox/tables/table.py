@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.host.terminal import strip_controls
 from llm_sandbox.tables.column import Cell, Column, ColumnRole
-from llm_sandbox.terminal import strip_controls
 
 __all__ = ["Row", "Table"]
 

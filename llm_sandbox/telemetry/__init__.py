@@ -7,7 +7,7 @@ May import what `sandbox` may. Start reading at `record`.
 
 from llm_sandbox.telemetry.call import current_tool_call_id, tool_call_id
 from llm_sandbox.telemetry.content import WithContent
-from llm_sandbox.telemetry.logging import LoggingObserver
+from llm_sandbox.telemetry.observers import LoggingObserver, StructlogObserver
 from llm_sandbox.telemetry.opentelemetry import OpenTelemetryObserver
 from llm_sandbox.telemetry.record import (
     RecordKind,
@@ -16,7 +16,6 @@ from llm_sandbox.telemetry.record import (
     RunObserver,
     RunRecord,
 )
-from llm_sandbox.telemetry.structlog import StructlogObserver
 
 __all__ = [
     "LoggingObserver",

@@ -4,11 +4,10 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
-from llm_sandbox.console import ConsoleOutput
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.telemetry.observers import check_observer
-from llm_sandbox.telemetry.record import RunContent, RunObserver, RunRecord
+from llm_sandbox.results.console import ConsoleOutput
+from llm_sandbox.telemetry.record import RunContent, RunObserver, RunRecord, check_observer
 
 __all__ = ["WithContent", "content_of"]
 

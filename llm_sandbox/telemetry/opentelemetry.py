@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from llm_sandbox.const import VERSION
 from llm_sandbox.exceptions import MissingDependencyError
 from llm_sandbox.telemetry import conventions as names
-from llm_sandbox.telemetry.error_names import OTHER
-from llm_sandbox.telemetry.record import RunContent, RunRecord
+from llm_sandbox.telemetry.record import OTHER, RunContent, RunRecord
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider

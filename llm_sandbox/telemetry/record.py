@@ -1,14 +1,29 @@
 """What is told of a run: numbers and words of this library, never what the code holds or says."""
 
-from collections.abc import Mapping
+import builtins
+import inspect
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, cast
 
-from llm_sandbox.plain import to_plain
+from llm_sandbox import exceptions
+from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.exceptions.plain import to_plain
 
-__all__ = ["FIELDS", "RecordKind", "RecordStatus", "RunContent", "RunObserver", "RunRecord"]
+__all__ = [
+    "FIELDS",
+    "OTHER",
+    "RecordKind",
+    "RecordStatus",
+    "RunContent",
+    "RunObserver",
+    "RunRecord",
+    "check_observer",
+    "checked_observers",
+    "told_name",
+]
 
 RecordKind = Literal["run", "command", "install"]
 """``run``: `BaseSession.run`; ``command``: `execute_command`; ``install``: `install`, which `open`
@@ -151,3 +166,82 @@ class RunObserver(Protocol):
         """Take a record. Called in the thread of the run, once it has ended, whatever its end; what
         is raised is logged once and disturbs nothing.
         """
+
+
+OTHER = "other"
+"""Stands for every name that is not told."""
+
+_OF_PYTHON = {
+    name
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and issubclass(value, BaseException)
+}
+_OF_LANGUAGES = {
+    *("CompileError", "UnresolvedReference", "BashError", "ExitStatus", "panic", "fatal error"),
+    *("RangeError", "URIError", "EvalError", "AggregateError", "InternalError"),
+    *("NoMethodError", "ArgumentError", "NotImplementedError", "FrozenError", "IOError"),
+    *("LoadError", "RegexpError", "StopIteration", "Interrupt", "SystemStackError"),
+    *("java.lang.ArithmeticException", "java.lang.NullPointerException", "java.lang.Error"),
+    *("java.lang.ArrayIndexOutOfBoundsException", "java.lang.ClassCastException"),
+    *("java.lang.IllegalArgumentException", "java.lang.IllegalStateException"),
+    *("java.lang.NumberFormatException", "java.lang.RuntimeException"),
+    *("java.lang.OutOfMemoryError", "java.lang.StackOverflowError"),
+    *("std::bad_alloc", "std::invalid_argument", "std::logic_error", "std::out_of_range"),
+    *("std::runtime_error", "std::exception"),
+}
+_KNOWN = frozenset(_OF_PYTHON | _OF_LANGUAGES | set(exceptions.__all__))
+
+
+def told_name(name: str | None) -> str | None:
+    """Return an error's name if it may be told, ``other`` if not, None for None.
+
+    Args:
+        name: The name, which code may have chosen.
+    """
+    # trust: a class in the sandbox can be called anything, a secret included.
+    if name is None:
+        return None
+    return name if name in _KNOWN else OTHER
+
+
+def check_observer(observer: object) -> RunObserver:
+    """Return an observer that can be called with a record.
+
+    Raises:
+        ValidationError: It cannot be called, or is a coroutine function, which nobody would await.
+    """
+    if isinstance(observer, type) or not callable(observer):
+        kind = observer.__name__ if isinstance(observer, type) else type(observer).__name__
+        raise ValidationError(
+            f"an observer is called with each RunRecord, which {kind!r} cannot be",
+            parameter="observers",
+            hint=f"give an instance: observers=[{kind}(...)]"
+            if isinstance(observer, type)
+            else "give a function of one argument",
+        )
+    if inspect.iscoroutinefunction(observer) or inspect.iscoroutinefunction(
+        getattr(observer, "__call__", None)  # noqa: B004 - an instance's method is what is looked at
+    ):
+        raise ValidationError(
+            "an observer is called in the thread of the run, and a coroutine would not be awaited",
+            parameter="observers",
+            hint="give a function that hands the record to the event loop: "
+            "lambda record: loop.call_soon_threadsafe(queue.put_nowait, record)",
+        )
+    return cast(RunObserver, observer)
+
+
+def checked_observers(observers: object) -> tuple[RunObserver, ...]:
+    """Return a session's observers.
+
+    Raises:
+        ValidationError: They are no sequence, or one of them is no observer.
+    """
+    if callable(observers) or isinstance(observers, str) or not isinstance(observers, Sequence):
+        kind = type(observers).__name__
+        raise ValidationError(
+            f"observers must be a list, not {kind}",
+            parameter="observers",
+            hint="observers=[...]",
+        )
+    return tuple(check_observer(observer) for observer in observers)

@@ -5,7 +5,7 @@ import pytest
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.limits import Limits
-from llm_sandbox.outputs import ExecutionError
+from llm_sandbox.results.outputs import ExecutionError
 from llm_sandbox.session.session import BaseSession
 from llm_sandbox.testing.language_fixtures import RUN_S, LanguageFixtures
 from llm_sandbox.testing.language_samples import LanguageSamples

@@ -3,7 +3,7 @@
 import time
 
 from llm_sandbox.const import RunStatus
-from llm_sandbox.outputs import DisplayOutput, ResultOutput, StreamOutput
+from llm_sandbox.results.outputs import DisplayOutput, ResultOutput, StreamOutput
 from llm_sandbox.session.session import BaseSession
 from llm_sandbox.testing.language_fixtures import RUN_S, LanguageFixtures
 from llm_sandbox.testing.language_samples import LanguageSamples

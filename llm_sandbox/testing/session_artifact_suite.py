@@ -7,7 +7,7 @@ import pytest
 from llm_sandbox.artifacts.types import ArtifactType
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import ArtifactNotFoundError, SandboxTimeoutError
-from llm_sandbox.outputs import DisplayOutput
+from llm_sandbox.results.outputs import DisplayOutput
 from llm_sandbox.session.session import BaseSession
 from llm_sandbox.testing.session_fixtures import SessionFixtures
 

@@ -2,7 +2,7 @@
 
 import time
 
-from llm_sandbox.outputs import BackgroundOutput
+from llm_sandbox.results.outputs import BackgroundOutput
 from llm_sandbox.session.session import BaseSession
 from llm_sandbox.testing.session_fixtures import SessionFixtures
 

@@ -9,7 +9,7 @@ from llm_sandbox.artifact_session import ArtifactSandboxSession
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.exceptions import SandboxTimeoutError
 from llm_sandbox.limits import Limits
-from llm_sandbox.outputs import DisplayOutput, ErrorOutput, StreamOutput
+from llm_sandbox.results.outputs import DisplayOutput, ErrorOutput, StreamOutput
 from llm_sandbox.session.session import BaseSession
 from llm_sandbox.testing.session_fixtures import SessionFixtures
 

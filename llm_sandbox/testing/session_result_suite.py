@@ -6,7 +6,7 @@ import pytest
 
 from llm_sandbox.artifact_session import ArtifactSandboxSession
 from llm_sandbox.const import RunStatus
-from llm_sandbox.outputs import ClearOutput, DisplayOutput, StreamOutput, UpdateOutput
+from llm_sandbox.results.outputs import ClearOutput, DisplayOutput, StreamOutput, UpdateOutput
 from llm_sandbox.session.session import BaseSession
 from llm_sandbox.testing.session_fixtures import SessionFixtures
 

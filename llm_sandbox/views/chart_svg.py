@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from llm_sandbox.charts import Chart, ChartKind, Series, SeriesKind, Value
 from llm_sandbox.views.chart_axes import Placement, numbers
-from llm_sandbox.views.fence import one_line
+from llm_sandbox.views.sanitize import one_line
 
 __all__ = ["chart_svg"]
 

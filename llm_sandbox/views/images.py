@@ -4,16 +4,19 @@ Nothing is decoded here: sizes are read from headers, and what has to be made sm
 function that does it in a sandbox.
 """
 
-import struct
+import contextlib
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from importlib import import_module
+from typing import Any, Literal, TypeAlias
 
 from llm_sandbox.artifacts.artifact import Artifact
-from llm_sandbox.artifacts.formats.raster import JpegKind, PngKind
+from llm_sandbox.artifacts.formats.images import image_size, image_type
+from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.views.budget import estimate_image_tokens
 
-__all__ = ["Images", "Picture", "Scale", "choose_pictures", "measure", "sniff"]
+__all__ = ["Images", "Picture", "Scale", "choose_pictures", "scale_images"]
 
 Images = Literal["auto", "none", "inline"]
 """Which pictures are shown: those that fit half of the budget, none, or all up to 20."""
@@ -117,9 +120,9 @@ def _candidate(artifact: Artifact) -> _Candidate | None:
             return _Candidate(artifact, mime, b"", None)
         data = content.bytes()
         # trust: what a picture is, its first bytes say, not its label.
-        real = sniff(data)
+        real = image_type(data)
         if real in _READ:
-            return _Candidate(artifact, real, data, measure(data))
+            return _Candidate(artifact, real, data, image_size(data))
     return None
 
 
@@ -150,49 +153,67 @@ def _picture(data: bytes | None, max_px: int) -> Picture | None:
     # trust: it was made in a sandbox from a picture from inside, and is measured again.
     if data is None or len(data) > _LARGEST:
         return None
-    mime, size = sniff(data), measure(data)
+    mime, size = image_type(data), image_size(data)
     if mime not in _SENT or size is None or max(size) > max_px:
         return None
     return Picture(data, mime, estimate_image_tokens(*size))
 
 
-def sniff(data: bytes) -> str:
-    """Return the MIME type that the first bytes of a picture show; empty for anything else."""
-    if data.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "image/png"
-    if data.startswith(b"\xff\xd8\xff"):
-        return "image/jpeg"
-    if data.startswith((b"GIF87a", b"GIF89a")):
-        return "image/gif"
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
-    return ""
+logger = logging.getLogger("llm_sandbox")
+
+_SCALE_TIMEOUT_S = 30.0
+_LARGEST_SCALED = 8 << 20
+
+_SCALE_PROGRAM = """
+import sys
+from PIL import Image
+
+Image.MAX_IMAGE_PIXELS = 64_000_000
+side = int(sys.argv[1])
+for number in sys.argv[2:]:
+    try:
+        with Image.open(f"in-{number}", formats=["PNG", "JPEG", "GIF", "WEBP"]) as image:
+            image.draft("RGB", (side, side))
+            plain = image if image.mode in ("RGB", "L") else image.convert("RGBA")
+            plain.thumbnail((side, side))
+            plain.save(f"out-{number}", "PNG")
+    except (OSError, ValueError, SyntaxError, MemoryError, Image.DecompressionBombError):
+        pass
+"""
 
 
-def measure(data: bytes) -> tuple[int, int] | None:
-    """Return width and height in pixels as the header has them; None when it has none."""
-    # trust: a file from inside; its header is read at fixed places, never beyond its end.
-    kind = sniff(data)
-    width = height = 0
-    if kind == "image/gif" and len(data) >= 10:
-        width, height = struct.unpack_from("<HH", data, 6)
-    elif kind == "image/webp" and len(data) >= 30:
-        width, height = _webp(data)
-    elif kind in ("image/png", "image/jpeg"):
-        found = (PngKind() if kind == "image/png" else JpegKind()).describe(data)
-        width, height = found.width or 0, found.height or 0
-    return (width, height) if width and height else None
+def scale_images(images: list[bytes], side: int) -> list[bytes | None]:
+    """Return pictures as PNG files that fit into a square.
+
+    They come from inside, so they are decoded in a sandbox of their own, never in this process.
+
+    Args:
+        images: PNG, JPEG, GIF or WebP files; of an animation the first picture counts.
+        side: Width and height of the square, in pixels.
+
+    Returns:
+        For each picture the smaller one, or None if it cannot be decoded, or if this machine has no
+        sandbox.
+    """
+    if not images:
+        return []
+    # The sandbox lies above the views: it is looked up when it is needed.
+    sandbox = import_module("llm_sandbox.sandbox").Sandbox
+    try:
+        with sandbox.create(timeout=_SCALE_TIMEOUT_S) as machine:
+            numbers = [str(number) for number in range(len(images))]
+            for number, image in zip(numbers, images, strict=True):
+                machine.files.write_bytes(f"in-{number}", image)
+            program = ("python", "-c", _SCALE_PROGRAM, str(side), *numbers)
+            machine.exec(*program, timeout=_SCALE_TIMEOUT_S).wait()
+            return [_read(machine.files, f"out-{number}") for number in numbers]
+    except SandboxError as error:
+        logger.warning("pictures could not be scaled down: %s", error)
+        return [None] * len(images)
 
 
-def _webp(data: bytes) -> tuple[int, int]:
-    form = data[12:16]
-    if form == b"VP8X":
-        sizes = int.from_bytes(data[24:27], "little"), int.from_bytes(data[27:30], "little")
-        return sizes[0] + 1, sizes[1] + 1
-    if form == b"VP8L":
-        bits = int.from_bytes(data[21:25], "little")
-        return (bits & 0x3FFF) + 1, ((bits >> 14) & 0x3FFF) + 1
-    if form == b"VP8 ":
-        width, height = struct.unpack_from("<HH", data, 26)
-        return width & 0x3FFF, height & 0x3FFF
-    return 0, 0
+def _read(files: Any, path: str) -> bytes | None:
+    with contextlib.suppress(SandboxError):
+        content: bytes = files.read_bytes(path, _LARGEST_SCALED)
+        return content
+    return None

@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import Literal
 
-from llm_sandbox.views.images import measure, sniff
+from llm_sandbox.artifacts.formats.images import image_size, image_type
 
 __all__ = ["Protocol", "detect_protocol", "encode_image"]
 
@@ -52,7 +52,7 @@ def encode_image(data: bytes, protocol: Protocol) -> str | None:
         protocol: How the terminal takes pictures; kitty's takes PNG only.
     """
     # trust: a file from inside; its type and size are read from its own bytes.
-    kind, size = sniff(data), measure(data)
+    kind, size = image_type(data), image_size(data)
     wanted = ("image/png",) if protocol == "kitty" else ("image/png", "image/jpeg")
     if kind not in wanted or size is None or len(data) > _LARGEST:
         return None

@@ -12,22 +12,36 @@ from typing import Literal
 from llm_sandbox.artifacts.artifact import Artifact
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.outputs import ErrorOutput, ExecutionError, ResultOutput, StreamOutput
-from llm_sandbox.views.allotment import Section, allot, fit
-from llm_sandbox.views.artifact_text import artifact_texts
-from llm_sandbox.views.budget import CHARACTERS_PER_TOKEN, TokenCounter, estimate_tokens
-from llm_sandbox.views.handles import read
+from llm_sandbox.results.outputs import ErrorOutput, ExecutionError, ResultOutput, StreamOutput
+from llm_sandbox.views.artifact_text import artifact_texts, is_text
+from llm_sandbox.views.budget import (
+    CHARACTERS_PER_TOKEN,
+    Section,
+    TokenCounter,
+    estimate_tokens,
+    fit,
+    split_budget,
+)
+from llm_sandbox.views.content_parts import Shape, check_shape, image_part, text_part
 from llm_sandbox.views.images import Images, Picture, Scale, choose_pictures
 from llm_sandbox.views.outcome import ErrorSection, error_line, status_lines
+from llm_sandbox.views.sanitize import clean, one_line
 from llm_sandbox.views.sections import (
     ArtifactSection,
     Lines,
     ListSection,
     TextSection,
+    heading_of,
+    line_of,
     name_of,
 )
-from llm_sandbox.views.shapes import Shape, check_shape, image_part, text_part
-from llm_sandbox.views.shown import Shown, Shows, displays, plain_text, shown_outputs
+from llm_sandbox.views.visible import (
+    BundleOutput,
+    VisibleOutput,
+    displays,
+    plain_text,
+    visible_outputs,
+)
 
 __all__ = ["SMALLEST_BUDGET", "for_llm", "read"]
 
@@ -144,7 +158,7 @@ class _View:
         self._pictures = pictures
         self._reasons = reasons
         self._streams: dict[tuple[str, int, int], TextSection] = {}
-        self._shown = shown_outputs(result.outputs) or _streams_of(result)
+        self._shown = visible_outputs(result.outputs) or _streams_of(result)
         self._names = {item.id: name_of(item) for item in result.artifacts if item.id in pictures}
         self._by_output: dict[int, list[Artifact]] = {}
         for artifact in result.artifacts:
@@ -173,7 +187,7 @@ class _View:
             left -= count(error) + 1
         plan = self._plan(left, count)
         # Each section costs a line end, too.
-        texts = allot(plan.sections, left - len(plan.sections), count)
+        texts = split_budget(plan.sections, left - len(plan.sections), count)
         waiting = dict(self._pictures)
         for text, ids in zip(texts, plan.pictures, strict=True):
             pictures = tuple((self._names[i], waiting.pop(i)) for i in ids if i in waiting)
@@ -205,7 +219,7 @@ class _View:
         for item in self._shown:
             if isinstance(item.output, StreamOutput):
                 plan.add(self._stream(item.output.name, item.output.text, item.start))
-            elif isinstance(item.output, Shows):
+            elif isinstance(item.output, BundleOutput):
                 has_data = only is None or item.index in only
                 self._add_display(plan, item.index, item.output, has_data=has_data)
             elif isinstance(item.output, ErrorOutput) and self._result.error is None:
@@ -249,7 +263,7 @@ class _View:
         """The call that reads something, without its end, in words; nothing without a reader."""
         return words.format(f'{self._reader}("{handle}"') if self._reader else ""
 
-    def _with_data(self) -> list[tuple[Shown, Shows]]:
+    def _with_data(self) -> list[tuple[VisibleOutput, BundleOutput]]:
         """The displays that say something without being seen: texts, tables and charts."""
         return [(item, out) for item, out in displays(self._shown) if self._has_data(item.index)]
 
@@ -258,7 +272,7 @@ class _View:
         return made is None or any(item.table or item.chart for item in made)
 
     def _add_display(
-        self, plan: _Plan, index: int, output: Shows, *, has_data: bool = True
+        self, plan: _Plan, index: int, output: BundleOutput, *, has_data: bool = True
     ) -> None:
         made = self._by_output.get(index)
         for artifact in made or ():
@@ -310,7 +324,7 @@ class _View:
             plan.add(section, *ids)
 
 
-def _streams_of(result: ExecutionResult) -> tuple[Shown, ...]:
+def _streams_of(result: ExecutionResult) -> tuple[VisibleOutput, ...]:
     """The streams of a result that was made without outputs."""
     streams: tuple[tuple[Literal["stdout", "stderr"], str], ...] = (
         ("stdout", result.stdout),
@@ -318,7 +332,7 @@ def _streams_of(result: ExecutionResult) -> tuple[Shown, ...]:
     )
     if result.outputs:
         return ()
-    return tuple(Shown(0, StreamOutput(name, text)) for name, text in streams if text)
+    return tuple(VisibleOutput(0, StreamOutput(name, text)) for name, text in streams if text)
 
 
 def _texts(blocks: list[_Block]) -> list[str]:
@@ -343,3 +357,64 @@ def _parts(blocks: list[_Block], shape: Shape) -> list[dict[str, object]]:
         if place < len(pictures):
             parts.append(image_part(pictures[place].data, pictures[place].mime, shape))
     return parts
+
+
+_LONGEST = 1_000_000
+_BYTES_OF_CHARACTER = 4
+
+
+def read(result: ExecutionResult, handle: str, offset: int = 0, limit: int = 4000) -> str:
+    """Return a piece of a stream or of an artifact as text, without control sequences.
+
+    A table or chart whose content is no text is read as CSV, a list of all artifacts as one line
+    each. Of what has no text its facts are returned.
+
+    Args:
+        result: The run.
+        handle: `"stdout"`, `"stderr"`, `"error"`, `"displays"` (the texts of all displays),
+            `"artifacts"` (a list of all), or an artifact's id or path.
+        offset: Characters before the piece.
+        limit: Characters of the piece, from 1 to 1,000,000.
+
+    Raises:
+        ArtifactNotFoundError: The handle is unknown.
+        ValidationError: A number is out of range.
+    """
+    given: tuple[tuple[str, object, int], ...] = (("offset", offset, 0), ("limit", limit, 1))
+    for name, value, least in given:
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise ValidationError(f"{name} must be a whole number from {least}", parameter=name)
+    limit = min(limit, _LONGEST)
+    if handle in ("stdout", "stderr"):
+        text: str = getattr(result, handle)
+        # trust: text from inside; only the piece is copied and cleaned.
+        return clean(text[offset : offset + limit])
+    if handle == "error":
+        return clean(_error(result)[offset : offset + limit])
+    if handle == "displays":
+        shown = displays(visible_outputs(result.outputs))
+        text = "\n".join(plain_text(output.data) or "" for _, output in shown)
+        return clean(text[offset : offset + limit])
+    if handle == "artifacts":
+        return "\n".join(map(line_of, result.artifacts))[offset : offset + limit]
+    return _read_artifact(result.artifact(handle), offset, limit)
+
+
+def _error(result: ExecutionResult) -> str:
+    if result.error is None:
+        return ""
+    frames = [f"{f.file}, line {f.line}, in {f.function}: {f.source}" for f in result.error.frames]
+    return "\n".join([f"{result.error.name}: {result.error.value}", *frames])
+
+
+def _read_artifact(artifact: Artifact, offset: int, limit: int) -> str:
+    content = artifact.content
+    if content is not None and is_text(artifact.mime):
+        # Reading from the start keeps whole characters whole, whatever their length in bytes.
+        data = content.head(min(content.size, (offset + limit) * _BYTES_OF_CHARACTER))
+        return clean(data.decode("utf-8", "replace")[offset : offset + limit])
+    described = artifact.chart or artifact.table
+    if described is not None:
+        return clean(described.to_csv()[offset : offset + limit])
+    note = f"; {one_line(artifact.note)}" if artifact.note else ""
+    return f"{heading_of(artifact)}; it has no text{note}"

@@ -1,11 +1,15 @@
 """A session as a Jupyter notebook of format 4.5: a cell for each run, outputs in all forms."""
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from llm_sandbox.data import ExecutionResult
-from llm_sandbox.outputs import (
+from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.exceptions.plain import to_plain
+from llm_sandbox.results.outputs import (
     DisplayOutput,
     ErrorOutput,
     ExecutionError,
@@ -14,9 +18,7 @@ from llm_sandbox.outputs import (
     StreamOutput,
     UpdateOutput,
 )
-from llm_sandbox.plain import to_plain
-from llm_sandbox.views.notebook_reader import read_notebook
-from llm_sandbox.views.shown import Shown, shown_outputs
+from llm_sandbox.views.visible import VisibleOutput, visible_outputs
 
 __all__ = ["Entry", "read_notebook", "to_notebook"]
 
@@ -66,7 +68,7 @@ class _Cell:
         self._place = place
         self._code = code
         self._result = result
-        self.shown: list[Shown] = list(shown_outputs(result.outputs))
+        self.shown: list[VisibleOutput] = list(visible_outputs(result.outputs))
         self.updates = [item for item in result.outputs if isinstance(item, UpdateOutput)]
 
     def to_dict(self) -> dict[str, object]:
@@ -126,7 +128,7 @@ def _update_across(cells: Sequence[_Cell]) -> None:
                 old = item.output
                 if isinstance(old, DisplayOutput):
                     new = DisplayOutput(update.data, update.metadata, old.display_id)
-                    earlier.shown[place] = Shown(item.index, new)
+                    earlier.shown[place] = VisibleOutput(item.index, new)
         # What updated an earlier cell's display is seen there, and not once more.
         cell.shown = [
             item
@@ -210,3 +212,71 @@ def _lines(text: str) -> list[str]:
 def _text(text: str) -> str:
     # A lone surrogate cannot be written in UTF-8, which a notebook is.
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+_LARGEST_FILE = 256 << 20
+_MOST_CELLS = 10_000
+_LONGEST_CODE = 16 << 20
+
+
+def read_notebook(path: str | Path) -> list[str]:
+    """Return the source of each code cell, in order and with magics kept; empty cells are left out.
+
+    Outputs are not looked at, and nothing is run.
+
+    Args:
+        path: A notebook file of format 4.
+
+    Raises:
+        ValidationError: The file is no notebook of format 4, or beyond the bounds: 256 MiB, 10,000
+            cells, 16 MiB of code.
+        OSError: The file cannot be read.
+    """
+    document = _document(Path(path))
+    version = document.get("nbformat")
+    if version in (1, 2, 3):
+        raise ValidationError(
+            f"the notebook has format {version}; only format 4 is read",
+            parameter="path",
+            hint="convert it first: jupyter nbconvert --to notebook --nbformat 4 FILE",
+        )
+    cells = document.get("cells")
+    if version != 4 or not isinstance(cells, list):
+        raise ValidationError("the file is not a notebook of format 4", parameter="path")
+    if len(cells) > _MOST_CELLS:
+        raise ValidationError(
+            f"the notebook has {len(cells):,} cells, more than {_MOST_CELLS:,}", parameter="path"
+        )
+    sources = [_source(cell, number) for number, cell in enumerate(cells, start=1)]
+    if sum(map(len, sources)) > _LONGEST_CODE:
+        raise ValidationError("the notebook has more than 16 MiB of code", parameter="path")
+    return [source for source in sources if source.strip()]
+
+
+def _document(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        data = file.read(_LARGEST_FILE + 1)
+    if len(data) > _LARGEST_FILE:
+        raise ValidationError("the file is larger than 256 MiB", parameter="path")
+    try:
+        # trust: a file of unknown origin; the parser refuses what is nested too deeply, and numbers
+        # that are longer than Python converts.
+        document = json.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise ValidationError("the file is not a notebook: no JSON", parameter="path") from error
+    if not isinstance(document, dict):
+        raise ValidationError("the file is not a notebook of format 4", parameter="path")
+    return document
+
+
+def _source(cell: object, number: int) -> str:
+    if not isinstance(cell, dict):
+        raise ValidationError(f"cell {number} of the notebook is malformed", parameter="path")
+    if cell.get("cell_type") != "code":
+        return ""
+    source = cell.get("source", "")
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        return "".join(source)
+    if not isinstance(source, str):
+        raise ValidationError(f"the code of cell {number} is not text", parameter="path")
+    return source

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from llm_sandbox.const import RunCause, RunStatus, StateOutcome
 from llm_sandbox.data import ExecutionResult
-from llm_sandbox.outputs import ErrorOutput, ExecutionError, TracebackFrame
-from llm_sandbox.views.fence import clean, cut_middle, fenced, one_line
+from llm_sandbox.results.outputs import ErrorOutput, ExecutionError, TracebackFrame
+from llm_sandbox.views.sanitize import clean, cut_middle, fenced, one_line
 
 __all__ = ["ErrorSection", "error_line", "status_lines", "user_frames"]
 

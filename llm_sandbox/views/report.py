@@ -13,12 +13,12 @@ from pathlib import Path
 from llm_sandbox.artifacts.types import ArtifactType
 from llm_sandbox.const import RunStatus
 from llm_sandbox.data import ExecutionResult
-from llm_sandbox.outputs import ErrorOutput, StreamOutput
-from llm_sandbox.views.fence import one_line
+from llm_sandbox.results.outputs import ErrorOutput, StreamOutput
 from llm_sandbox.views.notebook import Entry
 from llm_sandbox.views.outcome import status_lines
 from llm_sandbox.views.report_parts import PageBudget, escape, file_list, preformatted, show
-from llm_sandbox.views.shown import Shown, Shows, plain_text, shown_outputs
+from llm_sandbox.views.sanitize import one_line
+from llm_sandbox.views.visible import BundleOutput, VisibleOutput, plain_text, visible_outputs
 
 __all__ = ["html_fragment", "html_report"]
 
@@ -154,7 +154,7 @@ def _outputs(result: ExecutionResult, budget: PageBudget) -> list[str]:
         parts = [preformatted(text, name, _LONGEST_TEXT) for name, text in streams if text]
     else:
         parts = []
-    shown = shown_outputs(result.outputs)
+    shown = visible_outputs(result.outputs)
     told: set[str] = set()
     for item in shown[:_MOST_OUTPUTS]:
         parts += _output(item, result, budget, told)
@@ -167,7 +167,7 @@ def _outputs(result: ExecutionResult, budget: PageBudget) -> list[str]:
 
 
 def _output(
-    item: Shown, result: ExecutionResult, budget: PageBudget, told: set[str]
+    item: VisibleOutput, result: ExecutionResult, budget: PageBudget, told: set[str]
 ) -> Iterator[str]:
     output = item.output
     if isinstance(output, StreamOutput):
@@ -175,7 +175,7 @@ def _output(
     elif isinstance(output, ErrorOutput):
         text = "\n".join(output.traceback) or f"{output.name}: {output.value}"
         yield preformatted(text, "error", _LONGEST_TEXT)
-    elif isinstance(output, Shows):
+    elif isinstance(output, BundleOutput):
         made = [artifact for artifact in result.artifacts if item.index in artifact.outputs]
         for artifact in made:
             if artifact.id not in told:

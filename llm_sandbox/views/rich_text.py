@@ -19,7 +19,7 @@ from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
-from llm_sandbox.views.fence import clean
+from llm_sandbox.views.sanitize import clean
 
 __all__ = ["formula_html", "highlighted", "markdown_html"]
 

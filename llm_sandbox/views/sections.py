@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 
 from llm_sandbox.artifacts.artifact import Artifact, human_size
-from llm_sandbox.outputs import StreamOutput
-from llm_sandbox.views.fence import clean, fenced, one_line
+from llm_sandbox.results.outputs import StreamOutput
+from llm_sandbox.views.sanitize import clean, fenced, one_line
 
 __all__ = [
     "ArtifactSection",

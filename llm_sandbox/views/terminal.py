@@ -11,12 +11,12 @@ from rich.text import Text
 
 from llm_sandbox.artifacts.artifact import Artifact
 from llm_sandbox.data import ExecutionResult
-from llm_sandbox.outputs import ErrorOutput, StreamOutput
-from llm_sandbox.terminal import strip_controls
-from llm_sandbox.views.fence import clean, one_line
+from llm_sandbox.host.terminal import strip_controls
+from llm_sandbox.results.outputs import ErrorOutput, StreamOutput
 from llm_sandbox.views.inline_images import detect_protocol, encode_image
 from llm_sandbox.views.outcome import status_lines
-from llm_sandbox.views.shown import Shown, Shows, plain_text, shown_outputs
+from llm_sandbox.views.sanitize import clean, one_line
+from llm_sandbox.views.visible import BundleOutput, VisibleOutput, plain_text, visible_outputs
 
 if TYPE_CHECKING:
     from llm_sandbox.tables import Table
@@ -43,7 +43,7 @@ def render(result: ExecutionResult) -> RenderableType:
 
 def _pieces(result: ExecutionResult) -> Iterator[RenderableType]:
     told: set[str] = set()
-    shown = shown_outputs(result.outputs)
+    shown = visible_outputs(result.outputs)
     if not result.outputs:
         for name, text in (("stdout", result.stdout), ("stderr", result.stderr)):
             if text:
@@ -66,13 +66,15 @@ def _pieces(result: ExecutionResult) -> Iterator[RenderableType]:
 _STYLES = {"stdout": "", "stderr": "yellow"}
 
 
-def _output(item: Shown, result: ExecutionResult, told: set[str]) -> Iterator[RenderableType]:
+def _output(
+    item: VisibleOutput, result: ExecutionResult, told: set[str]
+) -> Iterator[RenderableType]:
     output = item.output
     if isinstance(output, StreamOutput):
         yield _text(output.text, _STYLES[output.name])
     elif isinstance(output, ErrorOutput):
         yield _text("\n".join(output.traceback) or f"{output.name}: {output.value}", "red")
-    elif isinstance(output, Shows):
+    elif isinstance(output, BundleOutput):
         made = [artifact for artifact in result.artifacts if item.index in artifact.outputs]
         for artifact in made:
             if artifact.id not in told:

@@ -6,10 +6,9 @@ import io
 from matplotlib.figure import Figure
 from PIL import Image
 
-from llm_sandbox.artifacts.formats.html import HtmlKind
-from llm_sandbox.artifacts.formats.pdf import PdfKind
-from llm_sandbox.artifacts.formats.raster import JpegKind, PngKind
-from llm_sandbox.artifacts.formats.svg import SvgKind
+from llm_sandbox.artifacts.formats.documents import PdfKind
+from llm_sandbox.artifacts.formats.images import JpegKind, PngKind
+from llm_sandbox.artifacts.formats.markup import HtmlKind, SvgKind
 
 __all__ = ["FILES", "KINDS", "PLOT", "bundle", "carried", "drawn", "saved", "typed"]
 

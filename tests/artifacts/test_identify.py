@@ -195,4 +195,4 @@ def test_a_picture_loads_the_code_for_pictures_alone():
     assert 0 == done.returncode, done.stderr
     loaded = eval(done.stdout)
     kinds = {path.rpartition(":")[0].rpartition(".")[2] for path in registry.BUILTIN.values()}
-    assert {"raster"} == kinds & set(loaded)
+    assert {"images"} == kinds & set(loaded)

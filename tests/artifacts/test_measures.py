@@ -5,10 +5,9 @@ import random
 import pytest
 
 from llm_sandbox.artifacts.base import Dimensions
-from llm_sandbox.artifacts.formats.html import is_table
-from llm_sandbox.artifacts.formats.pdf import PdfKind
-from llm_sandbox.artifacts.formats.raster import JpegKind, PngKind
-from llm_sandbox.artifacts.formats.svg import SvgKind
+from llm_sandbox.artifacts.formats.documents import PdfKind
+from llm_sandbox.artifacts.formats.images import JpegKind, PngKind
+from llm_sandbox.artifacts.formats.markup import SvgKind, is_table
 from tests.artifacts.pictures import FILES, KINDS, saved
 
 MIB = 1024**2

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from llm_sandbox.artifacts.formats.html import is_table
-from llm_sandbox.artifacts.plots import plot_from_display
-from llm_sandbox.plots import FileType
+from llm_sandbox.artifacts.displays import plot_from_display
+from llm_sandbox.artifacts.formats.markup import is_table
+from llm_sandbox.results.plots import FileType
 from tests.artifacts.pictures import FILES, KINDS, PLOT, bundle, carried, typed
 
 MIB = 1024**2

@@ -10,11 +10,11 @@ import pytest
 
 from llm_sandbox.artifacts import registry
 from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
-from llm_sandbox.artifacts.formats.raster import PngKind
-from llm_sandbox.artifacts.plots import plot_from_display
+from llm_sandbox.artifacts.displays import plot_from_display
+from llm_sandbox.artifacts.formats.images import PngKind
 from llm_sandbox.artifacts.types import ArtifactType
 from llm_sandbox.exceptions import ConfigurationError, ValidationError
-from llm_sandbox.plots import FileType
+from llm_sandbox.results.plots import FileType
 from tests.artifacts.pictures import KINDS, PLOT, bundle
 
 
@@ -122,13 +122,13 @@ def test_installed_packages_are_read_once():
 
 def test_no_image_decoder_or_parser_is_imported():
     code = (
-        "import sys; from llm_sandbox.artifacts.plots import plot_from_display\n"
+        "import sys; from llm_sandbox.artifacts.displays import plot_from_display\n"
         "print([name for name in sys.modules if name.startswith('llm_sandbox.artifacts.')])\n"
         "data = {'image/svg+xml': '<svg/>', 'text/html': '<p>'}\n"
         "assert plot_from_display(data, {}) is not None\n"
         "bad = {'PIL', 'matplotlib', 'xml', 'pyexpat', 'html.parser'} & set(sys.modules)\n"
         "assert not bad, bad\n"
-        "assert 'llm_sandbox.artifacts.formats.pdf' not in sys.modules\n"
+        "assert 'llm_sandbox.artifacts.formats.documents' not in sys.modules\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert 0 == done.returncode, done.stderr

@@ -79,8 +79,8 @@ def test_a_socket_for_others() -> None:
         (folder / "engine.sock").chmod(0o600)
         code = (
             "import os, sys\n"
-            "from llm_sandbox.backends.containers.access_hint import permission_hint\n"
-            "from llm_sandbox.backends.containers.probe import probe_engine\n"
+            "from llm_sandbox.backends.engine_probe import permission_hint\n"
+            "from llm_sandbox.backends.engine_probe import probe_engine\n"
             "os.setuid(int(sys.argv[1]))\n"
             "finding = probe_engine('docker', 'none', 1)\n"
             "print(permission_hint('docker', finding.problem, 'other'))\n"

@@ -88,8 +88,8 @@ def test_mistakes_are_told(kept: Callable[..., Any], tmp_path: Path) -> None:
 def test_gc_forgets_what_a_killed_keeper_left(kept: Callable[..., Any], tmp_path: Path) -> None:
     sandbox = kept("start", "-b", "bubblewrap").out.strip()
     folder = tmp_path / "state" / "llm-sandbox" / "kept"
-    keeper = json.loads((folder / f"{sandbox}.json").read_text())["keeper"]
-    subprocess.run([sys.executable, "-c", f"import os; os.kill({keeper}, 9)"], check=True,
+    daemon = json.loads((folder / f"{sandbox}.json").read_text())["daemon"]
+    subprocess.run([sys.executable, "-c", f"import os; os.kill({daemon}, 9)"], check=True,
                    cwd=ROOT, env=environment())  # fmt: skip
     cleaned = kept("gc", "--json")
     assert json.loads(cleaned.out)["kept"] == [sandbox]

@@ -6,7 +6,7 @@ import pytest
 
 from llm_sandbox.cli.blocks import is_complete, split_blocks
 from llm_sandbox.cli.render import hold_back
-from llm_sandbox.terminal import strip_controls
+from llm_sandbox.host.terminal import strip_controls
 
 HOSTILE = (
     "a\r\nb\x1b]0;title\x07c\x1b]8;;http://x\x1b\\d\x1b[38;5;1me\x9b2Kf\x1bcg\rh\x1bP1q\x1b\\i"

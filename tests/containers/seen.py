@@ -14,7 +14,8 @@ def exists(api, container):
 
 def ours(api):
     """Containers that this process made."""
-    from llm_sandbox.backends.containers.gc.labels import OWNER, current_owner
+    from llm_sandbox.backends.containers.gc.labels import OWNER
+    from llm_sandbox.backends.inventory import current_owner
 
     found = api.containers(all=True, filters={"label": f"{OWNER}={current_owner()}"})
     return {one["Id"] for one in found}
@@ -22,7 +23,7 @@ def ours(api):
 
 def container_of(session):
     """The container that a session is in."""
-    return session._interpreter.machine.container
+    return session._life.current.kernel.machine.container
 
 
 def counted(text):

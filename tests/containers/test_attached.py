@@ -4,7 +4,7 @@ import pytest
 
 from llm_sandbox import __version__
 from llm_sandbox.artifact_session import ArtifactSandboxSession
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import (
     BackendError,

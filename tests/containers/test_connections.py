@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from llm_sandbox import Sandbox
-from llm_sandbox.backends.containers.configured import bind
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.gc.removal import wait_until_removed
 from llm_sandbox.backends.docker.backend import DockerBackend
+from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.registry import get_backend
 from tests.containers.conftest import wait_for
 
@@ -55,7 +54,7 @@ def test_requests_share_a_connection(engine):
 def test_backends_of_other_options_share_a_connection(engine):
     backend = get_backend(engine.name)
     assert engine is backend.engine
-    other = bind(backend, ContainerOptions(image="another"))
+    other = backend.with_options(ContainerOptions(image="another"))
     assert other is not backend
     assert engine is other.engine
 

@@ -16,9 +16,9 @@ from llm_sandbox.backends.containers.creation.arguments import (
     CreateArguments,
     create_arguments,
 )
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
-from llm_sandbox.backends.containers.creation.unsafe_options import ADDED_CAPABILITIES
 from llm_sandbox.backends.hardening.seccomp_profile import build_profile
+from llm_sandbox.backends.options.container_options import ContainerOptions
+from llm_sandbox.backends.options.unsafe_options import ADDED_CAPABILITIES
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.limits import Limits
 

@@ -20,8 +20,6 @@ import requests
 from llm_sandbox import __version__
 from llm_sandbox.backends.base import MachineSpec
 from llm_sandbox.backends.containers.creation.arguments import create_arguments
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
-from llm_sandbox.backends.containers.creation.unsafe_options import ADDED_CAPABILITIES
 from llm_sandbox.backends.hardening.seccomp_profile import build_profile
 from llm_sandbox.backends.hardening.syscalls import (
     ARCHITECTURES,
@@ -29,6 +27,8 @@ from llm_sandbox.backends.hardening.syscalls import (
     REFUSED_ENOSYS,
     REFUSED_EPERM,
 )
+from llm_sandbox.backends.options.container_options import ContainerOptions
+from llm_sandbox.backends.options.unsafe_options import ADDED_CAPABILITIES
 from llm_sandbox.limits import Limits
 from tests.containers.filters import ALLOW, Profile
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from llm_sandbox.backends.base import MachineSpec
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import SandboxError, UnsupportedError
 from llm_sandbox.limits import Deadline

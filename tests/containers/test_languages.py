@@ -9,7 +9,7 @@ import pytest
 
 from llm_sandbox import SandboxSession
 from llm_sandbox.backends.containers.backend import ContainerBackend
-from llm_sandbox.backends.containers.images.recipes import image_name
+from llm_sandbox.backends.recipes import image_name
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import ToolchainNotFoundError
 from llm_sandbox.testing.suite import eventually

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from docker.types import DeviceRequest, LogConfig, Mount, Ulimit
 
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
-from llm_sandbox.backends.containers.creation.unsafe_options import UNSAFE
+from llm_sandbox.backends.options.container_options import ContainerOptions
+from llm_sandbox.backends.options.unsafe_options import UNSAFE
 from llm_sandbox.exceptions import SandboxError, SecurityError, UnsupportedError, ValidationError
 
 CONFIGS: dict[str, Any] = {
@@ -96,7 +96,7 @@ def test_a_dockerfile_is_the_same_wherever_the_caller_goes(
 def test_importing_the_module_does_not_import_docker() -> None:
     code = (
         "import sys; "
-        "from llm_sandbox.backends.containers.creation.options import ContainerOptions; "
+        "from llm_sandbox.backends.options.container_options import ContainerOptions; "
         "import llm_sandbox.backends.containers.creation.arguments; "
         "ContainerOptions(image='x', mounts=['a:/b']); print('docker' in sys.modules)"
     )

@@ -10,7 +10,7 @@ import pytest
 from docker.errors import APIError, NotFound
 
 from llm_sandbox.backends.containers.backend import ContainerBackend
-from llm_sandbox.backends.containers.images.recipes import image_name
+from llm_sandbox.backends.recipes import image_name
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.session.prefork import shared_pool
 from llm_sandbox.settings import get_settings

@@ -24,7 +24,8 @@ FILE = Path(__file__).with_suffix(".json")
 MODULES = (
     "",
     "aio",
-    *("const", "data", "exceptions", "limits", "mounts", "network", "outputs", "plots"),
+    *("const", "data", "exceptions", "limits", "mounts", "network"),
+    *("results.outputs", "results.plots"),
     *("pool", "secrets", "security", "settings", "tables", "telemetry", "workspace", "interactive"),
     *("docker", "podman", "micromamba", "toolchain", "compat.backends", "core.config"),
     *("core.session_base", "session", "session.session", "security.models"),

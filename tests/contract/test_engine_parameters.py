@@ -18,7 +18,7 @@ from llm_sandbox import (
     ValidationError,
     get_security_policy,
 )
-from llm_sandbox.backends.containers.images.recipes import image_name
+from llm_sandbox.backends.recipes import image_name
 from llm_sandbox.docker import SandboxDockerSession
 from llm_sandbox.exceptions import BackendError, ContainerError, LanguageNotSupportedError
 from llm_sandbox.podman import SandboxPodmanSession

@@ -14,7 +14,7 @@ from llm_sandbox import (
     StateOutcome,
     UnsupportedError,
 )
-from llm_sandbox.backends.containers.images.recipes import image_name
+from llm_sandbox.backends.recipes import image_name
 from llm_sandbox.exceptions import KernelNotReadyError, LaunchError
 from llm_sandbox.session.config import Start
 from llm_sandbox.session.prefork import shared_pool

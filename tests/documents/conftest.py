@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-EXTRAS = ("docker", "egress", "langchain", "mcp", "openai", "otel", "scan", "structlog")
+EXTRAS = ("docker", "egress", "jupyter", "langchain", "mcp", "openai", "otel", "scan", "structlog")
 """What blocks need beside the library itself."""
 BESIDES = ("pytest", "sbx-agents>=0.1,<0.2")
 DOCKER_SOCKET = Path("/var/run/docker.sock")

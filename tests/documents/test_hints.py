@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 COMMANDS = """
 import json, sys
-from llm_sandbox.distribution import install_command
+from llm_sandbox.host.distribution import install_command
 print(json.dumps({extra: install_command(extra) for extra in sys.argv[1:]}))
 """
 MISSING = """

@@ -20,7 +20,7 @@ sys.path.insert(0, sys.argv[1])
 import socket
 
 from llm_sandbox.egress.gate import Gate
-from llm_sandbox.egress.planted import plant
+from llm_sandbox.egress.netns_sockets import open_netns_sockets
 from llm_sandbox.network import NetworkRules
 
 INSIDE = (Path(__file__).parent / "inside.py").read_text()
@@ -96,7 +96,7 @@ def main() -> None:
             ]
             before = sandbox.act(acts)
             rules = NetworkRules.allow(hosts={"up.test": "127.0.0.1"})
-            with Gate.start(plant(sandbox.pid, rules), rules) as gate:
+            with Gate.start(open_netns_sockets(sandbox.pid, rules), rules) as gate:
                 inside = sandbox.act(acts)
                 events = sorted({(event.target, event.reason) for event in gate.events()})
             after = sandbox.act(acts)

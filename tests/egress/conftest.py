@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from llm_sandbox.egress.gate import Gate
-from llm_sandbox.egress.planted import plant
+from llm_sandbox.egress.netns_sockets import open_netns_sockets
 from tests.egress.namespaces import (
     Namespace,
     Upstream,
@@ -103,7 +103,7 @@ def open_gate(world: World, sandbox: Namespace) -> Iterator[Callable[[NetworkRul
     started: list[Gate] = []
 
     def start(rules: NetworkRules, *, redirect: bool = True) -> Gate:
-        sockets = plant(sandbox.holder.pid, rules, redirect=redirect)
+        sockets = open_netns_sockets(sandbox.holder.pid, rules, redirect=redirect)
         gate = world.host.call(lambda: Gate.start(sockets, rules, resolver=world.resolver))
         started.append(gate)
         return gate

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from llm_sandbox.egress.gate import Gate
-from llm_sandbox.egress.planted import plant
+from llm_sandbox.egress.netns_sockets import open_netns_sockets
 from llm_sandbox.exceptions import BackendUnavailableError, ContainerGoneError, UnsupportedError
 from llm_sandbox.network import NetworkRules
 
@@ -247,9 +247,9 @@ def test_it_ends_with_its_owner_and_gives_everything_back(
 _OWNER = """
 import sys
 from llm_sandbox.egress.gate import Gate
-from llm_sandbox.egress.planted import plant
+from llm_sandbox.egress.netns_sockets import open_netns_sockets
 from llm_sandbox.network import NetworkRules
-gate = Gate.start(plant(int(sys.argv[1]), NetworkRules()), NetworkRules())
+gate = Gate.start(open_netns_sockets(int(sys.argv[1]), NetworkRules()), NetworkRules())
 print(gate.pid, flush=True)
 sys.stdin.read()
 """
@@ -296,12 +296,14 @@ def test_it_gives_up_its_privileges(world: World, sandbox: Namespace, open_gate:
 
 def test_what_cannot_be_planted_is_refused(world: World, sandbox: Namespace) -> None:
     with pytest.raises(BackendUnavailableError, match="in the network of the host"):
-        plant(os.getpid(), NetworkRules.internet())
+        open_netns_sockets(os.getpid(), NetworkRules.internet())
     with pytest.raises(BackendUnavailableError, match="interface far"):
-        plant(world.far.holder.pid, NetworkRules.internet())
+        open_netns_sockets(world.far.holder.pid, NetworkRules.internet())
     with pytest.raises(UnsupportedError, match="nf_tables"):
-        plant(sandbox.holder.pid, NetworkRules.internet(), redirect=False)
-    sockets = plant(sandbox.holder.pid, NetworkRules.internet(ports=[80]), redirect=False)
+        open_netns_sockets(sandbox.holder.pid, NetworkRules.internet(), redirect=False)
+    sockets = open_netns_sockets(
+        sandbox.holder.pid, NetworkRules.internet(ports=[80]), redirect=False
+    )
     with Gate.start(sockets, NetworkRules.internet(ports=[80])) as gate:
         assert gate.update(NetworkRules.allow(cidrs=["8.8.8.8:80"])) == 0
         with pytest.raises(UnsupportedError, match="other ports"):
@@ -309,7 +311,7 @@ def test_what_cannot_be_planted_is_refused(world: World, sandbox: Namespace) -> 
 
 
 def test_sockets_that_nobody_serves_are_closed(sandbox: Namespace) -> None:
-    with plant(sandbox.holder.pid, NetworkRules.internet()) as sockets:
+    with open_netns_sockets(sandbox.holder.pid, NetworkRules.internet()) as sockets:
         assert sockets.redirected
         connect(sandbox, "8.8.8.8").close()
     with pytest.raises(ConnectionRefusedError):

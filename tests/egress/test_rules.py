@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from llm_sandbox.egress.addresses import is_public
-from llm_sandbox.egress.judge import Judge
+from llm_sandbox.egress.rules import RuleMatcher
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.network import NetworkEvent, NetworkRules, rules_of
 from llm_sandbox.network.event import HINTS
@@ -30,8 +30,8 @@ def nobodys(_: object) -> bool:
     return False
 
 
-def judge(rules: NetworkRules) -> Judge:
-    return Judge(rules, own=nobodys)
+def judge(rules: NetworkRules) -> RuleMatcher:
+    return RuleMatcher(rules, own=nobodys)
 
 
 def says(rules: NetworkRules, target: str, port: int | None = 443) -> str:
@@ -160,8 +160,8 @@ def test_private_addresses_have_to_be_meant() -> None:
 def test_the_hosts_own_addresses_have_to_be_named_exactly() -> None:
     own = ipaddress.ip_address("8.8.8.8")
 
-    def held(rules: NetworkRules) -> Judge:
-        return Judge(rules, own=lambda address: address == own)
+    def held(rules: NetworkRules) -> RuleMatcher:
+        return RuleMatcher(rules, own=lambda address: address == own)
 
     assert held(NetworkRules.internet()).literal(own, 22).reason == "own_address"
     assert held(NetworkRules.internet()).resolved("a.test", own, 22).reason == "resolved_private"

@@ -9,8 +9,8 @@ import re
 
 # What both ends of a connection run, whatever the host is.
 _SHARED = (
-    "bulk", "control", "ends", "frames", "json_limits", "mux", "names", "relay", "streams",
-    "transport", "watched",
+    "audit_events", "bulk", "constants", "control", "descriptors", "frames", "json_limits", "mux",
+    "relay", "streams", "transport",
 )  # fmt: skip
 LINUX_ONLY = (
     rf"llm_sandbox\.guest\.(?!({'|'.join(_SHARED)})$)",

@@ -14,8 +14,8 @@ from urllib.request import urlopen
 import pytest
 
 from llm_sandbox import PIPE, Sandbox, create_session
-from llm_sandbox.backends.containers.probe import probe_engine
 from llm_sandbox.backends.docker.backend import DockerBackend
+from llm_sandbox.backends.engine_probe import probe_engine
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     SandboxTimeoutError,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from llm_sandbox.backends.containers.images.build import ImageBuilder
-from llm_sandbox.backends.containers.images.recipes import get_recipe
 from llm_sandbox.backends.docker.connect import connect_docker
+from llm_sandbox.backends.recipes import get_recipe
 from llm_sandbox.exceptions import SandboxError
 from tests.images.loopback_registry import LoopbackRegistry
 
@@ -38,7 +38,7 @@ def python_image(engine: Engine) -> str:
     """The name of the real Python image; built once, and found there ever after."""
     told: list[str] = []
     try:
-        return ImageBuilder(engine, say=told.append).build(get_recipe("python")).name
+        return ImageBuilder(engine, on_step=told.append).build(get_recipe("python")).name
     except SandboxError as error:
         pytest.fail(f"the python image cannot be built: {error}\nso far: {told}")
 

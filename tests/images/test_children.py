@@ -11,8 +11,8 @@ import pytest
 
 from llm_sandbox.backends.containers.images.child import run_child
 from llm_sandbox.backends.containers.images.debian_root import bootstrap_command, make_debian_root
-from llm_sandbox.backends.containers.images.recipes import get_recipe
-from llm_sandbox.backends.containers.images.wheels import download_command, fetch_wheels
+from llm_sandbox.backends.containers.images.wheels import download_command, download_wheels
+from llm_sandbox.backends.recipes import get_recipe
 from llm_sandbox.exceptions import BackendError, MissingDependencyError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,7 +63,7 @@ def test_pip_without_an_index_fails_in_its_own_words(tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     with pytest.raises(BackendError, match="fetching the packages of the python image") as caught:
-        fetch_wheels(get_recipe("python"), "x86_64", tmp_path / "wheels", print)
+        download_wheels(get_recipe("python"), "x86_64", tmp_path / "wheels", print)
     assert "No matching distribution found" in caught.value.message
     assert "pip config list" in str(caught.value.hint)
 

@@ -8,14 +8,13 @@ import uuid
 
 import pytest
 
+from llm_sandbox.backends import recipes
 from llm_sandbox.backends.containers.images import build as image_build
-from llm_sandbox.backends.containers.images import recipes
 from llm_sandbox.backends.containers.images.build import ImageBuilder
-from llm_sandbox.backends.containers.images.names import find_image
-from llm_sandbox.backends.containers.images.recipes import get_recipe
 from llm_sandbox.backends.containers.images.registry_base import why_no_registry
 from llm_sandbox.backends.containers.images.smoke import run_smoke_test
 from llm_sandbox.backends.containers.images.stream import follow_build
+from llm_sandbox.backends.recipes import get_recipe
 from llm_sandbox.exceptions import BackendError, ImagePullError
 from tests.images.conftest import remove
 
@@ -39,7 +38,7 @@ def run(engine, image, *argv, **options):
 def builder(engine):
     """A builder, and what it says."""
     said = []
-    return lambda **options: (ImageBuilder(engine, say=said.append, **options), said)
+    return lambda **options: (ImageBuilder(engine, on_step=said.append, **options), said)
 
 
 @pytest.fixture
@@ -180,7 +179,7 @@ def test_a_registrys_base_is_pulled_built_upon_and_used_again(
         make.build(get_recipe("tiny"))
     assert said[:2] == [f"asking the registry for {name}", f"pulling {name}"]
     assert any("/blobs/" in path for path in served.asked)
-    assert find_image(engine, get_recipe("base").image) is None, "a half-made image got a name"
+    assert engine.find_image(get_recipe("base").image) is None, "a half-made image got a name"
 
 
 def test_languages_share_one_base_and_are_proven_before_they_are_named(
@@ -198,16 +197,14 @@ def test_languages_share_one_base_and_are_proven_before_they_are_named(
     (tiny_recipes / "tiny" / "smoke").write_text("#!/bin/sh\necho it is broken\nexit 4\n")
     with pytest.raises(BackendError, match=r"(?s)status 4.*it is broken"):
         make.build(get_recipe("tiny"))
-    assert find_image(engine, made.name)["Id"] == made.id, (
-        "the old image lost its name to a bad one"
-    )
+    assert engine.find_image(made.name)["Id"] == made.id, "the old image lost its name to a bad one"
     assert said == ["building the tiny image", "testing the tiny image"], "the base is used again"
     assert [] == stages_of(engine)
 
-    without = ImageBuilder(engine, say=said.append, base="registry", smoke=False)
+    without = ImageBuilder(engine, on_step=said.append, base="registry", smoke=False)
     changed = without.build(get_recipe("tiny"))
     assert changed.id != made.id
-    assert find_image(engine, made.id) is None, "the replaced image is still there"
+    assert engine.find_image(made.id) is None, "the replaced image is still there"
 
 
 def stages_of(engine):
@@ -227,7 +224,7 @@ def test_a_named_registry_that_gives_nothing_is_an_error(builder, tiny_recipes):
 def test_a_registry_that_is_there_is_seen(registry, engine):
     _, name = registry
     assert why_no_registry(engine, name) is None
-    assert find_image(engine, name) is None, "asking fetched it"
+    assert engine.find_image(name) is None, "asking fetched it"
     assert "manifest unknown" in str(why_no_registry(engine, name.replace(":test", ":other")))
 
 

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
-from llm_sandbox.backends.containers.images.find import Images
-from llm_sandbox.backends.containers.images.names import find_image
+from llm_sandbox.backends.containers.images.store import EngineImages
+from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.exceptions import (
     BackendError,
     ImageNotFoundError,
@@ -36,7 +35,7 @@ def said():
 @pytest.fixture
 def resolve(engine, said):
     def resolve(**options):
-        return Images(engine).resolve(ContainerOptions(**options), said.append)
+        return EngineImages(engine).resolve(ContainerOptions(**options), said.append)
 
     return resolve
 
@@ -98,7 +97,7 @@ def test_a_missing_image_is_pulled_and_found_afterwards(registry, resolve, said,
 def test_threads_that_miss_the_same_image_pull_it_once(registry, engine):
     _, name = registry
     said = []
-    images = Images(engine)
+    images = EngineImages(engine)
     with ThreadPoolExecutor(8) as pool:
         found = list(
             pool.map(lambda _: images.resolve(ContainerOptions(image=name), said.append), range(8))
@@ -130,7 +129,7 @@ def test_what_is_missing_is_refused_with_the_command_to_type(refusing, registry,
 
 
 def test_a_missing_image_of_our_own_is_refused_too(refusing, resolve, monkeypatch):
-    monkeypatch.setattr("llm_sandbox.backends.containers.images.recipes.VERSION", "0.0.0-none")
+    monkeypatch.setattr("llm_sandbox.backends.recipes.VERSION", "0.0.0-none")
     with pytest.raises(ImageNotFoundError, match=r"python:0\.0\.0-none") as caught:
         resolve(lang="python")
     assert caught.value.hint == "llm-sandbox images build python --engine docker"
@@ -193,7 +192,7 @@ def test_a_failed_build_shows_its_end_and_leaves_no_name(python_image, resolve, 
     assert "line 10\n" not in caught.value.message
     assert f"docker build --file {folder}" in str(caught.value.hint)
     name = f"llm-sandbox/from-dockerfile:{'0' * 16}"
-    assert find_image(engine, name) is None
+    assert engine.find_image(name) is None
 
 
 @pytest.mark.parametrize("place", ["", "nowhere/Dockerfile"])
@@ -205,7 +204,7 @@ def test_no_dockerfile_there(resolve, tmp_path, place):
 
 def test_threads_with_one_dockerfile_build_it_once(tiny, engine, tmp_path):
     folder = write_dockerfile(tmp_path / "context", f"FROM {tiny}", "ENV A=1")
-    images, said = Images(engine), []
+    images, said = EngineImages(engine), []
     with ThreadPoolExecutor(4) as pool:
         options = ContainerOptions(dockerfile=str(folder))
         found = list(pool.map(lambda _: images.resolve(options, said.append), range(4)))
@@ -219,11 +218,11 @@ def test_ctrl_c_ends_a_build_and_what_it_runs(python_image, engine, tmp_path, ch
     folder = write_dockerfile(tmp_path / "context", f"FROM {python_image}", f"RUN {mark}")
     script = (
         "import sys\n"
-        "from llm_sandbox.backends.containers.images.find import Images\n"
-        "from llm_sandbox.backends.containers.creation.options import ContainerOptions\n"
+        "from llm_sandbox.backends.containers.images.store import EngineImages\n"
+        "from llm_sandbox.backends.options.container_options import ContainerOptions\n"
         "from llm_sandbox.backends.docker.connect import connect_docker\n"
         "options = ContainerOptions(dockerfile=sys.argv[1])\n"
-        "Images(connect_docker()).resolve(options, print)\n"
+        "EngineImages(connect_docker()).resolve(options, print)\n"
     )
     program = subprocess.Popen(
         [sys.executable, "-c", script, str(folder)],

@@ -8,15 +8,15 @@ import pytest
 
 from llm_sandbox import SandboxSession
 from llm_sandbox.backends.containers.images.debian_root import bootstrap_command
-from llm_sandbox.backends.containers.images.recipes import (
+from llm_sandbox.backends.containers.images.smoke import run_smoke_test
+from llm_sandbox.backends.containers.images.stream import follow_build
+from llm_sandbox.backends.recipes import (
     BASE,
     get_recipe,
     image_name,
     recipe_name,
     recipe_names,
 )
-from llm_sandbox.backends.containers.images.smoke import run_smoke_test
-from llm_sandbox.backends.containers.images.stream import follow_build
 from llm_sandbox.exceptions import BackendError, ImageNotFoundError
 from llm_sandbox.language_handlers.registry import BUILTIN
 from llm_sandbox.settings import get_settings
@@ -145,7 +145,7 @@ def _refusing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_missing_image_is_refused_with_what_to_type(
     lang: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from llm_sandbox.backends.containers.images import recipes
+    from llm_sandbox.backends import recipes
 
     monkeypatch.setattr(recipes, "VERSION", "0-missing")
     with (

@@ -8,9 +8,8 @@ import tarfile
 import pytest
 
 from llm_sandbox import __version__
-from llm_sandbox.backends.containers.images import recipes
-from llm_sandbox.backends.containers.images.names import candidates
-from llm_sandbox.backends.containers.images.recipes import get_recipe, image_name, recipe_names
+from llm_sandbox.backends import recipes
+from llm_sandbox.backends.recipes import candidate_references, get_recipe, image_name, recipe_names
 from llm_sandbox.exceptions import ValidationError
 
 
@@ -127,4 +126,4 @@ def test_every_python_package_has_a_version_and_hashes():
     ],
 )
 def test_podman_is_asked_under_the_names_it_may_have_given(engine, name, expected):
-    assert candidates(engine, name) == expected
+    assert candidate_references(engine, name) == expected

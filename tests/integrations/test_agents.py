@@ -25,8 +25,8 @@ from agents import (
 from openai import AsyncOpenAI
 
 from llm_sandbox import create_session
-from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import NotOpenSessionError
+from llm_sandbox.host.distribution import install_command
 from llm_sandbox.integrations.agents import make_tool
 from llm_sandbox.integrations.tool import ToolOptions
 from llm_sandbox.security import get_security_policy

@@ -11,8 +11,8 @@ import pytest
 from inspect_ai.util._sandbox import self_check
 
 from llm_sandbox.backends.registry import get_backend
-from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import SandboxError
+from llm_sandbox.host.distribution import install_command
 from llm_sandbox.integrations.inspect import InspectSandbox, SandboxConfig
 
 # What cannot be as inspect would have it, by backend, with the reason. One that passes nevertheless

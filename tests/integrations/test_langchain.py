@@ -18,8 +18,8 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from pydantic import Field
 
 from llm_sandbox import ExecutionResult, create_session
-from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import NotOpenSessionError
+from llm_sandbox.host.distribution import install_command
 from llm_sandbox.integrations.langchain import make_tool
 from llm_sandbox.integrations.tool import ToolOptions
 from llm_sandbox.security import get_security_policy

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from llm_sandbox.distribution import install_command
+from llm_sandbox.host.distribution import install_command
 
 EXTRAS = {
     "agent_framework": ("agent-framework", "agent_framework"),

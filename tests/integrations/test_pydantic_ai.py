@@ -14,8 +14,8 @@ from pydantic_ai.models.test import TestModel
 
 from llm_sandbox import SandboxSession, create_session
 from llm_sandbox.data import ExecutionResult
-from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import NotOpenSessionError, ValidationError
+from llm_sandbox.host.distribution import install_command
 from llm_sandbox.integrations.pydantic_ai import SandboxToolset
 from llm_sandbox.integrations.tool import ToolOptions
 from llm_sandbox.security import get_security_policy

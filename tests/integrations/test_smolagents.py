@@ -16,13 +16,13 @@ from smolagents.models import ChatMessage, MessageRole, Model
 from smolagents.utils import AgentExecutionError
 
 from llm_sandbox import create_session
-from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import (
     SecurityViolationError,
     UnsupportedError,
     ValidationError,
     ValueNotTransferableError,
 )
+from llm_sandbox.host.distribution import install_command
 from llm_sandbox.integrations.smolagents import SandboxExecutor
 from llm_sandbox.limits import Limits
 from llm_sandbox.security import get_security_policy

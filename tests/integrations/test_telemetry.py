@@ -37,8 +37,8 @@ from llm_sandbox import (
     get_security_policy,
     tool_call_id,
 )
-from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import MissingDependencyError, ValidationError
+from llm_sandbox.host.distribution import install_command
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "integrations" / "telemetry.py"

@@ -15,7 +15,7 @@ from llm_sandbox import Sandbox as Machine
 from llm_sandbox.adapters import modal
 from llm_sandbox.adapters.modal import Sandbox
 from llm_sandbox.adapters.modal.exception import InvalidError
-from llm_sandbox.backends.containers.images.recipes import image_name
+from llm_sandbox.backends.recipes import image_name
 from tests.matrix.modal_probes import probe, said
 from tests.network.conftest import GREETING, Host, own_addresses
 

@@ -14,7 +14,7 @@ import pytest
 
 from llm_sandbox import Sandbox
 from llm_sandbox.adapters import sbx_agents
-from llm_sandbox.backends.containers.images.recipes import image_name
+from llm_sandbox.backends.recipes import image_name
 from tests.matrix.probes import Probes
 
 if TYPE_CHECKING:

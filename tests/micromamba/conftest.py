@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from llm_sandbox import ArtifactSandboxSession, __version__
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.gc.labels import MARK
 from llm_sandbox.backends.containers.images.build import ImageBuilder
-from llm_sandbox.backends.containers.images.recipes import BASE, get_recipe
 from llm_sandbox.backends.docker.connect import connect_docker
 from llm_sandbox.backends.micromamba.backend import MicromambaBackend
+from llm_sandbox.backends.options.container_options import ContainerOptions
+from llm_sandbox.backends.recipes import BASE, get_recipe
 from llm_sandbox.exceptions import ConfigurationError, ImageNotFoundError, SandboxError
 
 _IMAGE = Path(__file__).parent / "image"
@@ -54,7 +54,7 @@ def base_image(engine):
             if _has(engine, name):
                 return name
         try:
-            return ImageBuilder(engine, say=print).build(get_recipe(BASE)).name
+            return ImageBuilder(engine, on_step=print).build(get_recipe(BASE)).name
         except SandboxError as error:
             pytest.skip(f"the test image has nothing to be built on: {error.message}")
 

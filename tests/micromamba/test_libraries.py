@@ -7,8 +7,9 @@ import pytest
 
 from llm_sandbox import Sandbox
 from llm_sandbox.backends.base import MachineSpec
-from llm_sandbox.backends.containers.gc.labels import current_owner, new_labels
+from llm_sandbox.backends.containers.gc.labels import new_labels
 from llm_sandbox.backends.containers.gc.removal import wait_until_removed
+from llm_sandbox.backends.inventory import current_owner
 from llm_sandbox.exceptions import (
     ImageNotFoundError,
     LibraryInstallationError,

@@ -19,7 +19,7 @@ from llm_sandbox import (
     list_backends,
     register_backend,
 )
-from llm_sandbox.backends.containers.images.recipes import image_name
+from llm_sandbox.backends.recipes import image_name
 from llm_sandbox.compat.backends import _registered
 from llm_sandbox.exceptions import ContainerError, UnsupportedBackendError, ValidationError
 

@@ -9,8 +9,8 @@ from llm_sandbox.backends.base import MachineSpec
 from llm_sandbox.backends.bubblewrap.isolation import describe_isolation
 from llm_sandbox.backends.containers.creation.arguments import create_arguments
 from llm_sandbox.backends.containers.creation.gpu import device_requests
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.hardening.cgroups import Cgroup, CgroupTree, find_tree
+from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.testing.suite import usable_backend
 

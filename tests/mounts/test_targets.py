@@ -13,7 +13,7 @@ import llm_sandbox
 from llm_sandbox import Bind, SecurityError, Tmpfs, ValidationError, Volume
 from llm_sandbox.backends.base import MachineSpec
 from llm_sandbox.backends.mounts import find_mounts
-from llm_sandbox.host.places import user_folder
+from llm_sandbox.host.paths import user_folder
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ def test_the_deadline_of_a_sandbox_ends_its_gate(host: Host) -> None:
 
 
 def test_a_kept_sandbox_has_its_network_in_every_handle(host: Host) -> None:
-    """The gate is the keeper's: it is there from before the entry, and for whoever attaches."""
+    """The gate is the daemon's: it is there from before the entry, and for whoever attaches."""
     usable("bubblewrap")
     rules = NetworkRules.allow(hosts={"files.test": "127.0.0.1"}, ports=[host.port])
     reach = f"import socket, sys; c = socket.create_connection((sys.argv[1], {host.port}), 5)"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from llm_sandbox.distribution import install_command
+from llm_sandbox.host.distribution import install_command
 
 ROOT = Path(__file__).resolve().parents[2]
 

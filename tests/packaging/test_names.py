@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from llm_sandbox.distribution import DISTRIBUTION
+from llm_sandbox.host.distribution import DISTRIBUTION
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -30,9 +30,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from llm_sandbox.backends.base import Backend
-from llm_sandbox.backends.containers.gc.labels import OWNER, Owner
-from llm_sandbox.guest.family import MARKER
-from llm_sandbox.sandbox.kept.place import state_folder
+from llm_sandbox.backends.containers.gc.labels import OWNER
+from llm_sandbox.backends.inventory import Owner
+from llm_sandbox.guest.process_tree import MARKER
+from llm_sandbox.sandbox.detached.state_dir import default_state_dir
 from llm_sandbox.session.prefork import shared_pool
 from tests.engines import STARTED, docker_answers
 
@@ -136,7 +137,7 @@ def _lives(pid: int) -> bool:
 def _files() -> set[str]:
     found = Path(tempfile.gettempdir()).glob("llm-sandbox-*")
     # A sandbox that is kept and lives; of one that has ended, its record alone stays for a while.
-    kept = Path(state_folder()).glob("sb-*.sock")
+    kept = Path(default_state_dir()).glob("sb-*.sock")
     return {f"file {path}" for path in (*found, *kept)}
 
 

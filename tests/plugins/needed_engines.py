@@ -49,14 +49,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def missing_engine(name: str, image: str | None) -> str | None:
     """Why tests that need an engine, and an image in it, are skipped; None where they are not."""
     from llm_sandbox.backends.containers.backend import ContainerBackend
-    from llm_sandbox.backends.containers.images.names import find_image
-    from llm_sandbox.backends.containers.images.recipes import image_name
+    from llm_sandbox.backends.recipes import image_name
 
     try:
         backend = get_backend(name)
         backend.check()
         assert isinstance(backend, ContainerBackend)
-        if image is not None and find_image(backend.engine, image_name(image)) is None:
+        if image is not None and backend.engine.find_image(image_name(image)) is None:
             build = f"python -m llm_sandbox images build {image} --engine {name}"
             return f"{name} has no image {image_name(image)}: {build}"
     except SandboxError as error:

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from llm_sandbox.backends.containers.gc.labels import OWNER, current_owner
+from llm_sandbox.backends.containers.gc.labels import OWNER
 from llm_sandbox.backends.containers.volumes.runtime import describe_runtime, pack
+from llm_sandbox.backends.inventory import current_owner
 from llm_sandbox.backends.podman.engine import PodmanEngine
 from llm_sandbox.backends.podman.service import Service, find_podman, start_service
 from llm_sandbox.backends.python_environment import GUEST_ROOT

@@ -8,8 +8,9 @@ import pytest
 from llm_sandbox.backends.base import MachineSpec
 from llm_sandbox.backends.containers.attach_stream import plain_socket_of
 from llm_sandbox.backends.containers.creation.arguments import create_arguments
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
-from llm_sandbox.backends.containers.gc.labels import OWNER, current_owner, new_labels
+from llm_sandbox.backends.containers.gc.labels import OWNER, new_labels
+from llm_sandbox.backends.inventory import current_owner
+from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.podman.compatibility import folder_modes, to_podman_arguments
 from llm_sandbox.exceptions import UnsupportedError
 from llm_sandbox.limits import Limits

@@ -236,7 +236,7 @@ def test_a_program_cannot_hide_its_end_behind_its_carrier(number: int) -> None:
 
 
 def test_a_keeper_keeps_terminals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a sandbox that lives by a keeper keys and sizes go all the way."""
+    """In a sandbox that lives by a daemon keys and sizes go all the way."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     with Sandbox.create(backend="bubblewrap", idle_timeout=600) as kept:
         process = kept.exec("python3", "-c", SIZES, pty=Terminal(30, 90), stdin=PIPE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.hidden import sight_hidden
 from llm_sandbox.security.source import Source
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from llm_sandbox.findings import Span
+from llm_sandbox.results.findings import Span
 from llm_sandbox.security.models import PatternTarget, SecurityIssueSeverity, SecurityPattern
 from llm_sandbox.security.patterns import PatternHit, compile_pattern, search
 from llm_sandbox.security.source import Source

@@ -8,8 +8,8 @@ import pydantic
 import pytest
 
 from llm_sandbox.exceptions import LanguageNotSupportedError, ValidationError
-from llm_sandbox.findings import Capability
 from llm_sandbox.language_handlers import LanguageHandlerFactory
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security import (
     PolicyPreset,
     RestrictedModule,

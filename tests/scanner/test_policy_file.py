@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.models import SecurityIssueSeverity, SecurityPolicy
 from llm_sandbox.security.policy_file import load_policy
 from llm_sandbox.security.presets import get_security_policy

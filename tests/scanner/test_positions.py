@@ -10,7 +10,7 @@ from llm_sandbox.security.scanner import scan
 from tests.scanner.corpus.positions import Annotated, annotated
 
 if TYPE_CHECKING:
-    from llm_sandbox.findings import Span
+    from llm_sandbox.results.findings import Span
 
 
 def test_there_are_enough_marks() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.scanner import scan
 from tests.scanner.corpus.benign import Program, expected, installed, ours
 from tests.scanner.corpus.fetching import origins

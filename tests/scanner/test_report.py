@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.findings import Finding, Span
+from llm_sandbox.results.findings import Finding, Span
 from llm_sandbox.security.report import ScanReport
 
 

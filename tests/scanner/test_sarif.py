@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 
-from llm_sandbox.findings import Capability, Finding, Span
+from llm_sandbox.results.findings import Capability, Finding, Span
 from llm_sandbox.security.report import ScanReport
 from llm_sandbox.security.sarif import sarif_log
 

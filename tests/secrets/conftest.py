@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from llm_sandbox.egress.gate import Gate
-from llm_sandbox.egress.planted import plant
+from llm_sandbox.egress.netns_sockets import open_netns_sockets
 from llm_sandbox.network import NetworkRules
 from llm_sandbox.secrets import Secret, plan_secrets
 from tests.egress.namespaces import Namespace
@@ -285,7 +285,9 @@ def behind() -> Iterator[Callable[..., Inside]]:
         namespace = Namespace()
         rules = NetworkRules.allow(hosts=dict.fromkeys(names, "127.0.0.1"), **more)
         plan = plan_secrets(secrets)
-        gate = Gate.start(plant(namespace.holder.pid, rules), rules, bindings=plan.bindings)
+        gate = Gate.start(
+            open_netns_sockets(namespace.holder.pid, rules), rules, bindings=plan.bindings
+        )
         made.append(Inside(namespace, gate, plan))
         return made[-1]
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from llm_sandbox import Sandbox, Secret, UnsupportedError, ValidationError, create_session
-from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import CommandFailedError
+from llm_sandbox.host.distribution import install_command
 from llm_sandbox.network import NetworkRules
 from tests.network.conftest import backend, gated, usable
 from tests.secrets.conftest import NAME, VALUE, Site, bound

@@ -7,7 +7,7 @@ import pytest
 
 from llm_sandbox import Limits, aio, create_session
 from llm_sandbox.exceptions import NotOpenSessionError, ValidationError
-from llm_sandbox.outputs import DisplayOutput, StreamOutput
+from llm_sandbox.results.outputs import DisplayOutput, StreamOutput
 
 EVENT = "import threading, time\ngo = threading.Event()\n"
 

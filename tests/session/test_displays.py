@@ -3,7 +3,7 @@
 import pytest
 
 from llm_sandbox import create_session
-from llm_sandbox.views.html_text import html_text
+from llm_sandbox.views.artifact_text import html_text
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ import pytest
 
 from llm_sandbox import create_session
 from llm_sandbox.const import RunStatus
-from llm_sandbox.findings import Observation
-from llm_sandbox.guest.watched import MOST, SUBJECT
-from llm_sandbox.kernel.observations import Observed
+from llm_sandbox.guest.audit_events import MAX_OBSERVATIONS, MAX_SUBJECT
+from llm_sandbox.kernel.output_buffer import ObservationLog
+from llm_sandbox.results.findings import Observation
 
 FORGERY = """
 get_ipython().kernel.observer.drain = lambda: {report}
@@ -26,8 +26,8 @@ def test_a_forged_report_is_bounded(session):
     )
     result = session.run(FORGERY.format(report=report))
 
-    assert len(result.observations) <= MOST
-    assert all(len(o.subject) <= SUBJECT for o in result.observations)
+    assert len(result.observations) <= MAX_OBSERVATIONS
+    assert all(len(o.subject) <= MAX_SUBJECT for o in result.observations)
     assert {o.capability for o in result.observations} == {"process.run"}
 
 
@@ -40,7 +40,7 @@ def test_a_forged_report_of_another_shape_is_passed_over(session, report):
 
 
 def test_reports_are_checked_word_by_word():
-    observed = Observed()
+    observed = ObservationLog()
     fine = ["os.system", "process.run", "true", 1]
     observed.add(
         [
@@ -69,8 +69,8 @@ def test_reports_are_checked_word_by_word():
 
 
 def test_a_flood_of_reports_ends():
-    observed = Observed()
+    observed = ObservationLog()
     for number in range(10_000):
         observed.add([["os.system", "process.run", str(number), 1]])
 
-    assert len(observed.finish()) == MOST
+    assert len(observed.finish()) == MAX_OBSERVATIONS

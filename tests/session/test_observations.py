@@ -9,9 +9,9 @@ from llm_sandbox import create_session
 from llm_sandbox.const import RunStatus
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import SandboxTimeoutError
-from llm_sandbox.findings import Capability, Observation
-from llm_sandbox.guest.watched import EVENTS, FILE_EVENTS, MOST, SUBJECT
+from llm_sandbox.guest.audit_events import EVENTS, FILE_EVENTS, MAX_OBSERVATIONS, MAX_SUBJECT
 from llm_sandbox.limits import Limits
+from llm_sandbox.results.findings import Capability, Observation
 from tests.session.observing import seen
 
 
@@ -117,8 +117,8 @@ def test_a_forked_child_tells_nothing_and_breaks_nothing(session):
 def test_the_number_and_the_length_are_bounded(session):
     result = session.run("import os\nfor n in range(300): os.system(f': {n} ' + 'x' * 10_000)")
 
-    assert len(result.observations) == MOST
-    assert {len(o.subject) for o in result.observations} == {SUBJECT}
+    assert len(result.observations) == MAX_OBSERVATIONS
+    assert {len(o.subject) for o in result.observations} == {MAX_SUBJECT}
 
 
 def test_text_that_cannot_be_encoded_is_escaped(session):

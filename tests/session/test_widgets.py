@@ -6,7 +6,7 @@ import pytest
 
 from llm_sandbox import RunStatus, create_session
 from llm_sandbox.exceptions import SandboxTimeoutError
-from llm_sandbox.outputs import DisplayOutput, UpdateOutput
+from llm_sandbox.results.outputs import DisplayOutput, UpdateOutput
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox import Sandbox
-from llm_sandbox.sandbox.kept.place import state_folder
+from llm_sandbox.sandbox.detached.state_dir import default_state_dir
 
 if TYPE_CHECKING:
     from llm_sandbox import Snapshot
@@ -35,13 +35,13 @@ def open_sandbox(how: str) -> Sandbox:
     wanted: dict[str, Any] = {"backend": "bubblewrap"}
     if how == "engine":
         wanted = {"backend": "docker", "writable_root": True}
-    elif how in ("filesystem", "keeper"):
+    elif how in ("filesystem", "daemon"):
         wanted["writable_root"] = True
-    if how == "keeper":
+    if how == "daemon":
         wanted["name"] = f"saved-{os.getpid()}"
     sandbox = Sandbox.create(**wanted)
     sandbox.check("sh", "-c", FILL)
-    if how in ("filesystem", "keeper"):
+    if how in ("filesystem", "daemon"):
         sandbox.check("sh", "-c", ROOT)
     return sandbox
 
@@ -56,9 +56,9 @@ def save(sandbox: Sandbox, how: str, number: int) -> Snapshot:
 def work(how: str) -> None:
     sandbox = open_sandbox(how)
     victim = os.getpid()
-    if how == "keeper":
-        record = json.loads((Path(state_folder()) / f"{sandbox.id}.json").read_bytes())
-        victim = int(record["keeper"])
+    if how == "daemon":
+        record = json.loads((Path(default_state_dir()) / f"{sandbox.id}.json").read_bytes())
+        victim = int(record["daemon"])
     started = time.monotonic()
     save(sandbox, how, 0).delete()
     os.write(1, f"{victim} {os.getpid()} {time.monotonic() - started}\n".encode())
@@ -68,7 +68,11 @@ def work(how: str) -> None:
 
 def main() -> None:
     # Nothing is forked from a process with threads, and nothing is imported twice.
-    for module in ("sandbox.kept.start", "backends.bubblewrap.backend", "backends.docker.backend"):
+    for module in (
+        "sandbox.detached.start",
+        "backends.bubblewrap.backend",
+        "backends.docker.backend",
+    ):
         importlib.import_module(f"llm_sandbox.{module}")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     os.write(1, b"ready\n")
@@ -76,7 +80,7 @@ def main() -> None:
         if os.fork() == 0:
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             with contextlib.suppress(BaseException):
-                # One whose keeper was killed has nothing to save.
+                # One whose daemon was killed has nothing to save.
                 work(line.strip())
             os._exit(1)
 

@@ -1,4 +1,4 @@
-"""Clients and keepers that are killed while they save: what can be restored is whole."""
+"""Clients and daemons that are killed while they save: what can be restored is whole."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import pytest
 
 from llm_sandbox import Sandbox, Snapshot
 from llm_sandbox.backends.containers.gc.collector import GarbageCollector
-from llm_sandbox.backends.containers.gc.inventory import Resource, list_resources
-from llm_sandbox.backends.containers.gc.labels import Owner
+from llm_sandbox.backends.containers.gc.inventory import list_resources
 from llm_sandbox.backends.containers.snapshot_images import SAVING
+from llm_sandbox.backends.inventory import Owner, Resource
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import BackendError
 from tests.containers.conftest import wait_for
@@ -89,7 +89,7 @@ def check_whole(snapshot: Snapshot, *folders: str) -> None:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("how", ["directory", "filesystem", "keeper"])
+@pytest.mark.parametrize("how", ["directory", "filesystem", "daemon"])
 def test_what_a_killed_process_leaves_of_files(
     store: Store, savers: Callable[[str], tuple[int, int, float]], how: str
 ) -> None:

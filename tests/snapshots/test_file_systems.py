@@ -62,7 +62,7 @@ def test_what_was_deleted_stays_so_in_each_generation(store: Store) -> None:
         assert not sandbox.files.exists("/usr/local/src")
         assert not sandbox.files.exists("/etc/own.conf")
         assert "2\n2\ntool\n" == sandbox.check("sh", "-c", "cat file /etc/second; own-tool").stdout
-        third = sandbox.snapshot()  # by a keeper
+        third = sandbox.snapshot()  # by a daemon
     with Sandbox.create(image=third) as sandbox:
         assert not sandbox.files.exists("/usr/local/src")
         assert "2\n" == sandbox.files.read_text("/etc/second")

@@ -12,7 +12,7 @@ import pytest
 
 from llm_sandbox import Sandbox
 from llm_sandbox.exceptions import BackendError
-from llm_sandbox.guest.saving import OPAQUE, Unpacker, pack
+from llm_sandbox.guest.archives import OPAQUE, Unpacker, pack
 from tests.snapshots.conftest import archive, folder, saved
 
 if TYPE_CHECKING:

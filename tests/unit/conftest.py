@@ -9,9 +9,8 @@ import pytest
 from llm_sandbox.guest import files as guest_files
 from llm_sandbox.limits import Limits
 from llm_sandbox.sandbox.changes import WorkdirWatch
-from llm_sandbox.sandbox.files import SandboxFiles
-from llm_sandbox.sandbox.service import FileService
-from llm_sandbox.sandbox.touches import Touches
+from llm_sandbox.sandbox.file_service import FileService
+from llm_sandbox.sandbox.files import ModifiedFlag, SandboxFiles
 
 
 class Place:
@@ -20,10 +19,10 @@ class Place:
     def __init__(self, path):
         self.path = path
         self.lines = []
-        self.touches = Touches()
+        self.modified = ModifiedFlag()
         self.service = FileService(self._connect, "test")
-        self.files = SandboxFiles(self.service, str(path), self.touches)
-        self.watch = WorkdirWatch(self.service, str(path), self.touches, is_empty=True)
+        self.files = SandboxFiles(self.service, str(path), self.modified)
+        self.watch = WorkdirWatch(self.service, str(path), self.modified, is_empty=True)
         self.limits = Limits()
 
     def _connect(self):

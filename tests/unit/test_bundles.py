@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from llm_sandbox.bundles import CHART_MIME, Bundle, decode_base64
+from llm_sandbox.results.bundles import CHART_MIME, Bundle, decode_base64
 
 BYTES = bytes(range(256)) * 400
 ENCODED = base64.b64encode(BYTES).decode()

@@ -7,10 +7,10 @@ import time
 import pytest
 
 from llm_sandbox.artifacts.files import ChangedFile, FileChanges, artifacts_from_changes
-from llm_sandbox.contents import Content
 from llm_sandbox.guest import changes as guest_changes
 from llm_sandbox.guest import look as guest_look
 from llm_sandbox.limits import Limits
+from llm_sandbox.results.contents import Content
 
 
 def listed(changes):

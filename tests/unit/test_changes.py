@@ -6,9 +6,9 @@ import time
 import pytest
 
 from llm_sandbox.artifacts.files import FileChanges
-from llm_sandbox.contents import Content
+from llm_sandbox.results.contents import Content
 from llm_sandbox.sandbox.changes import WorkdirWatch
-from llm_sandbox.sandbox.touches import Touches
+from llm_sandbox.sandbox.files import ModifiedFlag
 
 
 def listed(changes):
@@ -141,14 +141,14 @@ class Program:
 
 
 def test_a_program_counts_until_it_was_seen_to_have_ended():
-    touches, program = Touches(), Program()
-    assert not touches.take()
-    touches.follow(program)
-    assert touches.take()
-    assert touches.take()
+    modified, program = ModifiedFlag(), Program()
+    assert not modified.take()
+    modified.follow(program)
+    assert modified.take()
+    assert modified.take()
     program.ended = "exit"
-    assert touches.take()
-    assert not touches.take()
+    assert modified.take()
+    assert not modified.take()
 
 
 def test_a_run_that_was_never_collected_is_not_the_next_ones(place):
@@ -159,7 +159,7 @@ def test_a_run_that_was_never_collected_is_not_the_next_ones(place):
 
 def test_a_folder_that_is_not_empty_at_first_needs_a_mark(place):
     (place.path / "there").write_text("x")
-    place.watch = WorkdirWatch(place.service, str(place.path), place.touches, is_empty=False)
+    place.watch = WorkdirWatch(place.service, str(place.path), place.modified, is_empty=False)
     assert place.after() == FileChanges()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from llm_sandbox.contents import Content
+from llm_sandbox.results.contents import Content
 
 LARGE = 1 << 20
 

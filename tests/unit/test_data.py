@@ -12,7 +12,6 @@ import pytest
 
 from llm_sandbox.artifacts import Artifact, ArtifactType
 from llm_sandbox.const import RunCause, RunStatus, StateOutcome
-from llm_sandbox.contents import Content
 from llm_sandbox.data import (
     ConsoleOutput,
     ExecutionResult,
@@ -26,9 +25,10 @@ from llm_sandbox.exceptions import (
     ArtifactNotFoundError,
     ValidationError,
 )
-from llm_sandbox.findings import Finding, Observation, Span
 from llm_sandbox.network import NetworkEvent
-from llm_sandbox.outputs import DisplayOutput, ExecutionError, StreamOutput, TracebackFrame
+from llm_sandbox.results.contents import Content
+from llm_sandbox.results.findings import Finding, Observation, Span
+from llm_sandbox.results.outputs import DisplayOutput, ExecutionError, StreamOutput, TracebackFrame
 
 PNG = base64.b64encode(b"\x89PNG fake").decode()
 SVG = base64.b64encode(b"<svg><script>alert(1)</script></svg>").decode()
@@ -311,7 +311,7 @@ def test_safe_text_of_many_unfinished_sequences_takes_linear_time(unit):
 
 def test_the_words_import_neither_pydantic_nor_pillow():
     code = (
-        "import sys, llm_sandbox.const, llm_sandbox.data, llm_sandbox.outputs,"
+        "import sys, llm_sandbox.const, llm_sandbox.data, llm_sandbox.results.outputs,"
         " llm_sandbox.exceptions, llm_sandbox.limits;"
         "print(sorted({'pydantic', 'PIL', 'numpy'} & set(sys.modules)))"
     )

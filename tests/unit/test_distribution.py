@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from llm_sandbox.distribution import DISTRIBUTION, install_command
+from llm_sandbox.host.distribution import DISTRIBUTION, install_command
 
 ROOT = Path(__file__).resolve().parents[2]
 METADATA = f"""\

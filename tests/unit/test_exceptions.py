@@ -8,7 +8,7 @@ import pytest
 
 from llm_sandbox import exceptions as e
 from llm_sandbox.data import ExecutionResult, ProcessResult
-from llm_sandbox.distribution import install_command
+from llm_sandbox.host.distribution import install_command
 from llm_sandbox.security import SecurityIssueSeverity, SecurityPattern
 
 PATTERN = SecurityPattern(pattern="x", description="d", severity=SecurityIssueSeverity.HIGH)

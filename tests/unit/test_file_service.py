@@ -20,8 +20,8 @@ from llm_sandbox.exceptions import (
 )
 from llm_sandbox.guest import files as guest_files
 from llm_sandbox.guest.bulk import Connection
+from llm_sandbox.sandbox.file_service import FileService, file_error
 from llm_sandbox.sandbox.files import SandboxFiles
-from llm_sandbox.sandbox.service import FileService, file_error
 
 
 class Liar:

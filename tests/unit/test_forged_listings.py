@@ -11,8 +11,8 @@ from llm_sandbox.artifacts.files import artifacts_from_changes
 from llm_sandbox.guest.bulk import Connection
 from llm_sandbox.limits import Limits
 from llm_sandbox.sandbox.changes import WorkdirWatch
-from llm_sandbox.sandbox.service import FileService
-from llm_sandbox.sandbox.touches import Touches
+from llm_sandbox.sandbox.file_service import FileService
+from llm_sandbox.sandbox.files import ModifiedFlag
 
 HONEST = {"path": "f", "change": "created", "kind": "file", "size": 1, "stored": 512, "mtime_ns": 1}
 
@@ -24,7 +24,7 @@ class Liar:
         self.answers = answers
         self.asked = []
         self.service = FileService(self._connect, "test")
-        self.watch = WorkdirWatch(self.service, "/sandbox", Touches(), is_empty=True)
+        self.watch = WorkdirWatch(self.service, "/sandbox", ModifiedFlag(), is_empty=True)
 
     def _connect(self):
         near, far = socket.socketpair()

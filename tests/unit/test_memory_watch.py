@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from llm_sandbox.guest import family, memory
-from llm_sandbox.guest.family import process_numbers
+from llm_sandbox.guest import memory, process_tree
+from llm_sandbox.guest.process_tree import process_numbers
 
 OWN = str(Path("/proc/self/ns/pid").readlink())
 
@@ -34,7 +34,7 @@ def test_the_process_table_is_read_once_for_all_machines(monkeypatch):
     """With one reading for each, many idle machines kept the supervisor at work for good."""
     read = []
     listdir = os.listdir
-    monkeypatch.setattr(family.os, "listdir", lambda path: read.append(path) or listdir(path))
+    monkeypatch.setattr(process_tree.os, "listdir", lambda path: read.append(path) or listdir(path))
 
     memory.over_limit({f"machine {n}": (f"pid:[{n}]", 1 << 40) for n in range(500)})
 

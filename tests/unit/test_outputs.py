@@ -7,9 +7,10 @@ import pickle
 
 import pytest
 
-from llm_sandbox import outputs
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.outputs import (
+from llm_sandbox.exceptions.plain import from_plain, to_plain
+from llm_sandbox.results import outputs
+from llm_sandbox.results.outputs import (
     ClearOutput,
     DisplayOutput,
     ErrorOutput,
@@ -19,7 +20,6 @@ from llm_sandbox.outputs import (
     TracebackFrame,
     UpdateOutput,
 )
-from llm_sandbox.plain import from_plain, to_plain
 
 HOSTILE = "nul \0 lone \ud800 esc \x1b[31m"
 ALL = [

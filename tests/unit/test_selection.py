@@ -11,16 +11,16 @@ import pytest
 
 from llm_sandbox import Sandbox, create_session
 from llm_sandbox.backends import selection
-from llm_sandbox.backends.containers.images.recipes import image_name
-from llm_sandbox.backends.containers.probe import engine_addresses, probe_engine
+from llm_sandbox.backends.engine_probe import engine_addresses, probe_engine
+from llm_sandbox.backends.recipes import image_name
 from llm_sandbox.backends.registry import get_backend
-from llm_sandbox.distribution import install_command
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     IsolationUnavailableError,
     UnsupportedError,
     ValidationError,
 )
+from llm_sandbox.host.distribution import install_command
 from llm_sandbox.settings import get_settings
 
 NOWHERE = "unix:///nowhere/engine.sock"

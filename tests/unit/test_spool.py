@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llm_sandbox.sandbox.excerpt import make_excerpt
 from llm_sandbox.sandbox.spool import Spool
-from llm_sandbox.sandbox.streams import OutputStream
+from llm_sandbox.sandbox.streams import OutputStream, make_excerpt
 
 MIB = 1 << 20
 

@@ -11,9 +11,9 @@ import pytest
 from llm_sandbox.artifacts.artifact import Artifact
 from llm_sandbox.artifacts.types import ArtifactType
 from llm_sandbox.const import RunStatus
-from llm_sandbox.contents import Content
 from llm_sandbox.data import ExecutionResult
-from llm_sandbox.outputs import (
+from llm_sandbox.results.contents import Content
+from llm_sandbox.results.outputs import (
     DisplayOutput,
     ErrorOutput,
     ExecutionError,

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llm_sandbox.views.allotment import shares
-from llm_sandbox.views.budget import estimate_image_tokens, estimate_tokens
+from llm_sandbox.views.budget import estimate_image_tokens, estimate_tokens, shares
 
 RANDOM = random.Random(5)
 SAMPLES = {

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from llm_sandbox.artifacts.formats.images import image_size
 from llm_sandbox.artifacts.types import ArtifactType
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.outputs import ClearOutput, UpdateOutput
+from llm_sandbox.results.outputs import ClearOutput, UpdateOutput
 from llm_sandbox.tables import Table
 from llm_sandbox.views.budget import estimate_image_tokens, estimate_tokens
-from llm_sandbox.views.images import measure
 from llm_sandbox.views.llm import for_llm
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def cost(parts: list[dict[str, Any]]) -> int:
         if part["type"] == "input_text":
             total += estimate_tokens(part["text"])
         else:
-            size = measure(base64.b64decode(part["image_url"].partition(",")[2]))
+            size = image_size(base64.b64decode(part["image_url"].partition(",")[2]))
             assert size is not None
             total += estimate_image_tokens(*size)
     return total
@@ -321,7 +321,7 @@ def test_large_pictures(run: type[Run], picture: Callable[..., bytes]) -> None:
     result = run().picture(picture(2000, 1000)).result()
     (part,) = [p for p in for_llm(result, scale=scale) if p["type"] == "input_image"]
     data = base64.b64decode(str(part["image_url"]).partition(",")[2])
-    assert (768, 384) == measure(data)
+    assert (768, 384) == image_size(data)
     told = texts(for_llm(result))
     assert "picture not shown: larger than 768 pixels" in told
     failing = for_llm(result, scale=lambda files, pixels: [b"<html>" for _ in files])

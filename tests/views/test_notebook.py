@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.outputs import ClearOutput, UpdateOutput
-from llm_sandbox.views.notebook import to_notebook
-from llm_sandbox.views.notebook_reader import read_notebook
+from llm_sandbox.results.outputs import ClearOutput, UpdateOutput
+from llm_sandbox.views.notebook import read_notebook, to_notebook
 
 if TYPE_CHECKING:
     from pathlib import Path

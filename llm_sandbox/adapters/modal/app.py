@@ -10,7 +10,7 @@ from llm_sandbox.adapters.modal.calls import Function
 from llm_sandbox.adapters.modal.configuration import refuse
 from llm_sandbox.adapters.modal.exception import InvalidError, NotFoundError
 from llm_sandbox.sandbox import Sandbox as Machine
-from llm_sandbox.sandbox.kept.place import state_folder
+from llm_sandbox.sandbox.detached.state_dir import default_state_dir
 
 __all__ = ["ANY_APP", "App", "namespace_of", "refuse_environment"]
 
@@ -179,4 +179,4 @@ def _checked(name: object, parameter: str = "name") -> str:
 
 
 def _folder() -> Path:
-    return Path(os.path.dirname(state_folder())) / "modal" / "apps"  # noqa: PTH120
+    return Path(os.path.dirname(default_state_dir())) / "modal" / "apps"  # noqa: PTH120

@@ -11,10 +11,8 @@ from typing import Final
 from llm_sandbox.adapters.sbx_agents.docker_args import DockerArguments
 from llm_sandbox.adapters.sbx_agents.fingerprint import fingerprint
 from llm_sandbox.backends.base import Backend
-from llm_sandbox.backends.containers.backend import ContainerBackend
-from llm_sandbox.backends.containers.configured import bind
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
-from llm_sandbox.backends.containers.creation.unsafe_options import UNSAFE
+from llm_sandbox.backends.options.container_options import ContainerOptions
+from llm_sandbox.backends.options.unsafe_options import UNSAFE
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import (
     SandboxNotFoundError,
@@ -190,7 +188,7 @@ class ContainerRequest:
         if configs.get("network") == "none":
             del configs["network"]
         registered = get_backend(self.backend)
-        if not isinstance(registered, ContainerBackend):
+        if not registered.has_containers:
             if self.image is not None:
                 raise UnsupportedError(
                     "image=",
@@ -208,7 +206,7 @@ class ContainerRequest:
             )
         except SecurityError as error:
             raise _refusal(error) from None
-        return bind(registered, options)
+        return registered.with_options(options)
 
 
 def _refusal(error: SecurityError) -> SecurityError:

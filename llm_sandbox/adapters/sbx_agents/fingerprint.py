@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from llm_sandbox.host.places import user_folder
+from llm_sandbox.host.paths import user_folder
 
 __all__ = ["fingerprint"]
 

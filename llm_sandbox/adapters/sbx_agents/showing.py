@@ -8,8 +8,8 @@ from typing import Literal, TextIO
 
 from llm_sandbox.adapters.sbx_agents.session import StreamFilter
 from llm_sandbox.exceptions import SandboxTimeoutError
+from llm_sandbox.host.terminal import strip_controls
 from llm_sandbox.sandbox import Process
-from llm_sandbox.terminal import strip_controls
 
 __all__ = ["LineShower", "show_process"]
 

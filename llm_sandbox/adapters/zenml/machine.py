@@ -91,7 +91,7 @@ class MachineSession(SandboxSession):
     """A session of a `Sandbox`.
 
     Args:
-        sandbox: The sandbox. It outlives this handle if it has a keeper.
+        sandbox: The sandbox. It outlives this handle if it has a daemon.
         parent: The component that made it.
         id: What it is found by; None for the sandbox's own id.
         settings: What a sandbox that is made of a snapshot of it is to have of its settings.

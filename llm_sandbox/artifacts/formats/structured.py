@@ -1,16 +1,15 @@
-"""JSON and what is written in it: lines of records, maps, notebooks."""
+"""JSON, JSON Lines, GeoJSON and Jupyter notebooks."""
 
 import json
 from collections.abc import Callable
 from typing import ClassVar
 
-from llm_sandbox.artifacts.base import ArtifactKind, Dimensions
-from llm_sandbox.artifacts.formats.findings import cut_short, joined
-from llm_sandbox.artifacts.formats.text import encoding_note
-from llm_sandbox.artifacts.formats.textual import classify
+from llm_sandbox.artifacts.base import ArtifactKind, DimensionlessKind, Dimensions
+from llm_sandbox.artifacts.formats.messages import cut_short, joined
+from llm_sandbox.artifacts.formats.text import classify, encoding_note
 from llm_sandbox.artifacts.identify import LOOK
 from llm_sandbox.artifacts.types import ArtifactType
-from llm_sandbox.plots import FileType
+from llm_sandbox.results.plots import FileType
 
 __all__ = ["GeoJsonKind", "JsonKind", "NdjsonKind", "NotebookKind"]
 
@@ -22,7 +21,7 @@ _ESCAPE = 6
 _LONGEST_LINE = 1024**2
 
 
-class JsonKind(ArtifactKind):
+class JsonKind(DimensionlessKind):
     """JSON."""
 
     mimes: ClassVar[tuple[str, ...]] = ("application/json", "text/json")
@@ -37,10 +36,6 @@ class JsonKind(ArtifactKind):
     def matches(self, content: bytes) -> bool:
         """Whether the content begins as an object or a list of JSON does."""
         return classify(content[:LOOK], "json") == "json"
-
-    def describe(self, content: bytes) -> Dimensions:
-        """Return nothing: a value has no size."""
-        return Dimensions()
 
     def check(self, content: bytes) -> str:
         """Return whether it can be parsed; of more than 8 MiB, whether it ends as it begins."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from llm_sandbox.exceptions import BackendError
-from llm_sandbox.guest.names import PRESENT
+from llm_sandbox.guest.constants import PRESENT
 
 __all__ = ["process_in_network"]
 

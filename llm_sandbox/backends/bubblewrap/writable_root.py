@@ -12,7 +12,7 @@ from llm_sandbox.exceptions import (
     SandboxError,
     UnsupportedError,
 )
-from llm_sandbox.guest.names import LINKED
+from llm_sandbox.guest.constants import LINK_IN_MOUNT_PATH
 from llm_sandbox.guest.overlay import REFUSED
 from llm_sandbox.limits import Limits
 
@@ -67,8 +67,8 @@ def explain_root(error: BackendError) -> SandboxError:
     """Return the error to raise for one that a machine could not be made by: a kernel that cannot
     make a root writable is no fault, but a refusal; nor is a link that leads a mount elsewhere.
     """
-    if LINKED in error.message:
-        return linked_mount(error.message.partition(f"{LINKED}: ")[2])
+    if LINK_IN_MOUNT_PATH in error.message:
+        return linked_mount(error.message.partition(f"{LINK_IN_MOUNT_PATH}: ")[2])
     if REFUSED in error.message:
         why = error.message.partition(f"{REFUSED}: ")[2]
         return UnsupportedError("writable_root", "bubblewrap", why)

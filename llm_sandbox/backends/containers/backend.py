@@ -6,7 +6,9 @@ import contextlib
 import os
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from llm_sandbox.backends.base import Backend, Isolation, Machine, MachineSpec, Network
@@ -17,15 +19,18 @@ from llm_sandbox.backends.containers.creation.arguments import (
     create_arguments,
 )
 from llm_sandbox.backends.containers.creation.mount_plan import MountPlan
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.existing_container import AttachedLaunch, ExistingContainer
 from llm_sandbox.backends.containers.gc.labels import new_labels
 from llm_sandbox.backends.containers.gc.removal import wait_until_removed
-from llm_sandbox.backends.containers.images.find import Images, ResolvedImage
+from llm_sandbox.backends.containers.images.store import EngineImages
 from llm_sandbox.backends.containers.launch import ContainerLaunch, supervisor_command
 from llm_sandbox.backends.containers.machine import ContainerMachine, Origin
-from llm_sandbox.backends.containers.snapshot_images import SNAPSHOT, reject_expired
+from llm_sandbox.backends.containers.snapshot_images import (
+    SNAPSHOT,
+    EngineSnapshots,
+    reject_expired,
+)
 from llm_sandbox.backends.containers.volumes.engine_volume import READ_ONLY
 from llm_sandbox.backends.containers.volumes.guest import GuestVolume
 from llm_sandbox.backends.containers.volumes.layers import (
@@ -35,18 +40,50 @@ from llm_sandbox.backends.containers.volumes.layers import (
 )
 from llm_sandbox.backends.containers.volumes.runtime import Runtime, describe_runtime
 from llm_sandbox.backends.hardening.seccomp import build_filter
+from llm_sandbox.backends.images import ImageInfo
+from llm_sandbox.backends.inventory import Inventory
 from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts, writes_to_host
+from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.process_hooks import register
 from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
+from llm_sandbox.backends.registry import get_backend
+from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.supervised import SupervisedMachine, resource_limits
-from llm_sandbox.exceptions import BackendError, SandboxError, UnsupportedError
+from llm_sandbox.exceptions import (
+    BackendError,
+    ImageNotFoundError,
+    SandboxError,
+    UnsupportedBackendError,
+    UnsupportedError,
+    ValidationError,
+)
 from llm_sandbox.guest.control import Message
-from llm_sandbox.terminal import announce
+from llm_sandbox.host.terminal import announce
 
 __all__ = ["ContainerBackend"]
 
 _MOST_LIKELY_TO_DIE = 1000
+"""Score at which the kernel kills a process first when memory runs out."""
+
+_MOST_CONFIGURED = 64
+"""Limit of the backends that are kept, as the options of sessions may never repeat."""
+
+_Key = tuple[type["ContainerBackend"], ContainerOptions, Mapping[str, str], int]
+
+_configured_lock = threading.RLock()
+_configured: "OrderedDict[_Key, ContainerBackend]" = OrderedDict()
+"""One backend for all requests with the same options, so that they share the engine's connection
+and the machines that are kept ready."""
+
+
+def _renew_lock() -> None:
+    global _configured_lock
+    _configured_lock = threading.RLock()
+
+
+# Another thread may hold it while this process is forked.
+os.register_at_fork(after_in_child=_renew_lock)
 
 
 class _ContainerHost:
@@ -82,7 +119,8 @@ class ContainerBackend(Backend):
     """See `Backend`. Safe to use from several threads.
 
     Args:
-        options: What is asked of its containers.
+        options: Options of its containers; None for those of the language's image.
+        client: Client object of the engine; None connects as the engine's own tools do.
     """
 
     has_containers: ClassVar[bool] = True
@@ -90,9 +128,12 @@ class ContainerBackend(Backend):
     machine_type: ClassVar[type[ContainerMachine]] = ContainerMachine
     """What its machines are."""
 
-    def __init__(self, options: ContainerOptions | None = None) -> None:
-        self.options = asked = options or ContainerOptions()
-        self.pooled = not (asked.commit_container or asked.container_id or asked.dockerfile)
+    options: ContainerOptions
+
+    def __init__(self, options: ContainerOptions | None = None, client: object = None) -> None:
+        self.options = given = options or ContainerOptions()
+        self.pooled = not (given.commit_container or given.container_id or given.dockerfile)
+        self._client = client
         self._lock = threading.RLock()
         self._engine: Engine | None = None
         self._engine_of: ContainerBackend | None = None
@@ -131,16 +172,85 @@ class ContainerBackend(Backend):
         """Use the connection of another backend to the same engine, instead of one more."""
         self._engine_of = other
 
-    def with_libraries(self, specs: Sequence[str]) -> "ContainerBackend":
-        """Return a backend whose containers are made with these libraries, where they come with the
-        container; this one where they are added to it.
+    def ping(self) -> None:
+        self.engine.check()
 
-        Raises:
-            ValidationError: One is not acceptable.
-            UnsupportedError: They cannot be added.
-        """
-        del specs
-        return self
+    def describe_engine(self) -> str:
+        engine = self.engine
+        return f"{engine.name} {engine.version['Version']} at {engine.address}"
+
+    def engine_client(self) -> Any:
+        return self.engine.client
+
+    @property
+    def images(self) -> EngineImages:
+        return EngineImages(self.engine)
+
+    @property
+    def inventory(self) -> Inventory:
+        from llm_sandbox.backends.containers.gc.collector import EngineInventory
+
+        return EngineInventory(self.engine)
+
+    @property
+    def snapshots(self) -> EngineSnapshots:
+        return EngineSnapshots(self.engine)
+
+    def with_options(self, options: ContainerOptions, client: object = None) -> "ContainerBackend":
+        is_same_client = client is None or client is self._client
+        if is_same_client and options in (
+            self.options,
+            ContainerOptions(lang=self.options.lang),
+        ):
+            return self
+        if self.options != self._default_options() or not (is_same_client or self._client is None):
+            raise ValidationError(
+                f"the {self.name} backend that was given has options of its own",
+                parameter="backend",
+                hint=f"give them all to its ContainerOptions, or name it: backend={self.name!r}",
+            )
+        kind = type(self)
+        chosen = self._client if client is None else client
+        # The backend keeps its client, so that no other object comes to have its number.
+        key = (kind, options, options.env, id(chosen))
+        with _configured_lock:
+            found = _configured.get(key)
+            if found is None:
+                found = _configured[key] = kind(options, chosen)
+                if is_same_client:
+                    found.share_engine(self)
+                if len(_configured) > _MOST_CONFIGURED:
+                    _configured.popitem(last=False)
+            _configured.move_to_end(key)
+            return found
+
+    def _default_options(self) -> ContainerOptions:
+        """Return the options of a backend of this kind that is given none."""
+        try:
+            registered = get_backend(self.name)
+        except UnsupportedBackendError:
+            return ContainerOptions()
+        return registered.options if type(registered) is type(self) else ContainerOptions()
+
+    def with_image(self, image: str | Snapshot) -> "ContainerBackend":
+        if isinstance(image, str):
+            return self.with_options(replace(self.options, image=image))
+        if image.backend != self.name or image.store != self.engine.identity:
+            raise UnsupportedError(
+                "image=",
+                self.name,
+                f"{image.name} was saved by another engine ({image.backend} {image.store})",
+                hint="save and load the image there, and give its name",
+            )
+        found = self.images.find(image.ref)
+        if found is None:
+            raise ImageNotFoundError(
+                image.name,
+                backend=self.name,
+                hint="the snapshot was deleted; what is there: llm-sandbox snapshots list",
+            )
+        reject_expired(image.name, found.labels)
+        return self.with_options(replace(self.options, image=image.ref))
 
     def check(self) -> Isolation:
         self.engine.check()
@@ -150,7 +260,7 @@ class ContainerBackend(Backend):
         if self.options.container_id is not None:
             return self._attach(spec, self.options.container_id)
         engine = self.engine
-        image = Images(engine).resolve(self.options, announce)
+        image = self.images.resolve(self.options, announce)
         reject_expired(image.name, image.labels)
         plan = MountPlan(spec, engine, self.options.runtime_configs)
         arguments = self._arguments(spec, plan)
@@ -183,7 +293,7 @@ class ContainerBackend(Backend):
         return 0 if "mem_limit" in self.options.runtime_configs else MEMORY_ALLOWANCE
 
     def _launch(
-        self, image: ResolvedImage, runtime: Runtime, arguments: CreateArguments, plan: MountPlan
+        self, image: ImageInfo, runtime: Runtime, arguments: CreateArguments, plan: MountPlan
     ) -> tuple[_ContainerHost, ContainerLaunch]:
         """Start a container, and have its mounts as they are to be before any code runs."""
         command = supervisor_command(runtime.command, spec=arguments.spec)

@@ -16,12 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.gc.labels import (
-    OWNER,
-    STARTED,
-    current_owner,
-    new_labels,
-)
+from llm_sandbox.backends.containers.gc.labels import OWNER, STARTED, new_labels
 from llm_sandbox.backends.containers.snapshot_images import (
     BACKEND,
     CREATED,
@@ -29,6 +24,7 @@ from llm_sandbox.backends.containers.snapshot_images import (
     SAVING,
     SNAPSHOT,
 )
+from llm_sandbox.backends.inventory import current_owner
 from llm_sandbox.exceptions import ValidationError
 
 __all__ = ["SAVED_SITE", "SAVED_WORKDIR", "SNAPSHOT", "commit_container"]

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.backends.containers.access_hint import permission_hint
+from llm_sandbox.backends.engine_probe import permission_hint
+from llm_sandbox.backends.recipes import candidate_references
 from llm_sandbox.exceptions import (
     BackendError,
     BackendUnavailableError,
@@ -82,6 +83,13 @@ class Engine:
         return str(self.facts.get("ID") or self.facts.get("Name") or "")
 
     @property
+    def address(self) -> str:
+        """The address that it answers at, such as ``unix:///var/run/docker.sock``."""
+        # A client of a local socket has the URL of no machine.
+        path = getattr(getattr(self.api, "_custom_adapter", None), "socket_path", None)
+        return f"unix://{path}" if path else str(self.api.base_url)
+
+    @property
     def is_local(self) -> bool:
         """Whether it is reached by a socket of this computer, so that its files are this one's."""
         return str(self.api.base_url) == _LOCAL
@@ -91,6 +99,26 @@ class Engine:
         """Of its machine, as the kernel names it, such as ``x86_64``."""
         name = str(self.version["Arch"])
         return _ARCHITECTURES.get(name, name)
+
+    def find_image(self, name: str) -> dict[str, Any] | None:
+        """Return the engine's description of an image; None if it does not have the image.
+
+        Args:
+            name: Name, or id.
+
+        Raises:
+            BackendUnavailableError: The engine does not answer.
+            BackendError: The engine refused.
+        """
+        api: Any = self.api
+        for reference in candidate_references(self.name, name):
+            try:
+                with self.errors("inspect image", name):
+                    found: dict[str, Any] = api.inspect_image(reference)
+                    return found
+            except ImageNotFoundError:
+                continue
+        return None
 
     def create_container(self, image: str, command: list[str], arguments: Mapping[str, Any]) -> str:
         """Make a container and return its id.

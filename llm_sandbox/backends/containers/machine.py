@@ -276,6 +276,10 @@ class ContainerMachine(SupervisedMachine):
         """The container's id."""
         return self.origin.container
 
+    def engine_container(self) -> Any:
+        with self.origin.engine.errors("inspect", self.container):
+            return self.origin.engine.client.containers.get(self.container)
+
     @property
     def images(self) -> tuple[str, str]:
         return self.origin.image, self.image

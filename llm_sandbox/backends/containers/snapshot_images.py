@@ -1,5 +1,6 @@
 """Snapshots that a container engine holds: images whose labels say what they are."""
 
+import builtins
 import contextlib
 import time
 from collections.abc import Mapping
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.snapshot import Snapshot
+from llm_sandbox.backends.snapshot import Snapshot, SnapshotStore
 from llm_sandbox.exceptions import (
     BackendError,
     BackendUnavailableError,
@@ -22,10 +23,8 @@ __all__ = [
     "EXPIRES",
     "SAVING",
     "SNAPSHOT",
-    "delete_image",
-    "list_images",
+    "EngineSnapshots",
     "reject_expired",
-    "remove_expired_images",
     "snapshot_times",
 ]
 
@@ -72,62 +71,71 @@ def reject_expired(name: str, labels: Mapping[str, str]) -> None:
         Snapshot("", "", "", name, created_at=created, expires_at=expires).check_alive()
 
 
-def list_images(engine: Engine) -> list[Snapshot]:
-    """Return the snapshots of an engine.
-
-    Raises:
-        BackendUnavailableError: It does not answer.
-        BackendError: It refused to say.
-    """
-    api: Any = engine.api
-    with engine.errors("list"):
-        images = api.images(filters={"label": SNAPSHOT})
-    found = []
-    for facts in images:
-        labels = facts.get("Labels") or {}
-        tags = [tag for tag in facts.get("RepoTags") or () if tag != "<none>:<none>"]
-        if labels.get(SAVING):
-            continue
-        ref = str(facts["Id"])
-        created, expires = snapshot_times(labels)
-        found.append(
-            Snapshot(
-                labels.get(BACKEND) or engine.name,
-                engine.identity,
-                ref,
-                # Another one may have been given its name.
-                tags[0] if tags else ref.removeprefix("sha256:")[:12],
-                created_at=created or float(facts.get("Created") or 0),
-                expires_at=expires,
-                size=int(facts.get("Size") or 0) or None,
-            )
-        )
-    return found
-
-
-def delete_image(engine: Engine, ref: str, *, waits: bool = True) -> bool:
-    """Remove the image that a snapshot is; False if there is none.
+class EngineSnapshots(SnapshotStore):
+    """See `SnapshotStore`.
 
     Args:
-        engine: What holds it.
-        ref: Its id.
-        waits: Whether to wait for containers that end, for seconds at most.
-
-    Raises:
-        BackendError: A container uses it.
-        ValidationError: It is no snapshot.
+        engine: The engine.
     """
-    api: Any = engine.api
-    try:
-        with engine.errors("inspect", ref):
-            facts = api.inspect_image(ref)
-        labels = (facts.get("Config") or {}).get("Labels") or {}
-        if SNAPSHOT not in labels:
-            raise ValidationError(f"image {ref} is no snapshot", parameter="ref")
-        _remove(engine, ref, facts, waits=waits)
-    except (ImageNotFoundError, ContainerGoneError):
-        return False
-    return True
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @property
+    def identity(self) -> str:
+        return self._engine.identity
+
+    def list(self) -> builtins.list[Snapshot]:
+        api: Any = self._engine.api
+        with self._engine.errors("list"):
+            images = api.images(filters={"label": SNAPSHOT})
+        found = []
+        for facts in images:
+            labels = facts.get("Labels") or {}
+            tags = [tag for tag in facts.get("RepoTags") or () if tag != "<none>:<none>"]
+            if labels.get(SAVING):
+                continue
+            ref = str(facts["Id"])
+            created, expires = snapshot_times(labels)
+            found.append(
+                Snapshot(
+                    labels.get(BACKEND) or self._engine.name,
+                    self._engine.identity,
+                    ref,
+                    # Another one may have been given its name.
+                    tags[0] if tags else ref.removeprefix("sha256:")[:12],
+                    created_at=created or float(facts.get("Created") or 0),
+                    expires_at=expires,
+                    size=int(facts.get("Size") or 0) or None,
+                )
+            )
+        return found
+
+    def delete(self, ref: str) -> bool:
+        return self._delete(ref)
+
+    def _delete(self, ref: str, *, waits: bool = True) -> bool:
+        api: Any = self._engine.api
+        try:
+            with self._engine.errors("inspect", ref):
+                facts = api.inspect_image(ref)
+            labels = (facts.get("Config") or {}).get("Labels") or {}
+            if SNAPSHOT not in labels:
+                raise ValidationError(f"image {ref} is no snapshot", parameter="ref")
+            _remove(self._engine, ref, facts, waits=waits)
+        except (ImageNotFoundError, ContainerGoneError):
+            return False
+        return True
+
+    def remove_expired(self) -> builtins.list[Snapshot]:
+        gone = []
+        for one in self.list():
+            if one.is_expired:
+                # While a container uses it, it stays until the next call.
+                with contextlib.suppress(BackendError):
+                    if self._delete(one.ref, waits=False):
+                        gone.append(one)
+        return gone
 
 
 def _remove(engine: Engine, ref: str, facts: Mapping[str, Any], *, waits: bool) -> None:
@@ -169,19 +177,3 @@ def _is_used(engine: Engine, ref: str) -> bool:
         if process and (not engine.is_local or Path(f"/proc/{process}").exists()):
             return True
     return False
-
-
-def remove_expired_images(engine: Engine) -> list[Snapshot]:
-    """Remove the snapshots whose time to live is over and that no container uses.
-
-    Raises:
-        BackendUnavailableError: The engine does not answer.
-    """
-    gone = []
-    for one in list_images(engine):
-        if one.is_expired:
-            # A container uses it: the next sweep finds it again.
-            with contextlib.suppress(BackendError):
-                if delete_image(engine, one.ref, waits=False):
-                    gone.append(one)
-    return gone

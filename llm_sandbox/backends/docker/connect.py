@@ -3,9 +3,9 @@
 import os
 from typing import TYPE_CHECKING
 
-from llm_sandbox.backends.containers.access_hint import permission_hint
 from llm_sandbox.backends.containers.client import make_client
 from llm_sandbox.backends.containers.engine import Engine, find_cause, knock
+from llm_sandbox.backends.engine_probe import permission_hint
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     MissingDependencyError,

@@ -33,8 +33,8 @@ from llm_sandbox.exceptions import (
     IsolationUnavailableError,
     UnsupportedError,
 )
+from llm_sandbox.guest.constants import USER_ID
 from llm_sandbox.guest.linux import architecture
-from llm_sandbox.guest.names import USER_ID
 from llm_sandbox.limits import Limits
 from llm_sandbox.settings import Preload, get_settings
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from llm_sandbox.backends import python_environment as environment
 from llm_sandbox.backends.base import MachineSpec
-from llm_sandbox.guest.names import USER_ID
+from llm_sandbox.guest.constants import USER_ID
 
 __all__ = ["TRUSTED_HOME", "SharedFolder", "configuration"]
 

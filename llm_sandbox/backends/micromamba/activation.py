@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from llm_sandbox.backends.base import Exit, Machine, ProcessSpec
 from llm_sandbox.exceptions import BackendError, LaunchError, ValidationError
-from llm_sandbox.terminal import strip_controls
+from llm_sandbox.host.terminal import strip_controls
 
 __all__ = ["Activation", "activate", "ask", "micromamba_program", "parse_report", "target_option"]
 

@@ -5,16 +5,15 @@ from dataclasses import replace
 from typing import ClassVar
 
 from llm_sandbox.backends.base import Machine, MachineSpec
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
-from llm_sandbox.backends.containers.images.find import Images
 from llm_sandbox.backends.containers.machine import ContainerMachine
 from llm_sandbox.backends.docker.backend import DockerBackend
 from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.micromamba.activation import target_option
 from llm_sandbox.backends.micromamba.machine import MicromambaMachine
 from llm_sandbox.backends.micromamba.packages import CondaImages, validate_specs
+from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.exceptions import UnsupportedError
-from llm_sandbox.terminal import announce
+from llm_sandbox.host.terminal import announce
 
 __all__ = ["DEFAULT_IMAGE", "MicromambaBackend"]
 
@@ -137,7 +136,7 @@ class _WithLibraries(MicromambaBackend):
             timeout_s: Seconds that this may take; 600.
         """
         options = self.options
-        found = Images(self.engine).resolve(options, announce)
+        found = self.images.resolve(options, announce)
         given = options.runtime_configs
         network = given.get("network_mode") or given.get("network")
         images = CondaImages(self.engine, self._variables(), network)

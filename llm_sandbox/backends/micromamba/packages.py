@@ -26,8 +26,8 @@ from llm_sandbox.exceptions import (
     SandboxTimeoutError,
     ValidationError,
 )
+from llm_sandbox.host.terminal import announce, strip_controls
 from llm_sandbox.limits import Deadline
-from llm_sandbox.terminal import announce, strip_controls
 
 __all__ = ["CondaImages", "install_command", "installation_failure", "validate_specs"]
 

@@ -5,7 +5,6 @@ from typing import Any
 from llm_sandbox.backends.base import MachineSpec
 from llm_sandbox.backends.containers.backend import ContainerBackend
 from llm_sandbox.backends.containers.creation.arguments import CreateArguments
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.podman.compatibility import folder_modes
 from llm_sandbox.backends.podman.connect import connect_podman
@@ -18,16 +17,12 @@ class PodmanBackend(ContainerBackend):
     """See `Backend`. Safe to use from several threads.
 
     Args:
-        options: What is asked of its containers; default: the language's image as it is.
+        options: Options of its containers; None for those of the language's image.
         client: A `podman.PodmanClient`, or a `docker.DockerClient` connected to Podman; None finds
             the service as Podman's own tools do, or starts one that ends with this process.
     """
 
     name = "podman"
-
-    def __init__(self, options: ContainerOptions | None = None, client: object = None) -> None:
-        super().__init__(options)
-        self._client = client
 
     @property
     def engine(self) -> Engine:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from llm_sandbox.egress.bindings import Bindings, Bound, replace_in_target, replace_in_value
+from llm_sandbox.egress.bindings import Bindings, HostBindings, replace_in_target, replace_in_value
 from llm_sandbox.egress.interception.bodies import Body, ChunkedBody, EndlessBody, SizedBody
 from llm_sandbox.egress.interception.http_head import (
     Field,
@@ -48,7 +48,7 @@ class Conversation:
         bindings: All of the sandbox's.
     """
 
-    def __init__(self, name: str, port: int, bound: Bound, bindings: Bindings) -> None:
+    def __init__(self, name: str, port: int, bound: HostBindings, bindings: Bindings) -> None:
         self.to_server = bytearray()
         self.to_client = bytearray()
         self.over = False

@@ -6,10 +6,10 @@ import ssl
 from typing import TYPE_CHECKING
 
 from llm_sandbox.egress import client_hello
-from llm_sandbox.egress.bindings import Bound
+from llm_sandbox.egress.bindings import HostBindings
 from llm_sandbox.egress.interception.conversation import Conversation
 from llm_sandbox.egress.interception.refusal import Refusal
-from llm_sandbox.egress.interception.tls_end import TlsEnd
+from llm_sandbox.egress.interception.tls_endpoint import TlsEndpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,7 @@ class Exchange:
         server: socket.socket,
         name: str,
         port: int,
-        bound: Bound,
+        bound: HostBindings,
     ) -> None:
         self.done = False
         self.patience: float | None = _SHAKING_S
@@ -58,8 +58,8 @@ class Exchange:
         self._client_socket = client
         self._name = name
         self._hello = b""
-        self._client: TlsEnd | None = None
-        self._server = TlsEnd(server, interception.context, name)
+        self._client: TlsEndpoint | None = None
+        self._server = TlsEndpoint(server, interception.context, name)
         self._http = Conversation(name, port, bound, interception.bindings)
         self._stage: Callable[[], bool] = self._read_hello
         self._discarded = 0
@@ -106,7 +106,9 @@ class Exchange:
         except ssl.SSLError as error:
             detail = str(error.reason or "no TLS")
             raise Refusal("host_tls", detail, protocol="tls", verdict="failed") from None
-        self._client = TlsEnd(self._client_socket, self._interception.authority.context(self._name))
+        self._client = TlsEndpoint(
+            self._client_socket, self._interception.authority.context(self._name)
+        )
         self._client.begin_with(self._hello)
         self._stage = self._meet_client
         return True
@@ -158,7 +160,7 @@ class Exchange:
             return True
         return moved
 
-    def _take_from_client(self, client: TlsEnd) -> bool:
+    def _take_from_client(self, client: TlsEndpoint) -> bool:
         try:
             data = client.read()
         except ssl.SSLError as error:

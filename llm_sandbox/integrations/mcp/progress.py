@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from llm_sandbox.outputs import Output, StreamOutput
+from llm_sandbox.results.outputs import Output, StreamOutput
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import Context

@@ -22,11 +22,11 @@ from mcp_types import (
 )
 
 from llm_sandbox.artifacts.artifact import Artifact, human_size
+from llm_sandbox.artifacts.formats.images import image_type
 from llm_sandbox.data import ExecutionResult, ProcessResult
 from llm_sandbox.integrations.mcp.sessions import Held
 from llm_sandbox.integrations.tool import ToolReply
-from llm_sandbox.views.fence import one_line
-from llm_sandbox.views.images import sniff
+from llm_sandbox.views.sanitize import one_line
 
 __all__ = [
     "BINARY",
@@ -165,7 +165,7 @@ def binary_result(held: Held, path: str, data: bytes) -> CallToolResult:
         data: What is in it.
     """
     # trust: a file from inside. What it claims to be is believed only as far as its first bytes go.
-    picture, mime, uri = sniff(data), mime_of(path), file_uri(held.id, path)
+    picture, mime, uri = image_type(data), mime_of(path), file_uri(held.id, path)
     about = f"{shown_name(path)}: {picture or mime}, {human_size(len(data))}"
     if picture and len(data) <= _LARGEST_PICTURE:
         encoded = base64.b64encode(data).decode()

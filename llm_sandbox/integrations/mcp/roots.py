@@ -13,7 +13,7 @@ from mcp_types import ListRootsResult
 from llm_sandbox.backends.mounts import find_mounts
 from llm_sandbox.exceptions import SandboxError, ValidationError
 from llm_sandbox.mounts import Bind, Mount
-from llm_sandbox.views.fence import one_line
+from llm_sandbox.views.sanitize import one_line
 
 __all__ = ["FOLDER", "Roots", "Seen"]
 

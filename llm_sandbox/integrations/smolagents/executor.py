@@ -36,7 +36,7 @@ from llm_sandbox.integrations.smolagents.final_answer import (
 from llm_sandbox.integrations.smolagents.tools import define, send_tools
 from llm_sandbox.integrations.tool import ToolOptions
 from llm_sandbox.limits import DEFAULT_TIMEOUT_S
-from llm_sandbox.outputs import StreamOutput
+from llm_sandbox.results.outputs import StreamOutput
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.session import BaseSession
 

@@ -8,7 +8,7 @@ from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler, LanguageConfig, Step
 from llm_sandbox.language_handlers.bash.comments import without_comments
 from llm_sandbox.language_handlers.bash.errors import read_error
-from llm_sandbox.outputs import ExecutionError
+from llm_sandbox.results.outputs import ExecutionError
 from llm_sandbox.toolchain import Toolchain
 
 __all__ = ["BashHandler"]

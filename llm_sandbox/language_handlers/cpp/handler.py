@@ -9,7 +9,7 @@ from llm_sandbox.language_handlers.base import AbstractLanguageHandler, Language
 from llm_sandbox.language_handlers.cpp import source
 from llm_sandbox.language_handlers.cpp.errors import read_compile_error, read_runtime_error
 from llm_sandbox.language_handlers.cpp.packages import LINK_FILE, CppPackages
-from llm_sandbox.outputs import ExecutionError
+from llm_sandbox.results.outputs import ExecutionError
 from llm_sandbox.toolchain import Toolchain
 
 __all__ = ["CppHandler"]

@@ -3,7 +3,7 @@
 import re
 from itertools import pairwise
 
-from llm_sandbox.outputs import ExecutionError, TracebackFrame
+from llm_sandbox.results.outputs import ExecutionError, TracebackFrame
 
 __all__ = ["read_compile_error", "read_runtime_error"]
 

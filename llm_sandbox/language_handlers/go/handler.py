@@ -14,7 +14,7 @@ from llm_sandbox.language_handlers.base import (
 from llm_sandbox.language_handlers.go import source
 from llm_sandbox.language_handlers.go.errors import read_compile_error, read_runtime_error
 from llm_sandbox.language_handlers.go.packages import GoPackages
-from llm_sandbox.outputs import ExecutionError
+from llm_sandbox.results.outputs import ExecutionError
 from llm_sandbox.toolchain import Toolchain
 
 __all__ = ["GoHandler"]

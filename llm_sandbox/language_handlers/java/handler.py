@@ -15,7 +15,7 @@ from llm_sandbox.language_handlers.base import (
 from llm_sandbox.language_handlers.java.errors import read_compiler, read_trace
 from llm_sandbox.language_handlers.java.packages import MavenPackages
 from llm_sandbox.language_handlers.java.source import outline, without_comments
-from llm_sandbox.outputs import ExecutionError
+from llm_sandbox.results.outputs import ExecutionError
 from llm_sandbox.toolchain import Toolchain
 
 __all__ = ["JavaHandler"]

@@ -2,7 +2,7 @@
 
 import re
 
-from llm_sandbox.outputs import ExecutionError, TracebackFrame
+from llm_sandbox.results.outputs import ExecutionError, TracebackFrame
 
 __all__ = ["transpile_error", "uncaught_error"]
 

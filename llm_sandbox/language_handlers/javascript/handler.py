@@ -14,7 +14,7 @@ from llm_sandbox.language_handlers.base import (
 from llm_sandbox.language_handlers.javascript.comments import is_module, without_comments
 from llm_sandbox.language_handlers.javascript.errors import uncaught_error
 from llm_sandbox.language_handlers.javascript.packages import NpmPackages
-from llm_sandbox.outputs import ExecutionError
+from llm_sandbox.results.outputs import ExecutionError
 from llm_sandbox.toolchain import Toolchain
 
 __all__ = ["NODE", "JavaScriptHandler"]

@@ -6,7 +6,7 @@ from typing import ClassVar
 from llm_sandbox.language_handlers.base import LanguageConfig, Step
 from llm_sandbox.language_handlers.javascript.errors import transpile_error
 from llm_sandbox.language_handlers.javascript.handler import JavaScriptHandler
-from llm_sandbox.outputs import ExecutionError
+from llm_sandbox.results.outputs import ExecutionError
 from llm_sandbox.toolchain import Toolchain
 
 __all__ = ["TypeScriptHandler"]

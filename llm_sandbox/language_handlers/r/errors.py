@@ -2,7 +2,7 @@
 
 import re
 
-from llm_sandbox.outputs import ExecutionError
+from llm_sandbox.results.outputs import ExecutionError
 
 __all__ = ["read_error"]
 

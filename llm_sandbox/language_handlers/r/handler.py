@@ -15,7 +15,7 @@ from llm_sandbox.language_handlers.base import (
 from llm_sandbox.language_handlers.r.comments import without_comments
 from llm_sandbox.language_handlers.r.errors import read_error
 from llm_sandbox.language_handlers.r.packages import RPackages
-from llm_sandbox.outputs import ExecutionError
+from llm_sandbox.results.outputs import ExecutionError
 from llm_sandbox.toolchain import Toolchain
 
 __all__ = ["RHandler"]

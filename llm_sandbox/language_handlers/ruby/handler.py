@@ -14,7 +14,7 @@ from llm_sandbox.language_handlers.base import (
 from llm_sandbox.language_handlers.ruby.comments import without_comments
 from llm_sandbox.language_handlers.ruby.errors import FILE, read_error
 from llm_sandbox.language_handlers.ruby.packages import GemPackages
-from llm_sandbox.outputs import ExecutionError
+from llm_sandbox.results.outputs import ExecutionError
 from llm_sandbox.toolchain import Toolchain
 
 __all__ = ["RubyHandler"]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from llm_sandbox.findings import Span
+from llm_sandbox.results.findings import Span
 from llm_sandbox.security.languages import engine_of
 from llm_sandbox.security.sightings import ModuleUse, Sighting, Sightings
 from llm_sandbox.security.source import Source

@@ -1,6 +1,6 @@
 """What words of each language do, for reading it without its grammar."""
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.lexical.words import WordRules
 
 __all__ = ["RULES"]

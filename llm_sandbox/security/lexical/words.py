@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from llm_sandbox.findings import Capability, Confidence
+from llm_sandbox.results.findings import Capability, Confidence
 from llm_sandbox.security.lexical.masking import mask, regions
 from llm_sandbox.security.lexical.regions import Kind
 from llm_sandbox.security.places import is_outside, sight_places

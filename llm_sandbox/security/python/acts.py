@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.python import strings
 from llm_sandbox.security.python.commands import command_of, is_shell, see_shell, shortened
 from llm_sandbox.security.python.folding import UNKNOWN, text_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from llm_sandbox.findings import Span
+from llm_sandbox.results.findings import Span
 from llm_sandbox.security.python.words import names
 from llm_sandbox.security.source import Source
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from llm_sandbox.findings import Span
+from llm_sandbox.results.findings import Span
 from llm_sandbox.security.python.cells import Cell, has_syntax, read_cell, with_automagic
 from llm_sandbox.security.python.expressions import EXPRESSIONS
 from llm_sandbox.security.python.fallback import read_broken

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.python.folding import UNKNOWN, text_of
 from llm_sandbox.security.python.scopes import Scope
 from llm_sandbox.security.python.values import (

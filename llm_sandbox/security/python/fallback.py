@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.python import strings
 from llm_sandbox.security.python.parsing import parse
 from llm_sandbox.security.python.positions import Positions

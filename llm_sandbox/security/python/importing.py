@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.python.folding import UNKNOWN
 from llm_sandbox.security.python.items import item
 from llm_sandbox.security.python.lookups import attribute, module, wild

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.python import evaluated, reexports
 from llm_sandbox.security.python.lookups import attribute, found
 from llm_sandbox.security.python.modules import canonical

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.python.bounds import weight
 from llm_sandbox.security.python.folding import UNKNOWN, attempt, wrapped
 from llm_sandbox.security.python.lookups import attribute, called, found, module, of_class, wild

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Callable, Iterator
 
-    from llm_sandbox.findings import Capability, Confidence, Span
+    from llm_sandbox.results.findings import Capability, Confidence, Span
     from llm_sandbox.security.python.cells import Magic
     from llm_sandbox.security.source import Source
 

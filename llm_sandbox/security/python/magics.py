@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.python import acts, commands, strings
 from llm_sandbox.security.python.words import names
 from llm_sandbox.security.source import Source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.python import acts
 from llm_sandbox.security.python.callbacks import LATER, called_later, higher
 from llm_sandbox.security.python.folding import text_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.findings import Span
+from llm_sandbox.results.findings import Span
 
 if TYPE_CHECKING:
     from llm_sandbox.security.source import Source

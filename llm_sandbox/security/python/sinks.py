@@ -7,7 +7,7 @@ below it.
 
 from functools import lru_cache
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.python.words import names
 
 __all__ = ["CALLS", "ONLY_CALLED", "READS", "WATCHED", "WILD", "capability_of", "is_hot"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.python.folding import UNKNOWN, attempt, text_of
 from llm_sandbox.security.python.iteration import members
 from llm_sandbox.security.python.sinks import is_hot

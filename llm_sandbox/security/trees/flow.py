@@ -8,7 +8,7 @@ the union of all that it is given in its scope.
 from collections.abc import Callable, Iterable
 from typing import ClassVar
 
-from llm_sandbox.findings import Capability, Confidence, Span
+from llm_sandbox.results.findings import Capability, Confidence, Span
 from llm_sandbox.security.places import installs_packages, is_outside, sight_places
 from llm_sandbox.security.sightings import ModuleUse, Sighting, Sightings
 from llm_sandbox.security.trees.reading import Node, Reading

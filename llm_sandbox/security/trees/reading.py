@@ -15,7 +15,7 @@ from itertools import count
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from llm_sandbox.findings import Span
+from llm_sandbox.results.findings import Span
 from llm_sandbox.security.source import Source
 
 if TYPE_CHECKING:

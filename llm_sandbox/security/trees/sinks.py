@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 
 __all__ = ["Sinks"]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from llm_sandbox.adapters import zenml
-from llm_sandbox.distribution import install_command
+from llm_sandbox.host.distribution import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,7 +15,7 @@ from llm_sandbox.limits import Limits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from llm_sandbox.outputs import ExecutionError
+    from llm_sandbox.results.outputs import ExecutionError
     from llm_sandbox.session.session import BaseSession
 
 pytestmark = pytest.mark.timeout(180)

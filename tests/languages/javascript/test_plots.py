@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from llm_sandbox import SandboxSession
-from llm_sandbox.outputs import DisplayOutput, ResultOutput, StreamOutput
+from llm_sandbox.results.outputs import DisplayOutput, ResultOutput, StreamOutput
 
 if TYPE_CHECKING:
     from llm_sandbox import ExecutionResult

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from llm_sandbox import ExecutionResult
-    from llm_sandbox.outputs import ExecutionError
+    from llm_sandbox.results.outputs import ExecutionError
     from llm_sandbox.session.session import BaseSession
 
 pytestmark = pytest.mark.timeout(120)

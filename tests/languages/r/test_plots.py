@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from llm_sandbox import SandboxSession
-from llm_sandbox.outputs import (
+from llm_sandbox.results.outputs import (
     DisplayOutput,
     ResultOutput,
     StreamOutput,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from llm_sandbox import ExecutionResult
-    from llm_sandbox.outputs import Output
+    from llm_sandbox.results.outputs import Output
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -8,7 +8,7 @@ import pytest
 
 from llm_sandbox import SandboxSession
 from llm_sandbox.exceptions import SandboxTimeoutError
-from llm_sandbox.outputs import DisplayOutput, ResultOutput
+from llm_sandbox.results.outputs import DisplayOutput, ResultOutput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from llm_sandbox.const import RunStatus, StateOutcome
-from llm_sandbox.outputs import DisplayOutput, ResultOutput
+from llm_sandbox.results.outputs import DisplayOutput, ResultOutput
 from llm_sandbox.testing.language_fixtures import RUN_S, LanguageFixtures, timed_out
 from llm_sandbox.testing.suite import usable_backend
 

@@ -9,7 +9,7 @@ from llm_sandbox.security.scanner import scan
 from tests.scanner.corpus.benign import expected
 
 if TYPE_CHECKING:
-    from llm_sandbox.findings import Finding
+    from llm_sandbox.results.findings import Finding
     from llm_sandbox.security.presets import PolicyPreset
     from llm_sandbox.security.report import ScanReport
     from tests.scanner.corpus.benign import Program
@@ -29,7 +29,7 @@ def scan_snippet(snippet: Snippet, policy: PolicyPreset) -> ScanReport:
 @cache
 def blocks(policy: PolicyPreset, capability: str) -> bool:
     """Return whether a preset blocks a capability."""
-    from llm_sandbox.findings import Capability
+    from llm_sandbox.results.findings import Capability
     from llm_sandbox.security import get_security_policy
 
     chosen = get_security_policy(policy)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from llm_sandbox.findings import Span
+from llm_sandbox.results.findings import Span
 
 __all__ = ["Annotated", "annotated"]
 

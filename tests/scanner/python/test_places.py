@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llm_sandbox.findings import Span
+from llm_sandbox.results.findings import Span
 from tests.scanner.python.seeing import first, look
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from llm_sandbox.findings import Capability, Span
+from llm_sandbox.results.findings import Capability, Span
 from llm_sandbox.security.sightings import Engine, Sightings
 from llm_sandbox.security.source import Source
 from tests.scanner.trees.snippets import EXTENSIONS, Snippet, benign, malicious

@@ -9,16 +9,16 @@ from typing import Any, Final, cast
 from llm_sandbox.backends.base import Control, MachineSpec
 from llm_sandbox.backends.containers.creation.effective_config import EffectiveConfig
 from llm_sandbox.backends.containers.creation.gpu import device_requests
-from llm_sandbox.backends.containers.creation.immutable import to_mutable
 from llm_sandbox.backends.containers.creation.memory_file_systems import MemoryFileSystems
 from llm_sandbox.backends.containers.creation.mount_plan import MountPlan
-from llm_sandbox.backends.containers.creation.mounts import bind_strings, immutable_mount
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
-from llm_sandbox.backends.containers.creation.unsafe_options import ADDED_CAPABILITIES, is_unlimited
 from llm_sandbox.backends.hardening.seccomp_profile import profile_text
 from llm_sandbox.backends.mounts import writes_to_host
+from llm_sandbox.backends.options.container_options import ContainerOptions
+from llm_sandbox.backends.options.immutable import to_mutable
+from llm_sandbox.backends.options.mount_points import bind_strings, immutable_mount
+from llm_sandbox.backends.options.unsafe_options import ADDED_CAPABILITIES, is_unlimited
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.guest.names import USER_ID
+from llm_sandbox.guest.constants import USER_ID
 from llm_sandbox.limits import LimitOptions, Limits
 
 __all__ = [

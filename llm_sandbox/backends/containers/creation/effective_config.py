@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from llm_sandbox.backends.base import Control, Network
-from llm_sandbox.backends.containers.creation.mounts import MountPoint
+from llm_sandbox.backends.options.mount_points import MountPoint
 
 __all__ = ["EffectiveConfig"]
 

@@ -5,8 +5,8 @@ from typing import Final
 
 from llm_sandbox.backends.base import MachineSpec
 from llm_sandbox.backends.containers.creation.mount_plan import MountPlan
-from llm_sandbox.backends.containers.creation.mounts import tmpfs_options
-from llm_sandbox.backends.containers.creation.options import ContainerOptions
+from llm_sandbox.backends.options.container_options import ContainerOptions
+from llm_sandbox.backends.options.mount_points import tmpfs_options
 
 __all__ = ["MemoryFileSystems"]
 

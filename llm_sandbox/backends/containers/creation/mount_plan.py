@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from llm_sandbox.backends.base import MachineSpec
-from llm_sandbox.backends.containers.creation.mounts import MountPoint
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.hardening.idmap import MappedFolder, attach_to, obstacle
 from llm_sandbox.backends.mounts import HostMount, find_mounts, sizes
+from llm_sandbox.backends.options.mount_points import MountPoint
 from llm_sandbox.exceptions import BackendError, UnsupportedError
-from llm_sandbox.guest.names import USER_ID
+from llm_sandbox.guest.constants import USER_ID
 
 __all__ = ["MountPlan"]
 

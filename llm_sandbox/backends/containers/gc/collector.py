@@ -4,20 +4,20 @@ import contextlib
 import datetime
 import secrets
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.gc.inventory import Resource
-from llm_sandbox.backends.containers.gc.labels import MARK, Owner, new_labels
+from llm_sandbox.backends.containers.gc.inventory import list_resources, measure_memory
+from llm_sandbox.backends.containers.gc.labels import MARK, new_labels
 from llm_sandbox.backends.containers.gc.removal import remove_now
 from llm_sandbox.backends.containers.snapshot_images import SAVING, SNAPSHOT, snapshot_times
 from llm_sandbox.backends.containers.volumes.layers import LAYERS_VOLUME
 from llm_sandbox.backends.containers.volumes.runtime import COMPLETE, describe_runtime
+from llm_sandbox.backends.inventory import Decision, Inventory, Owner, Resource
 from llm_sandbox.const import VERSION
 from llm_sandbox.exceptions import ContainerGoneError, ImageNotFoundError, SandboxError
 
-__all__ = ["Decision", "GarbageCollector"]
+__all__ = ["EngineInventory", "GarbageCollector"]
 
 _GUEST = "llm-sandbox-guest-"
 _FROM_DOCKERFILE = "llm-sandbox/from-dockerfile"
@@ -26,18 +26,30 @@ _UNKNOWN_S = 3600.0
 _DOCKERFILE_S = 86400.0
 
 
-@dataclass(frozen=True)
-class Decision:
-    """What is done about one thing."""
+class EngineInventory(Inventory):
+    """See `Inventory`.
 
-    resource: Resource
-    remove: bool
-    why: str
-    """A clause, such as ``its process 4711 has ended``."""
+    Args:
+        engine: The engine.
+    """
 
-    def to_dict(self) -> dict[str, object]:
-        """The same as JSON types."""
-        return {**self.resource.to_dict(), "removed": self.remove, "why": self.why}
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def resources(self) -> list[Resource]:
+        return list_resources(self._engine)
+
+    def measure(self, resources: Iterable[Resource]) -> list[Resource]:
+        return measure_memory(self._engine, resources)
+
+    def decide(self, resources: Iterable[Resource], min_age_s: float = 0.0) -> list[Decision]:
+        return GarbageCollector(self._engine, min_age_s).decide(resources)
+
+    def collect(self, decisions: Iterable[Decision]) -> list[Decision]:
+        return GarbageCollector(self._engine).collect(decisions)
+
+    def remove(self, container: str) -> None:
+        remove_now(self._engine, container)
 
 
 class GarbageCollector:

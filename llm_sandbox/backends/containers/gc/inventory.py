@@ -3,91 +3,23 @@
 import contextlib
 import datetime
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.gc.labels import MARK, OWNER, STARTED, Owner
+from llm_sandbox.backends.containers.gc.labels import MARK, OWNER, STARTED
 from llm_sandbox.backends.containers.snapshot_images import SAVING
+from llm_sandbox.backends.inventory import Kind, Owner, Resource
 from llm_sandbox.exceptions import SandboxError
 
-__all__ = ["Kind", "OwnerState", "Resource", "list_resources", "measure_memory"]
+__all__ = ["list_resources", "measure_memory"]
 
-Kind = Literal["sandbox", "filler", "container", "volume", "image"]
-"""``filler``: a container that is never started, through which files get into a volume or an image.
-``container``: somebody's own, made of an image of ours or of a sandbox that was saved."""
-OwnerState = Literal["alive", "dead", "unknown", "none"]
-"""``unknown``: of another machine, or of a system in a container of its own."""
 
 _ATTEMPT = "llm-sandbox.attempt"
 _FRACTION = re.compile(r"(\.\d{6})\d+")
 _AT_ONCE = 8
-
-
-@dataclass(frozen=True)
-class Resource:
-    """One thing of ours in an engine."""
-
-    engine: str
-    """``docker`` or ``podman``."""
-    kind: Kind
-    id: str
-    """What the engine knows it by; a volume's is its name."""
-    name: str
-    """For people: the short id of a container, the name of a volume or image."""
-    state: str = ""
-    """A container's: ``running``, ``paused``, ``created``, ``exited``, ...; else empty."""
-    image: str = ""
-    """The image that a container was made from."""
-    network: str | None = None
-    """A container's network; ``none`` for none."""
-    owner: Owner | None = None
-    """Whose it is; None where nobody is named."""
-    started: datetime.datetime | None = None
-    """When it was made, in UTC."""
-    in_use: bool = False
-    """Whether a container has it, for a volume or image."""
-    tags: tuple[str, ...] = ()
-    """Every name of an image."""
-    memory_bytes: int | None = None
-    """What a running container uses, once it is measured."""
-    labels: Mapping[str, str] = field(default_factory=dict, repr=False)
-
-    @property
-    def owner_state(self) -> OwnerState:
-        """Whether its owner lives."""
-        if self.owner is None:
-            return "none"
-        alive = self.owner.is_alive
-        return "unknown" if alive is None else "alive" if alive else "dead"
-
-    def age_s(self, now: datetime.datetime | None = None) -> float:
-        """Seconds since it was made; 0 where that is not known."""
-        if self.started is None:
-            return 0.0
-        now = now or datetime.datetime.now(datetime.UTC)
-        return max(0.0, (now - self.started).total_seconds())
-
-    def to_dict(self) -> dict[str, object]:
-        """The same as JSON types."""
-        owner = self.owner
-        return {
-            "engine": self.engine,
-            "kind": self.kind,
-            "id": self.id,
-            "name": self.name,
-            "state": self.state,
-            "image": self.image,
-            "network": self.network,
-            "owner": None if owner is None else {"pid": owner.pid, "host": owner.host},
-            "owner_state": self.owner_state,
-            "started": None if self.started is None else self.started.isoformat(),
-            "age_s": round(self.age_s()),
-            "in_use": self.in_use,
-            "memory_bytes": self.memory_bytes,
-        }
 
 
 def list_resources(engine: Engine) -> list[Resource]:
@@ -212,7 +144,7 @@ def _moment(value: object) -> datetime.datetime | None:
     return None
 
 
-def measure_memory(engine: Engine, resources: list[Resource]) -> list[Resource]:
+def measure_memory(engine: Engine, resources: Iterable[Resource]) -> list[Resource]:
     """Return the same, with the memory that running containers use as far as the engine tells."""
     with ThreadPoolExecutor(_AT_ONCE, "llm-sandbox-measure") as pool:
         return list(pool.map(lambda one: _measured(engine, one), resources))

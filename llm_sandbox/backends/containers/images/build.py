@@ -4,8 +4,7 @@ import contextlib
 import tarfile
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,39 +12,19 @@ from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.gc.labels import MARK, new_labels
 from llm_sandbox.backends.containers.images.debian_root import make_debian_root
 from llm_sandbox.backends.containers.images.layer import write_layer
-from llm_sandbox.backends.containers.images.names import find_image
-from llm_sandbox.backends.containers.images.recipes import BASE, Recipe, get_recipe
 from llm_sandbox.backends.containers.images.registry_base import why_no_registry
 from llm_sandbox.backends.containers.images.smoke import run_smoke_test
 from llm_sandbox.backends.containers.images.stream import follow_build, pull
-from llm_sandbox.backends.containers.images.wheels import fetch_wheels
+from llm_sandbox.backends.containers.images.wheels import download_wheels
+from llm_sandbox.backends.containers.snapshot_images import SNAPSHOT
+from llm_sandbox.backends.images import BASE_LABEL, RECIPE_LABEL, BaseKind, ImageInfo
+from llm_sandbox.backends.recipes import BASE, Recipe, get_recipe
 from llm_sandbox.const import VERSION
 from llm_sandbox.exceptions import BackendError
 
-__all__ = ["BASE_KIND", "RECIPE", "BaseKind", "BuiltImage", "ImageBuilder"]
+__all__ = ["ImageBuilder", "describe_image"]
 
-BaseKind = Literal["auto", "registry", "local"]
-"""What images stand on: Debian from a registry, Debian made on this machine, or what can be had."""
-
-RECIPE = "llm-sandbox.recipe"
-"""Label with the digest of the recipe that an image was built by."""
-BASE_KIND = "llm-sandbox.base"
-"""Label that says what it stands on: ``registry`` or ``local``."""
 _BUILD = "llm-sandbox.build"
-
-
-@dataclass(frozen=True)
-class BuiltImage:
-    """An image that is there now."""
-
-    name: str
-    id: str
-    size: int
-    """Bytes, with everything that it shares with others."""
-    base: str
-    """What it stands on: ``registry`` or ``local``."""
-    built: bool
-    """Whether it was built now; False when an image of the same recipe was there."""
 
 
 class ImageBuilder:
@@ -53,9 +32,9 @@ class ImageBuilder:
 
     Args:
         engine: The engine.
-        say: Called with each step, such as ``fetching the packages``.
-        detail: Called with what goes on within a step.
-        base: What images stand on.
+        on_step: Called with each step, such as ``fetching the packages``.
+        on_detail: Called with the progress within a step.
+        base: Kind of the base.
         smoke: Whether an image must pass its smoke test.
     """
 
@@ -63,19 +42,19 @@ class ImageBuilder:
         self,
         engine: Engine,
         *,
-        say: Callable[[str], None],
-        detail: Callable[[str], None] = lambda _: None,
+        on_step: Callable[[str], None],
+        on_detail: Callable[[str], None] = lambda _: None,
         base: BaseKind = "auto",
         smoke: bool = True,
     ) -> None:
         self._engine = engine
-        self._say = say
-        self._detail = detail
+        self._on_step = on_step
+        self._on_detail = on_detail
         self._base = base
         self._smoke = smoke
         self._found: Literal["registry", "local"] | None = None
 
-    def build(self, recipe: Recipe, *, force: bool = False) -> BuiltImage:
+    def build(self, recipe: Recipe, *, force: bool = False) -> ImageInfo:
         """Build an image, unless one of the same recipe is there.
 
         Args:
@@ -88,9 +67,9 @@ class ImageBuilder:
             ImagePullError: `base` is ``registry``, and the registry gives nothing.
             MissingDependencyError: A local base is needed, and this machine has no mmdebstrap.
         """
-        before = find_image(self._engine, recipe.image)
+        before = self._engine.find_image(recipe.image)
         if before is not None and not force and self._is_current(before, recipe):
-            return _described(recipe.image, before, built=False)
+            return describe_image(recipe.image, before, built=False)
         with self._workshop() as (folder, build):
             kind = self._choose_base()
             if kind == "local":
@@ -100,19 +79,18 @@ class ImageBuilder:
             return self._finish(recipe, image, before)
 
     def _is_current(self, found: dict[str, Any], recipe: Recipe) -> bool:
-        labels = _labels(found)
-        same_base = self._base in ("auto", labels.get(BASE_KIND))
-        return labels.get(RECIPE) == recipe.digest and same_base
+        image = describe_image(recipe.image, found)
+        return image.matches(recipe) and self._base in ("auto", image.base)
 
     def _choose_base(self) -> Literal["registry", "local"]:
         if self._base != "auto":
             return self._base
         if self._found is None:
             name = get_recipe(BASE).facts["registry"]
-            self._say(f"asking the registry for {name}")
+            self._on_step(f"asking the registry for {name}")
             reason = why_no_registry(self._engine, name)
             if reason is not None:
-                self._say(f"no registry can be reached: {reason}")
+                self._on_step(f"no registry can be reached: {reason}")
             self._found = "registry" if reason is None else "local"
         return self._found
 
@@ -123,7 +101,7 @@ class ImageBuilder:
             return self._run(recipe, image, folder, build, kind="local", network=False)
         archive = folder / "root.tar"
         self._make_root(recipe, archive)
-        self._say("importing the Debian root")
+        self._on_step("importing the Debian root")
         root = self._import(archive, f"llm-sandbox/root:{build}")
         try:
             return self._run(recipe, root["Id"], folder, build, kind="local", network=False)
@@ -131,21 +109,21 @@ class ImageBuilder:
             # The finished image keeps the layer; without one, nothing does.
             self._remove(root["RepoTags"][0])
 
-    def _base_image(self, kind: Literal["registry", "local"]) -> BuiltImage:
+    def _base_image(self, kind: Literal["registry", "local"]) -> ImageInfo:
         builder = ImageBuilder(
-            self._engine, say=self._say, detail=self._detail, base=kind, smoke=False
+            self._engine, on_step=self._on_step, on_detail=self._on_detail, base=kind, smoke=False
         )
         return builder.build(get_recipe(BASE))
 
     def _make_root(self, recipe: Recipe, archive: Path, ground: Path | None = None) -> None:
         words = "making a Debian root" if ground is None else "adding Debian packages"
-        self._say(f"{words} on this machine")
+        self._on_step(f"{words} on this machine")
         make_debian_root(
             archive,
             get_recipe(BASE).facts["suite"],
             recipe.debian_packages,
             self._engine.architecture,
-            self._detail,
+            self._on_detail,
             recipe.dpkg_options,
             ground,
         )
@@ -168,7 +146,7 @@ class ImageBuilder:
             context.seek(0)
             arguments = {"fileobj": context, "custom_context": True, "network_mode": "none"}
             what = f"the packages of the {recipe.name} image"
-            return follow_build(self._engine, what, arguments, self._detail)
+            return follow_build(self._engine, what, arguments, self._on_detail)
 
     def _export(self, image: str, target: Path) -> None:
         api = self._engine.api
@@ -185,7 +163,7 @@ class ImageBuilder:
             # As one word: Podman does not hear a tag that is named apart.
             answer = self._engine.api.import_image(str(archive), repository=name)
         archive.unlink()
-        found = find_image(self._engine, name)
+        found = self._engine.find_image(name)
         if found is None:
             raise BackendError(
                 f"{self._engine.name} did not take the Debian root: {answer}",
@@ -200,9 +178,9 @@ class ImageBuilder:
             ground = self._base_image("registry")
             return self._run(recipe, ground.id, folder, build, kind="registry", network=True)
         name = base.facts["registry"]
-        if force or find_image(self._engine, name) is None:
-            self._say(f"pulling {name}")
-            pull(self._engine, name, self._detail)
+        if force or self._engine.find_image(name) is None:
+            self._on_step(f"pulling {name}")
+            pull(self._engine, name, self._on_detail)
         return self._run(base, name, folder, build, kind="registry", network=True)
 
     def _run(
@@ -210,10 +188,10 @@ class ImageBuilder:
     ) -> str:
         wheels = None
         if "wheels" in recipe.facts:
-            self._say(f"fetching the packages of the {recipe.name} image")
+            self._on_step(f"fetching the packages of the {recipe.name} image")
             wheels = folder / "wheels"
-            fetch_wheels(recipe, self._engine.architecture, wheels, self._detail)
-        self._say(f"building the {recipe.name} image")
+            self._download_wheels(recipe, wheels)
+        self._on_step(f"building the {recipe.name} image")
         with tempfile.TemporaryFile(dir=folder) as context:
             recipe.write_context(context, wheels)
             context.seek(0)
@@ -221,7 +199,7 @@ class ImageBuilder:
                 "fileobj": context,
                 "custom_context": True,
                 "buildargs": {"BASE": ground, "BUILD": build},
-                "labels": {MARK: VERSION, RECIPE: recipe.digest, BASE_KIND: kind},
+                "labels": {MARK: VERSION, RECIPE_LABEL: recipe.digest, BASE_LABEL: kind},
                 # Everything a local build needs is in its root and its context.
                 "network_mode": None if network else "none",
             }
@@ -229,25 +207,32 @@ class ImageBuilder:
                 self._engine,
                 f"the {recipe.name} image",
                 arguments,
-                self._detail,
+                self._on_detail,
                 hint="the build needs Debian's mirror; --base local fetches it with this "
                 "machine's own means"
                 if network
                 else None,
             )
 
-    def _finish(self, recipe: Recipe, image: str, before: dict[str, Any] | None) -> BuiltImage:
+    def _download_wheels(self, recipe: Recipe, target: Path) -> None:
+        def on_line(line: str) -> None:
+            if line.startswith("Collecting "):
+                self._on_detail(line.split()[1])
+
+        download_wheels(recipe, self._engine.architecture, target, on_line)
+
+    def _finish(self, recipe: Recipe, image: str, before: dict[str, Any] | None) -> ImageInfo:
         if self._smoke and recipe.name != BASE:
-            self._say(f"testing the {recipe.name} image")
+            self._on_step(f"testing the {recipe.name} image")
             run_smoke_test(self._engine, image, recipe.image)
         name, _, tag = recipe.image.rpartition(":")
         with self._engine.errors("tag", recipe.image):
             self._engine.api.tag(image, name, tag)
-        found = find_image(self._engine, recipe.image)
+        found = self._engine.find_image(recipe.image)
         assert found is not None  # noqa: S101 - it has just been named
         if before is not None and before["Id"] != found["Id"]:
             self._remove_unnamed(before["Id"])
-        return _described(recipe.image, found, built=True)
+        return describe_image(recipe.image, found, built=True)
 
     @contextlib.contextmanager
     def _workshop(self) -> Iterator[tuple[Path, str]]:
@@ -270,7 +255,7 @@ class ImageBuilder:
     def _remove_unnamed(self, image: str) -> None:
         # Someone may have given it a name of their own.
         with contextlib.suppress(Exception):
-            found = find_image(self._engine, image)
+            found = self._engine.find_image(image)
             if found is not None and not found["RepoTags"]:
                 self._remove(image)
 
@@ -280,10 +265,23 @@ class ImageBuilder:
             self._engine.api.remove_image(image)
 
 
-def _labels(found: dict[str, Any]) -> dict[str, str]:
-    return (found.get("Config") or {}).get("Labels") or {}
+def describe_image(name: str, found: Mapping[str, Any], *, built: bool = False) -> ImageInfo:
+    """Return the description of an image.
 
-
-def _described(name: str, found: dict[str, Any], *, built: bool) -> BuiltImage:
-    base = _labels(found).get(BASE_KIND, "unknown")
-    return BuiltImage(name, found["Id"], found["Size"], base, built)
+    Args:
+        name: The name that the caller used.
+        found: The answer of the engine's ``inspect``.
+        built: Whether it was built just now.
+    """
+    config = found.get("Config") or {}
+    labels = dict(config.get("Labels") or {})
+    return ImageInfo(
+        found["Id"],
+        name,
+        size=int(found.get("Size") or 0),
+        built=built,
+        env=dict(line.partition("=")[::2] for line in config.get("Env") or ()),
+        workdir=config.get("WorkingDir") or None,
+        labels=labels,
+        is_snapshot=SNAPSHOT in labels,
+    )

@@ -1,4 +1,4 @@
-"""A caller's own Dockerfile."""
+"""Images built from a Dockerfile of the caller."""
 
 import hashlib
 import os
@@ -14,11 +14,11 @@ from llm_sandbox.backends.containers.images.stream import follow_build
 from llm_sandbox.const import VERSION
 from llm_sandbox.exceptions import ValidationError
 
-__all__ = ["Dockerfile"]
+__all__ = ["TEMPLATE", "Dockerfile"]
 
 _REPOSITORY = "llm-sandbox/from-dockerfile"
-_KEPT = "llm-sandbox/template"
-"""What is to stay has another name: `llm-sandbox gc` knows by it."""
+TEMPLATE = "llm-sandbox/template"
+"""Repository of built images that `llm-sandbox gc` leaves alone."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Dockerfile:
     @property
     def image(self) -> str:
         """The name of the image: equal contexts have one image, and a changed one has another."""
-        return f"{_KEPT if self.is_kept else _REPOSITORY}:{self._digest[:16]}"
+        return f"{TEMPLATE if self.is_kept else _REPOSITORY}:{self._digest[:16]}"
 
     @cached_property
     def _digest(self) -> str:

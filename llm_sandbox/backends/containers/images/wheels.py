@@ -1,63 +1,72 @@
-"""Fetching a recipe's Python packages, with the pip of this machine.
+"""Download of wheels that fit the Python of an image, with the pip of this machine.
 
-Its index, proxies and certificates are those the user has set up; a build inside the engine would
-have none of them.
+Its index, proxies and certificates are those of the user; a build in the engine has none of them.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from llm_sandbox.backends.containers.images.child import run_child
-from llm_sandbox.backends.containers.images.recipes import Recipe
+from llm_sandbox.backends.recipes import Recipe
 
-__all__ = ["download_command", "fetch_wheels"]
+__all__ = ["download_command", "download_wheels"]
 
 _OLDEST_GLIBC = 17
-"""Of wheels: manylinux2014, which is the same, is as old as any of today's go."""
+"""Minor version of manylinux2014, the oldest glibc that wheels of today are built for."""
 
 
-def download_command(recipe: Recipe, architecture: str, target: Path) -> list[str]:
-    """The pip command that fetches the wheels of a recipe.
+def download_command(
+    recipe: Recipe, architecture: str, target: Path, arguments: Sequence[str] | None = None
+) -> list[str]:
+    """Return the pip command that downloads wheels.
 
     Args:
-        recipe: One with a table `wheels`.
-        architecture: Of the image, such as ``x86_64``.
+        recipe: The recipe of the image, one with a table `wheels`.
+        architecture: Architecture of the image, such as ``x86_64``.
         target: An existing folder.
+        arguments: Further options, and requirements; None for those of the recipe.
     """
     wheels = recipe.facts["wheels"]
-    python = wheels["python"]
-    newest = int(wheels["glibc"].split(".")[1])
-    tag = f"cp{python.replace('.', '')}"
-    command = [sys.executable, "-m", "pip", "download", "--no-input", "--no-deps"]
-    command += ["--disable-pip-version-check", "--progress-bar=off", "--only-binary=:all:"]
-    command += ["--require-hashes", "--requirement", str(recipe.folder / wheels["requirements"])]
-    command += ["--dest", str(target), "--python-version", python, "--implementation", "cp"]
-    for abi in (tag, "abi3", "none"):
+    if arguments is None:
+        requirements = str(recipe.folder / wheels["requirements"])
+        arguments = ["--no-deps", "--require-hashes", "--requirement", requirements]
+    python = str(wheels["python"])
+    newest = int(str(wheels["glibc"]).split(".")[1])
+    command = [sys.executable, "-m", "pip", "download", "--no-input", "--progress-bar=off"]
+    command += ["--disable-pip-version-check", "--only-binary=:all:", "--dest", str(target)]
+    command += ["--python-version", python, "--implementation", "cp"]
+    for abi in (f"cp{python.replace('.', '')}", "abi3", "none"):
         command += ["--abi", abi]
-    # pip wants each platform by name; the newest first, as it would choose itself.
+    # pip accepts each platform by name only; the newest first, in its own order of preference.
     for minor in range(newest, _OLDEST_GLIBC - 1, -1):
         command += ["--platform", f"manylinux_2_{minor}_{architecture}"]
-    return [*command, "--platform", f"manylinux2014_{architecture}"]
+    return [*command, "--platform", f"manylinux2014_{architecture}", *arguments]
 
 
-def fetch_wheels(
-    recipe: Recipe, architecture: str, target: Path, on_line: Callable[[str], None]
+def download_wheels(
+    recipe: Recipe,
+    architecture: str,
+    target: Path,
+    on_line: Callable[[str], None],
+    arguments: Sequence[str] | None = None,
 ) -> None:
-    """Put the wheels of a recipe into a folder.
+    """Download wheels into a new folder.
+
+    Args:
+        recipe: As in `download_command`, like the next two.
+        architecture: See there.
+        target: The folder, which is created.
+        on_line: Called with each line that pip prints.
+        arguments: See there.
 
     Raises:
         BackendError: pip failed; the message has its last lines.
     """
     target.mkdir()
-
-    def hear(line: str) -> None:
-        if line.startswith("Collecting "):
-            on_line(line.split()[1])
-
     run_child(
-        download_command(recipe, architecture, target),
+        download_command(recipe, architecture, target, arguments),
         what=f"fetching the packages of the {recipe.name} image",
         hint="pip needs an index: see `pip config list`, PIP_INDEX_URL, PIP_CERT",
-        on_line=hear,
+        on_line=on_line,
     )

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.gc.labels import OWNER, STARTED, Owner, new_labels
+from llm_sandbox.backends.containers.gc.labels import OWNER, STARTED, new_labels
 from llm_sandbox.backends.containers.gc.removal import remove_soon
+from llm_sandbox.backends.inventory import Owner
 from llm_sandbox.exceptions import BackendError, ContainerGoneError, SandboxTimeoutError
 from llm_sandbox.limits import Deadline
 

@@ -1,6 +1,6 @@
 """What programs in R do: their calls, by the functions that these mean."""
 
-from llm_sandbox.findings import Capability, Confidence, Span
+from llm_sandbox.results.findings import Capability, Confidence, Span
 from llm_sandbox.security.lexical.nested import modules_within, read_within, sightings_within
 from llm_sandbox.security.lexical.r.assignments import Assignments
 from llm_sandbox.security.lexical.r.names import NEVER_OWN, OWN, Meaning, Names

@@ -1,6 +1,6 @@
 """What R's functions do, by name; of packages' functions those that they are known for."""
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 
 __all__ = ["APPLIERS", "BASE", "PACKAGES", "READERS", "WRITERS", "find"]
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.trees.bash.programs import PROGRAMS
 
 __all__ = ["act_of"]

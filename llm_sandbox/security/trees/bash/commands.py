@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fnmatch import translate
 from functools import lru_cache
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.places import installs_packages, is_outside, sight_places
 from llm_sandbox.security.trees.bash.acts import act_of
 from llm_sandbox.security.trees.bash.files import file_acts

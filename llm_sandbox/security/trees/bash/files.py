@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from llm_sandbox.findings import Capability, Confidence
+from llm_sandbox.results.findings import Capability, Confidence
 from llm_sandbox.security.places import is_outside
 
 __all__ = ["file_acts"]

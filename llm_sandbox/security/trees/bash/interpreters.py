@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from llm_sandbox.findings import Capability, Confidence
+from llm_sandbox.results.findings import Capability, Confidence
 from llm_sandbox.security.lexical.nested import modules_within, read_within, sightings_within
 from llm_sandbox.security.sightings import Sightings
 from llm_sandbox.security.source import Source

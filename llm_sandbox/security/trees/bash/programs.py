@@ -1,6 +1,6 @@
 """What programs that shells start do, by name. Of most programs nothing is said."""
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 
 __all__ = [
     "INTERPRETERS",

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, ClassVar
 
-from llm_sandbox.findings import Capability, Confidence
+from llm_sandbox.results.findings import Capability, Confidence
 from llm_sandbox.security.trees.bash.interpreters import Interpreters
 from llm_sandbox.security.trees.bash.outputs import printed
 from llm_sandbox.security.trees.bash.programs import LOADED

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import ClassVar
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.places import sight_places
 from llm_sandbox.security.trees.bash.outputs import printed, spread_braces
 from llm_sandbox.security.trees.bash.programs import LOADED

@@ -4,7 +4,7 @@ A type's name stands for making one. Calls that change what a process may do or 
 ``mount``, ``ptrace``) count as native, those that change its user as permissions.
 """
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.trees.sinks import Sinks
 
 __all__ = ["NETWORK_HEADERS", "NETWORK_NAMES", "OPENERS", "SINKS"]

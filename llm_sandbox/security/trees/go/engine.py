@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.places import is_outside
 from llm_sandbox.security.sightings import Sightings
 from llm_sandbox.security.source import Source

@@ -4,7 +4,7 @@ Decoding gob, JSON or YAML runs no code in Go and is nothing, as are text templa
 converts is native; asking it for sizes is not.
 """
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.trees.sinks import Sinks
 
 __all__ = ["SINKS"]

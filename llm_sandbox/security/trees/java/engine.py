@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.sightings import Sightings
 from llm_sandbox.security.source import Source
 from llm_sandbox.security.trees.broken import with_words

@@ -4,7 +4,7 @@ A class's own name stands for making one. Looking methods up by name is nothing 
 found is followed; setting a member accessible is introspection.
 """
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.trees.sinks import Sinks
 
 __all__ = ["CLASSES", "PACKAGES", "RETURNS", "SINKS"]

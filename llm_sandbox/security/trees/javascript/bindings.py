@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.trees.escapes import unescape
 from llm_sandbox.security.trees.flow import Flow, Scope
 from llm_sandbox.security.trees.javascript.tables import ALIASES, GLOBALS

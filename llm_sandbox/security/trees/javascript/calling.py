@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from llm_sandbox.findings import Capability, Confidence
+from llm_sandbox.results.findings import Capability, Confidence
 from llm_sandbox.security.source import Source
 from llm_sandbox.security.trees.flow import Scope
 from llm_sandbox.security.trees.javascript.bindings import Bindings

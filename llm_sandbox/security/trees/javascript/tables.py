@@ -4,7 +4,7 @@ Names are without ``node:``. ``new X()`` and calls without a name, ``x()``, are 
 WebAssembly counts as native: it runs machine code that nobody can read here.
 """
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.trees.sinks import Sinks
 
 __all__ = ["ALIASES", "GLOBALS", "SINKS"]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import ClassVar
 
-from llm_sandbox.findings import Capability, Confidence
+from llm_sandbox.results.findings import Capability, Confidence
 from llm_sandbox.security.lexical.nested import modules_within, sightings_within
 from llm_sandbox.security.sightings import Sightings
 from llm_sandbox.security.source import Source

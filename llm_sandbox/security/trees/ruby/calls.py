@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.trees.reading import Node
 from llm_sandbox.security.trees.ruby.acts import Acts
 from llm_sandbox.security.trees.ruby.blocks import evaluated

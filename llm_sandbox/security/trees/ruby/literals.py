@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import ClassVar
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.trees.escapes import unescape
 from llm_sandbox.security.trees.flow import Flow
 from llm_sandbox.security.trees.reading import Node

@@ -1,6 +1,6 @@
 """What Ruby's methods do, by name; ``::`` is written as a dot."""
 
-from llm_sandbox.findings import Capability
+from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.trees.sinks import Sinks
 
 __all__ = ["EVALUATORS", "KERNEL", "LOOKUPS", "PIPES", "SENDERS", "SINKS"]

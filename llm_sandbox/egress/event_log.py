@@ -1,0 +1,57 @@
+"""What was tried in vain, and counters: kept small, whatever is tried."""
+
+import time
+from typing import Any
+
+__all__ = ["EventLog"]
+
+_MOST = 1000
+_LONGEST = 300
+
+
+class EventLog:
+    """Keeps the last kinds of attempts, each with how often it was made."""
+
+    def __init__(self, most: int = _MOST) -> None:
+        self._most = most
+        self._kept: dict[tuple[object, ...], dict[str, Any]] = {}
+        self.last = 0
+        self.denied = 0
+
+    def add(
+        self,
+        protocol: str,
+        reason: str,
+        *,
+        name: str | None = None,
+        address: object = None,
+        port: int | None = None,
+        detail: str = "",
+        verdict: str = "denied",
+    ) -> None:
+        """Take an attempt in."""
+        # trust: names and details come from inside: cut, and only so many are kept.
+        name = None if name is None else name[:_LONGEST]
+        shown = None if address is None else str(address)
+        key = (protocol, reason, name, shown, port, detail)
+        before = self._kept.pop(key, None)
+        self.last += 1
+        self.denied += verdict == "denied"
+        self._kept[key] = {
+            "number": self.last,
+            "time": time.time(),
+            "protocol": protocol,
+            "verdict": verdict,
+            "reason": reason,
+            "name": name,
+            "address": shown,
+            "port": port,
+            "detail": detail[:_LONGEST],
+            "count": 1 + (before["count"] if before is not None else 0),
+        }
+        if len(self._kept) > self._most:
+            del self._kept[next(iter(self._kept))]
+
+    def events(self) -> list[dict[str, Any]]:
+        """The attempts that are kept, the oldest first."""
+        return list(self._kept.values())

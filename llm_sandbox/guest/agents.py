@@ -1,0 +1,147 @@
+"""Agents: helper processes that serve the host in a machine (its files, its ports, its network).
+
+In a machine with a network namespace that the supervisor made, an agent runs beside the machine:
+it has joined that one namespace and nothing else, keeps the rights that the supervisor has over it,
+and no process of the machine sees it. Elsewhere it is one of the machine's own processes, confined
+like them; where the supervisor has another user than they have, they cannot signal it. The file
+service reads what programs wrote, so it is confined like them everywhere; see `launch_files`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+
+from . import linux
+from .confinement import close_all_but
+from .constants import PASSED, PRESENT, REFUSED, RELAYED
+from .launch import launch_files
+from .machine import NamespaceMachine, PlainMachine
+from .relay import Relay
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+    from collections.abc import Callable, Sequence
+    from typing import NoReturn
+
+    from .control import Message
+
+_LOOPBACK = "127.0.0.1"
+_CONNECT_S = 10.0
+
+
+def launch(machine: PlainMachine, request: Message, connection: int) -> int:
+    """Start a servant of the host; returns its pid.
+
+    Args:
+        machine: Where.
+        request: ``serves`` says what: ``files``, ``port`` with the number of one, ``root`` with the
+            ``limit`` of what is sent, or ``presence``.
+        connection: Its connection to the host.
+    """
+    if request["serves"] == "files":
+        return launch_files(machine, connection)
+    if request["serves"] == "port":
+        return launch_connect(machine, request["port"], connection)
+    if request["serves"] == "root":
+        return launch_root(machine, request["limit"], connection)
+    return launch_presence(machine, connection)
+
+
+def launch_root(machine: PlainMachine, limit: int, connection: int) -> int:
+    """Send what was changed in a machine's writable root; returns the pid of what does so.
+
+    Raises:
+        OSError: Its root is read-only.
+    """
+    root = machine.root
+    if root is None:
+        raise OSError("the machine's root is read-only")
+
+    def serve() -> None:
+        from .bulk import Connection
+        from .overlay import send_root
+
+        send_root(root, Connection(socket.socket(fileno=connection)), limit)
+
+    return _launch(machine, connection, serve, name="root", kept=[root])
+
+
+def launch_presence(machine: PlainMachine, reply: int) -> int:
+    """Be a process in a machine's network until the host hangs up; returns its pid.
+
+    The host learns its number from the kernel, which translates it, and finds the network by it.
+
+    Args:
+        machine: The machine.
+        reply: A connected stream socket, on whose other end credentials are received.
+    """
+
+    def serve() -> None:
+        with socket.socket(fileno=reply) as answer:
+            answer.sendall(PRESENT)
+            answer.recv(1)
+
+    return _launch(machine, reply, serve, name="network")
+
+
+def launch_connect(machine: PlainMachine, port: int, reply: int) -> int:
+    """Connect to a port of a machine's loopback; returns the pid of what does so.
+
+    Args:
+        machine: The machine.
+        port: The port.
+        reply: A connected stream socket. It gets one byte: `PASSED` with the connection itself,
+            where the host can be given a descriptor, `RELAYED`, after which it is the connection,
+            or `REFUSED` and the number of the error in text.
+    """
+    beside = isinstance(machine, NamespaceMachine)
+
+    def serve() -> None:
+        answer = socket.socket(fileno=reply)
+        try:
+            made = socket.create_connection((_LOOPBACK, port), _CONNECT_S)
+        except OSError as error:
+            answer.sendall(REFUSED + str(error.errno or 0).encode())
+            return
+        made.settimeout(None)
+        if beside:
+            socket.send_fds(answer, [PASSED], [made.fileno()])
+            return
+        answer.sendall(RELAYED)
+        relay = Relay()
+        relay.add(answer, made)
+        relay.run(until_empty=True)
+
+    return _launch(machine, reply, serve, name="tunnel")
+
+
+def _launch(
+    machine: PlainMachine,
+    connection: int,
+    serve: Callable[[], None],
+    *,
+    name: str,
+    kept: Sequence[int] = (),
+) -> int:
+    def child() -> NoReturn:
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        os.setsid()
+        if isinstance(machine, NamespaceMachine):
+            machine.join_network()
+            linux.drop_all_capabilities()
+        else:
+            # As in `launch_files`: one of the machine's processes, which its equals cannot read.
+            linux.set_undumpable()
+            machine.join()
+            machine.spec.confinement.apply(serves_host=True)
+            linux.set_undumpable()
+        linux.set_process_name(name)
+        close_all_but([connection, *kept])
+        serve()
+        os._exit(0)
+
+    return machine.fork_servant(child)

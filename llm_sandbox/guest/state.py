@@ -1,0 +1,96 @@
+"""What the supervisor remembers of its machines and of the processes that the host asked for."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+
+from .machine import PlainMachine
+
+_START_S = 10.0
+
+
+class RunningProcess:
+    """A process that the host asked for.
+
+    Attributes:
+        key: The host's name for it.
+        machine: Where it is.
+        pidfd: What it is signalled by; None where the kernel has no such thing: then its pid.
+        deadline: When it is killed, on the monotonic clock.
+        timed_out: Whether it was.
+        forked: Whether it was forked from the zygote, and so carries no marker in its environment.
+        wraps: Whether it is a kernel around an interpreter of its own, its only child.
+        over_memory: Whether it was killed because its machine used too much memory.
+        terminal: What takes new sizes of its terminal; None without one.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        pid: int,
+        machine: str,
+        pidfd: int | None,
+        deadline: float | None = None,
+        *,
+        forked: bool = False,
+        wraps: bool = False,
+        terminal: socket.socket | None = None,
+    ) -> None:
+        self.key, self.pid, self.machine, self.pidfd = key, pid, machine, pidfd
+        self.deadline = deadline
+        self.forked = forked
+        self.wraps = wraps
+        self.terminal = terminal
+        self.timed_out = False
+        self.over_memory = False
+
+    def send(self, number: int) -> None:
+        """Send it a signal.
+
+        Raises:
+            ProcessLookupError: It has ended.
+        """
+        if self.pidfd is not None:
+            signal.pidfd_send_signal(self.pidfd, number)
+        else:
+            os.kill(self.pid, number)
+
+    def close(self) -> None:
+        """Let go of it, when it has ended."""
+        if self.pidfd is not None:
+            os.close(self.pidfd)
+        if self.terminal is not None:
+            self.terminal.close()
+
+
+class MachineState:
+    """A machine with what belongs to it.
+
+    Attributes:
+        deadline: When it ends, on the monotonic clock.
+        memory_limit: In bytes, watched by the supervisor, where no cgroup holds it.
+        agents: The pids of its file services.
+    """
+
+    def __init__(self, machine: PlainMachine, memory_limit: int | None = None) -> None:
+        self.machine = machine
+        self.memory_limit = memory_limit
+        self.deadline: float | None = None
+        self.agents: set[int] = set()
+
+
+class PendingStart:
+    """A process that has not said yet whether its program runs.
+
+    Attributes:
+        request: Number of the request to answer.
+        deadline: When it is given up, on the monotonic clock.
+    """
+
+    def __init__(self, request: int, running: RunningProcess) -> None:
+        self.request = request
+        self.running = running
+        self.deadline = time.monotonic() + _START_S

@@ -1,0 +1,62 @@
+"""The name under which the library is installed, and the commands that bring what it lacks."""
+
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+__all__ = ["DISTRIBUTION", "install_command", "namesake_version", "pip_install"]
+
+DISTRIBUTION = "sandboxed-interpreter"
+"""What pip calls this library; it is imported as `llm_sandbox` and its command is `llm-sandbox`."""
+
+_NAMESAKE = "llm-sandbox"
+
+
+def install_command(extra: str, *, upgrade: bool = False) -> str:
+    """Return the command that brings what an extra stands for.
+
+    It names the packages rather than the extra, so that it works wherever this library itself was
+    installed from: an index, a file or a clone.
+
+    Args:
+        extra: Its name, as in `pyproject.toml`.
+        upgrade: Whether some of it is there, and too old.
+    """
+    # Neither a tree that was never installed nor an older metadata knows the extra; the tree does.
+    wanted = _packages(extra) or [f"{Path(__file__).parents[2]}[{extra}]"]
+    return pip_install(*(["--upgrade"] if upgrade else []), *wanted)
+
+
+def pip_install(*words: str) -> str:
+    """Return the command that installs packages into the environment of this process.
+
+    Args:
+        words: Requirements and options, as pip takes them.
+    """
+    # `pip` alone is readable, and another environment's where this one is not activated.
+    found = shutil.which("pip")
+    own = found is not None and Path(found).parent == Path(sys.executable).parent
+    return shlex.join([*(["pip"] if own else [sys.executable, "-m", "pip"]), "install", *words])
+
+
+def namesake_version() -> str | None:
+    """Return the version of the other project with this import name; None if it is not here."""
+    from importlib import metadata
+
+    try:
+        return metadata.version(_NAMESAKE)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _packages(extra: str) -> list[str]:
+    from importlib import metadata
+
+    try:
+        lines = metadata.requires(DISTRIBUTION) or []
+    except metadata.PackageNotFoundError:
+        return []
+    parts = (line.partition(";") for line in lines)
+    markers = (f"extra == '{extra}'", f'extra == "{extra}"')
+    return [name.strip() for name, _, marker in parts if marker.strip().endswith(markers)]

@@ -1,0 +1,248 @@
+"""The interpreter of a kept session, at the daemon's end: it outlives the clients that use it.
+
+A client has the interpreter's own descriptors, and the daemon holds others of the same, so that it
+sees no end when a client goes. One client has it at a time. What a client that was killed has left
+half said or half heard is brought in order before the next one gets it; an interpreter that cannot
+be brought in order is ended.
+"""
+
+import contextlib
+import os
+import select
+import signal
+import threading
+import time
+from collections.abc import Callable
+
+from llm_sandbox.backends.base import Machine, RawKernel
+from llm_sandbox.exceptions import SandboxError, SessionBusyError
+from llm_sandbox.guest import frames
+from llm_sandbox.sandbox.detached.request import Claim
+
+__all__ = ["SessionKernel"]
+
+_PATIENCE_S = 1.0
+_SETTLING_S = 15.0
+_INTERRUPTS = 3
+_INTERRUPT_EVERY_S = 0.1
+_QUIET_S = 0.2
+_DRAIN_S = 3.0
+_PROBE_S = 3.0
+_READ = 1 << 18
+_GONE_WITH_USER = (
+    "whoever used the session was gone in the middle of a run, and the interpreter could not be "
+    "stopped but by ending it"
+)
+
+
+class SessionKernel:
+    """Keeps the interpreter of one session. Safe between threads.
+
+    Args:
+        machine: Where it runs.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._changed = threading.Condition()
+        self._holder: object | None = None
+        self._holder_pid = 0
+        self._settling = False
+        self._running = False
+        self._raw: RawKernel | None = None
+        self._state = ""
+        self._lost = ""
+
+    def claim(self, client: object, pid: int) -> tuple[Claim, RawKernel | None]:
+        """Give the session to a client until it lets go or hangs up.
+
+        Args:
+            client: Who asks.
+            pid: Its process id, for people.
+
+        Returns:
+            What it finds; and the interpreter, whose descriptors are the taker's.
+
+        Raises:
+            SessionBusyError: Another client has it.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._holder in (None, client), _PATIENCE_S)
+            if self._settling:
+                self._changed.wait_for(lambda: self._holder is None, _SETTLING_S)
+            if self._holder not in (None, client):
+                raise SessionBusyError(
+                    f"the session is in use by process {self._holder_pid}",
+                    hint="it is free when that process detaches from it or ends; or use a session "
+                    "of another name",
+                    backend=self._machine.isolation.backend,
+                )
+            self._holder, self._holder_pid = client, pid
+            raw, lost = self._raw, self._lost
+            ended = None if raw is None else raw.ending.get()
+            if ended is not None:
+                lost = ended.words
+            if raw is None or ended is not None:
+                return Claim(None, cold=True, state=self._state, lost=lost), None
+            return Claim(raw.id, raw.cold, self._state, ""), _copy(raw)
+
+    def start(self, client: object, start: Callable[[], RawKernel]) -> RawKernel:
+        """Start an interpreter in place of the one before; returns one with descriptors for the
+        client.
+
+        Raises:
+            SessionBusyError: The session is not that client's.
+        """
+        self._check(client)
+        raw = start()
+        with self._changed:
+            before, self._raw, self._lost = self._raw, raw, ""
+        if before is not None:
+            _close(before)
+        return _copy(raw)
+
+    def note(self, client: object, state: str) -> None:
+        """Keep words for the next client.
+
+        Raises:
+            SessionBusyError: The session is not that client's.
+        """
+        self._check(client)
+        self._state = state
+
+    def _check(self, client: object) -> None:
+        if self._holder is not client:
+            raise SessionBusyError(
+                "the session is not in use by this client",
+                hint="attach to it: llm_sandbox.attach_session(name)",
+            )
+
+    def is_held_by(self, client: object) -> bool:
+        """Whether the session is that client's."""
+        return self._holder is client
+
+    def turn(self, client: object, begins: bool) -> None:
+        """Take the news that a client has the interpreter do something, or that this is over."""
+        if self._holder is client:
+            self._running = begins
+
+    def leave(self, client: object, *, settled: bool) -> None:
+        """Take the session back.
+
+        Args:
+            client: Who had it; nothing happens if another one has.
+            settled: Whether nothing is half said or half heard.
+        """
+        with self._changed:
+            if self._holder is not client or self._settling:
+                return
+            self._settling = True
+        try:
+            raw = self._raw
+            if raw is not None and not settled and raw.ending.get() is None:
+                self._settle(raw)
+        finally:
+            with self._changed:
+                self._holder, self._settling, self._running = None, False, False
+                self._changed.notify_all()
+
+    def _settle(self, raw: RawKernel) -> None:
+        """Stop what runs, and pass over what nobody hears any more."""
+        interrupts = _INTERRUPTS if self._running else 0
+        for _ in range(interrupts):
+            with contextlib.suppress(SandboxError):
+                self._machine.signal(raw.id, int(signal.SIGINT))
+            # What writes is held up until somebody reads.
+            _drain(raw, _INTERRUPT_EVERY_S, _INTERRUPT_EVERY_S)
+        if _drain(raw, _QUIET_S, _DRAIN_S) and _answers(raw):
+            return
+        with self._changed:
+            self._raw, self._lost = None, _GONE_WITH_USER
+        with contextlib.suppress(SandboxError):
+            self._machine.kill(raw.id)
+        _close(raw)
+
+
+def _copy(raw: RawKernel) -> RawKernel:
+    """The same interpreter with descriptors of its own."""
+    return RawKernel(
+        raw.id, raw.stream.dup(), os.dup(raw.stdout), os.dup(raw.stderr), raw.ending, cold=raw.cold
+    )
+
+
+def _close(raw: RawKernel) -> None:
+    raw.stream.close()
+    os.close(raw.stdout)
+    os.close(raw.stderr)
+
+
+def _drain(raw: RawKernel, quiet_s: float, most_s: float) -> bool:
+    """Read until nothing comes for so long; False if that does not happen."""
+    end = time.monotonic() + most_s
+    poll = select.poll()
+    for fd in (raw.stream.fileno(), raw.stdout, raw.stderr):
+        os.set_blocking(fd, False)
+        poll.register(fd, select.POLLIN)
+    while ready := poll.poll(quiet_s * 1000):
+        if time.monotonic() > end:
+            return False
+        for fd, _ in ready:
+            # trust: what nobody hears is not looked at.
+            if not _read(fd):
+                poll.unregister(fd)
+                if fd == raw.stream.fileno():
+                    return False
+    return True
+
+
+def _read(fd: int) -> bool:
+    try:
+        return bool(os.read(fd, _READ))
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+
+def _answers(raw: RawKernel) -> bool:
+    """Whether the interpreter is idle, and what it says begins where a message begins."""
+    number = f"daemon-{os.urandom(8).hex()}"
+    header = {
+        "msg_id": number,
+        "msg_type": "llm_sandbox_call",
+        "session": number,
+        "username": "host",
+        "version": "5.3",
+    }
+    message = {
+        "header": header,
+        "parent_header": {},
+        "metadata": {},
+        "content": {"name": "background", "arguments": {}},
+    }
+    end = time.monotonic() + _PROBE_S
+    reader = frames.FrameReader(limited=True)
+    replied = idle = False
+    with contextlib.suppress(OSError, frames.FrameError, LookupError, TypeError, ValueError):
+        raw.stream.setblocking(False)
+        request = b"".join(frames.encode(frames.SHELL, message, ()))
+        if raw.stream.send(request) != len(request):
+            return False
+        while not (replied and idle) and (left := end - time.monotonic()) > 0:
+            if not select.select([raw.stream], [], [], left)[0]:
+                return False
+            data = raw.stream.recv(_READ)
+            if not data:
+                return False
+            reader.feed(data)
+            for frame in reader:
+                # trust: what it says decides about nothing but itself.
+                told = frame.message
+                if told["parent_header"].get("msg_id") == number:
+                    kind = told["header"]["msg_type"]
+                    replied = replied or kind == "llm_sandbox_reply"
+                    idle = idle or (
+                        kind == "status" and told["content"]["execution_state"] == "idle"
+                    )
+        return replied and idle and reader.is_empty
+    return False
