@@ -99,6 +99,12 @@ class SessionLifecycle:
         return self._detach_options is not None and self._detach_options.found is not None
 
     @property
+    def detaches(self) -> bool:
+        """Whether the end of a with block detaches from the session, and does not close it."""
+        options = self._detach_options
+        return options is not None and options.detaches and self.is_open
+
+    @property
     def name(self) -> str | None:
         """Name of a detached session; None without one."""
         return None if self._detach_options is None else self._detach_options.name
@@ -214,13 +220,6 @@ class SessionLifecycle:
         finally:
             runtime.close()
             self._log("closed")
-
-    def exit(self) -> None:
-        """End a with block: detach where the session is to live on, or close."""
-        if self._detach_options is not None and self._detach_options.detaches and self.is_open:
-            self.detach()
-        else:
-            self.close()
 
     def detach(self) -> None:
         """Disconnect from the runtime, which lives on.

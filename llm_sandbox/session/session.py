@@ -170,7 +170,7 @@ class BaseSession:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._life.exit()
+        (self.detach if self._life.detaches else self.close)()
 
     @property
     def is_open(self) -> bool:
