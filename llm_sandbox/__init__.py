@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from llm_sandbox.artifacts import Artifact, ArtifactType
     from llm_sandbox.backends.base import Isolation
     from llm_sandbox.backends.snapshot import Snapshot
-    from llm_sandbox.charts import Chart
     from llm_sandbox.compat.backends import (
         BackendCapabilities,
         BackendDefinition,
@@ -60,6 +59,8 @@ if TYPE_CHECKING:
     from llm_sandbox.limits import Limits
     from llm_sandbox.mounts import Bind, Tmpfs, Volume
     from llm_sandbox.network import NetworkEvent, NetworkRules
+    from llm_sandbox.results.charts import Chart
+    from llm_sandbox.results.tables import Table
     from llm_sandbox.sandbox import PIPE, Process, Sandbox, Terminal
     from llm_sandbox.sandbox.readiness import CommandReady, PortReady
     from llm_sandbox.sandbox.tls_tunnel import TlsPort
@@ -75,7 +76,6 @@ if TYPE_CHECKING:
     from llm_sandbox.session.config import SessionConfig
     from llm_sandbox.session.session import BaseSession
     from llm_sandbox.session.variables import Variable
-    from llm_sandbox.tables import Table
     from llm_sandbox.telemetry import (
         LoggingObserver,
         OpenTelemetryObserver,
@@ -91,7 +91,6 @@ _HOME = {
     "artifacts": ("Artifact", "ArtifactType"),
     "backends.base": ("Isolation",),
     "backends.snapshot": ("Snapshot",),
-    "charts": ("Chart",),
     "compat.backends": (
         "BackendCapabilities",
         "BackendDefinition",
@@ -131,6 +130,8 @@ _HOME = {
     "limits": ("Limits",),
     "mounts": ("Bind", "Tmpfs", "Volume"),
     "network": ("NetworkEvent", "NetworkRules"),
+    "results.charts": ("Chart",),
+    "results.tables": ("Table",),
     "sandbox": ("PIPE", "Process", "Sandbox", "Terminal"),
     "sandbox.readiness": ("CommandReady", "PortReady"),
     "sandbox.tls_tunnel": ("TlsPort",),
@@ -146,7 +147,6 @@ _HOME = {
     "session.config": ("SessionConfig",),
     "session.session": ("BaseSession",),
     "session.variables": ("Variable",),
-    "tables": ("Table",),
     "telemetry": (
         "LoggingObserver",
         "OpenTelemetryObserver",

@@ -26,9 +26,9 @@ from llm_sandbox.session.session import BaseSession
 
 if TYPE_CHECKING:
     from llm_sandbox.artifacts.artifact import Artifact
+    from llm_sandbox.results.tables import Table
     from llm_sandbox.security import ScanReport, Violation
     from llm_sandbox.session.variables import Variable
-    from llm_sandbox.tables import Table
     from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["AsyncSession"]

@@ -19,8 +19,8 @@ from llm_sandbox.results.bundles import CHART_MIME, TABLE_MIME, Bundle, decode_b
 from llm_sandbox.results.contents import Content
 
 if TYPE_CHECKING:
-    from llm_sandbox.charts import Chart
-    from llm_sandbox.tables import Table
+    from llm_sandbox.results.charts import Chart
+    from llm_sandbox.results.tables import Table
 
 __all__ = ["Artifact", "extension", "human_size"]
 
@@ -57,10 +57,10 @@ def _read_record(kind: str, content: Content) -> "Chart | Table | None":
     except (ValueError, RecursionError):
         return None
     if kind == "chart":
-        from llm_sandbox.charts import Chart
+        from llm_sandbox.results.charts import Chart
 
         return Chart.from_record(record)
-    from llm_sandbox.tables import Table
+    from llm_sandbox.results.tables import Table
 
     return Table.from_record(record)
 

@@ -12,7 +12,7 @@ from llm_sandbox.cli.render import StreamWriter, plain_text
 from llm_sandbox.results.bundles import TABLE_MIME
 
 if TYPE_CHECKING:
-    from llm_sandbox.tables import Table
+    from llm_sandbox.results.tables import Table
 
 __all__ = ["show_display"]
 
@@ -46,7 +46,7 @@ def show_display(out: StreamWriter, data: Mapping[str, object]) -> None:
 def _table(data: Mapping[str, object]) -> str:
     if TABLE_MIME not in data:
         return ""
-    from llm_sandbox.tables import Table
+    from llm_sandbox.results.tables import Table
 
     # trust: a record from inside; its reader takes nothing on faith.
     table = Table.from_record(data[TABLE_MIME])

@@ -18,8 +18,7 @@ from llm_sandbox.egress.resolver import Answer, Resolver
 from llm_sandbox.egress.rules import RuleMatcher, Verdict
 
 if TYPE_CHECKING:
-    from llm_sandbox.egress.interception.exchange import Exchange
-    from llm_sandbox.egress.interception.interception import Interception
+    from llm_sandbox.egress.interception.interception import InterceptedConnection, Interception
 
 __all__ = ["Flow", "FlowContext", "reset"]
 
@@ -86,7 +85,7 @@ class Flow:
         self._client = client
         self._server: socket.socket | None = None
         self._candidates: list[IpAddress] = [address] if name is None else []
-        self._directions: tuple[Direction, Direction] | tuple[Exchange] | None = None
+        self._directions: tuple[Direction, Direction] | tuple[InterceptedConnection] | None = None
         self._over = False
         client.setblocking(False)
         # If this process ends before the connection does, nobody shall take that for its end.
@@ -183,7 +182,7 @@ class Flow:
         interception = self._gate.interception
         if interception is None:
             return False
-        exchange = interception.exchange(self._client, server, self.name, self.port)
+        exchange = interception.connection(self._client, server, self.name, self.port)
         if exchange is None:
             return False
         exchange.strict = self._gate.matcher.rules.tls == "strict"

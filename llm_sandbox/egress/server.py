@@ -25,11 +25,10 @@ import struct
 import sys
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.egress.dns_stub import DnsStub
+from llm_sandbox.egress.dns_stub import DnsStub, SyntheticNames
 from llm_sandbox.egress.event_log import EventLog
 from llm_sandbox.egress.flow import Flow, reset
 from llm_sandbox.egress.loop import EVENTS_READ, Loop
-from llm_sandbox.egress.names import SyntheticNames
 from llm_sandbox.egress.resolver import Resolver
 from llm_sandbox.egress.rules import RuleMatcher
 from llm_sandbox.guest import linux

@@ -13,10 +13,9 @@ import os
 import signal
 import socket
 
-from . import linux
+from . import files, linux
 from .confinement import close_all_but
 from .constants import PASSED, PRESENT, REFUSED, RELAYED
-from .launch import launch_files
 from .machine import NamespaceMachine, PlainMachine
 from .relay import Relay
 
@@ -47,6 +46,35 @@ def launch(machine: PlainMachine, request: Message, connection: int) -> int:
     if request["serves"] == "root":
         return launch_root(machine, request["limit"], connection)
     return launch_presence(machine, connection)
+
+
+def launch_files(machine: PlainMachine, connection: int) -> int:
+    """Start the process that reads and writes the machine's files; returns its pid.
+
+    It has the machine's root, user and walls, and is no process of it: what could stop it could
+    hold its host up.
+    """
+
+    def child() -> NoReturn:
+        signal.set_wakeup_fd(-1)
+        # Before it is confined as the machine's processes are, and again after: leaving its
+        # capabilities behind makes a process readable to its equals.
+        linux.set_undumpable()
+        # While it sees itself: there may be no word of it in the machine's /proc.
+        close_all_but([connection, *machine.joining])
+        machine.join()
+        for fd in machine.joining:
+            os.close(fd)
+        os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+        os.setsid()
+        machine.spec.confinement.apply(serves_host=True)
+        os.chdir(machine.spec.workdir)
+        linux.set_undumpable()
+        linux.set_process_name("files")
+        files.serve(socket.socket(fileno=connection))
+        os._exit(0)
+
+    return machine.fork_servant(child)
 
 
 def launch_root(machine: PlainMachine, limit: int, connection: int) -> int:

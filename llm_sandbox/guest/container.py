@@ -67,8 +67,7 @@ def _carry(control: int, reads_from: int, writes_to: int) -> NoReturn:
 
     from . import linux
     from .control import ControlChannel
-    from .mux import Multiplexer
-    from .transport import StdioTransport
+    from .mux import Multiplexer, StdioTransport
 
     linux.set_process_name("mux")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -89,7 +88,7 @@ def _supervise(
 ) -> None:
     import socket
 
-    from . import launch, linux, process_tree, start
+    from . import linux, process_tree, supervisor
     from .control import ControlChannel
 
     channel = ControlChannel(socket.socket(fileno=control))
@@ -103,15 +102,15 @@ def _supervise(
         "zygote": zygote is not None,
     }
     if plan["folders"] is None:
-        start.serve(channel, "container", helpers=[carrier], facts=facts, zygote=adopted)
+        supervisor.serve(channel, "container", helpers=[carrier], facts=facts, zygote=adopted)
     linux.set_child_subreaper()
     try:
-        start.serve(channel, "plain", helpers=[carrier], facts=facts, zygote=adopted)
+        supervisor.serve(channel, "plain", helpers=[carrier], facts=facts, zygote=adopted)
     finally:
         process_tree.kill_descendants(os.getpid())
         # Process 1 of somebody else's container may never look after what it inherits.
         _reap()
-        launch.remove_folders(plan["folders"])
+        supervisor.remove_folders(plan["folders"])
         os._exit(0)
 
 

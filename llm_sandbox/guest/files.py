@@ -21,19 +21,14 @@ from collections.abc import Callable, Iterator
 from . import changes
 from .bulk import ChunkReader, ChunkWriter, Connection, Record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
-    pass
-
 CHUNK = 1 << 18
 _MAX_ENTRIES = 100_000
 _MAX_DEPTH = 64
-_AS_IT_IS = os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def serve(sock: socket.socket) -> None:
     """Answer requests until the host hangs up."""
-    connection = changes.Watching(sock)
+    connection = changes.WatchingConnection(sock)
     os.umask(0o022)
     with contextlib.suppress(EOFError, ConnectionError):
         while True:
@@ -268,7 +263,7 @@ def _send_folder(connection: Connection, path: str, limit: int) -> None:
     while waiting:
         folder, depth = waiting.pop()
         try:
-            here = _open_folder(path, folder)
+            here = changes.open_directory(path, folder)
         except OSError as error:
             connection.send_record({"path": folder, "kind": "unreadable", "why": error.strerror})
             continue
@@ -287,18 +282,6 @@ def _send_folder(connection: Connection, path: str, limit: int) -> None:
                     waiting.append((relative, depth + 1))
         finally:
             os.close(here)
-
-
-def _open_folder(top: str, folder: str) -> int:
-    """Open a folder below another by a path in which nothing is a link, nor becomes one."""
-    here = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    for part in filter(None, folder.split("/")):
-        try:
-            below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | _AS_IT_IS, dir_fd=here)
-        finally:
-            os.close(here)
-        here = below
-    return here
 
 
 def _send_file(

@@ -23,6 +23,7 @@ CHANNEL_NAMES = ("shell", "control", "stdin", "iopub")
 HEADER = struct.Struct("<IBB")
 _LENGTH = struct.Struct("<I")
 _LONG_TEXT = 2048
+_LONGEST_ID = 1000
 _DISPLAYS = ("display_data", "execute_result", "update_display_data")
 
 _encoder = json.JSONEncoder(default=str, separators=(",", ":"))
@@ -81,6 +82,38 @@ def encode_parts(
         if find_excess(body) is not None:
             return None
     return encode_raw(channel, body, [*lifted, *buffers])
+
+
+def encode_display(
+    channel: int, record: Message, buffers: Sequence[Buffer], limit: int
+) -> list[Buffer]:
+    """Encode a display, or in the place of one that is over the limits a word about it.
+
+    Args:
+        channel: One of the channels of `frames`.
+        record: The message.
+        buffers: Its own buffers.
+        limit: Most bytes.
+    """
+    pieces = encode_parts(channel, record, buffers)
+    if pieces is None:
+        size = len(json.dumps(record["content"], default=str))
+        note = f"<a display of {size} bytes, with more parts than a display may have: left out>"
+    else:
+        size = sum(map(len, pieces))
+        if size <= limit:
+            return pieces
+        note = f"<a display of {size} bytes, over the limit of {limit}: left out>"
+    asked = record["content"]
+    known = (asked.get("transient") or {}).get("display_id")
+    content = {
+        "data": {"text/plain": note},
+        "metadata": {"llm_sandbox": {"left_out_bytes": size}},
+        "transient": {"display_id": known[:_LONGEST_ID]} if isinstance(known, str) else {},
+    }
+    if "execution_count" in asked:
+        content["execution_count"] = asked["execution_count"]
+    return encode(channel, {**record, "content": content})
 
 
 def encode_raw(channel: int, body: bytes, buffers: Sequence[Buffer] = ()) -> list[Buffer]:

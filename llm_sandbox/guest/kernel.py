@@ -30,19 +30,20 @@ from ipykernel.ipkernel import IPythonKernel
 from jupyter_client.session import extract_header
 
 # isort: on
-from . import fonts, frames, parent_headers, prompt
-from .cell_input import NO_INPUT, InputStream
+from . import frames, parent_headers
 from .confinement import raise_data_limit
 from .main_module import Script, appear_as
 from .observer import Observer
-from .pipes import writers
-from .shell import CellCompiler, SessionShell, quiet
-from .text_streams import PeriodicFlush, TextStreams, is_delivering
-from .tracebacks import safe_text
+from .descriptors import writers
+from .shell import CellCompiler, SessionShell, complete, inspect, quiet
+from .text_streams import InputStream, PeriodicFlush, TextStreams, is_delivering
+from .tracebacks import NO_INPUT, safe_text
 from .wire import NullWire, Wire
 
 _NO_FILES = ("-", "-c")
 """What Python calls code that it read from its input, or from its command line."""
+_FONT_LISTS = "/opt/llm_sandbox/fonts"
+_PROMPT_SERVICES = {"complete": complete, "inspect": inspect}
 
 
 class WireKernel(IPythonKernel):
@@ -402,8 +403,8 @@ class WireKernel(IPythonKernel):
     def _service(self, name: str) -> Any:
         if name == "background":
             return _nothing
-        if name in ("complete", "inspect"):
-            return functools.partial(getattr(prompt, name), self)
+        if name in _PROMPT_SERVICES:
+            return functools.partial(_PROMPT_SERVICES[name], self)
         return self.services[name]
 
     # --- streams and settings
@@ -449,7 +450,7 @@ class WireKernel(IPythonKernel):
         if "environment" in settings:
             os.environ.clear()
             os.environ.update(settings["environment"])
-            fonts.link_lists()
+            link_font_lists()
         for path in settings.get("library_paths", ()):
             if path not in sys.path:
                 sys.path.insert(1, path)
@@ -540,6 +541,20 @@ def _exit_code(error: SystemExit) -> int:
     with contextlib.suppress(Exception):
         print(text, file=sys.stderr)
     return 1
+
+
+def link_font_lists() -> None:
+    """Link the font lists that were made outside to where matplotlib looks for them."""
+    folder = os.environ.get("MPLCONFIGDIR")
+    if not folder or "matplotlib.font_manager" in sys.modules:
+        return
+    try:
+        names = os.listdir(_FONT_LISTS)
+        os.makedirs(folder, exist_ok=True)
+        for name in names:
+            os.symlink(os.path.join(_FONT_LISTS, name), os.path.join(folder, name))
+    except OSError:
+        pass  # there are none, it has one already, or can have none: matplotlib copes with all
 
 
 def build() -> WireKernel:

@@ -6,14 +6,14 @@ import errno
 import json
 import os
 import signal
-import socket
 import time
 
-from . import files, linux
+from . import linux
 from .confinement import close_all_but
 from .control import Message
 from .machine import PlainMachine
 from .process_tree import MARKER
+from .state import MachineState, RunningProcess
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
@@ -23,7 +23,7 @@ _RESET = ("CHLD", "TERM", "INT", "HUP", "PIPE", "XFSZ", "USR1")
 """Signals that the supervisor, or Python, handles or ignores."""
 
 
-def launch(machine: PlainMachine, request: Message, fds: list[int]) -> tuple[int, int]:
+def _fork_program(machine: PlainMachine, request: Message, fds: list[int]) -> tuple[int, int]:
     """Start the requested program.
 
     Returns at once with its pid and a pipe, which closes when the program runs and holds JSON when
@@ -146,43 +146,52 @@ def launch_zygote(request: Message, control: int, *, with_parent: bool) -> int:
         os._exit(127)
 
 
-def launch_files(machine: PlainMachine, connection: int) -> int:
-    """Start the process that reads and writes the machine's files; returns its pid.
+def start_process(
+    machine_state: MachineState, request: Message, fds: list[int]
+) -> tuple[RunningProcess, int]:
+    """Start a program; returns it, and the pipe that tells whether it runs (see `launch`).
 
-    It has the machine's root, user and walls, and is no process of it: what could stop it could
-    hold its host up.
+    Args:
+        machine_state: Where.
+        request: As the host sent it; ``terminal`` has rows and columns, and is null for none.
+        fds: Its stdin, stdout and stderr.
     """
+    control = None
+    if request.get("terminal") is None:
+        pid, report = _fork_program(machine_state.machine, request, fds)
+    else:
+        from . import terminal
 
-    def child() -> NoReturn:
-        signal.set_wakeup_fd(-1)
-        # Before it is confined as the machine's processes are, and again after: leaving its
-        # capabilities behind makes a process readable to its equals.
-        linux.set_undumpable()
-        # While it sees itself: there may be no word of it in the machine's /proc.
-        close_all_but([connection, *machine.joining])
-        machine.join()
-        for fd in machine.joining:
-            os.close(fd)
-        os.dup2(os.open(os.devnull, os.O_RDWR), 0)
-        os.setsid()
-        machine.spec.confinement.apply(serves_host=True)
-        os.chdir(machine.spec.workdir)
-        linux.set_undumpable()
-        linux.set_process_name("files")
-        files.serve(socket.socket(fileno=connection))
-        os._exit(0)
+        made = terminal.open_terminal(machine_state.machine, request["terminal"], fds)
+        machine_state.agents.add(made.pid)
+        control = made.control
+        try:
+            with made.handover:
+                pid, report = _fork_program(
+                    machine_state.machine, request, [made.handover.fileno()]
+                )
+        except BaseException:
+            control.close()
+            raise
+    timeout = request.get("timeout_s")
+    running = RunningProcess(
+        request["process"],
+        pid,
+        request["machine"],
+        linux.open_pidfd(pid),
+        None if timeout is None else time.monotonic() + timeout,
+        wraps=request.get("wraps", False),
+        terminal=control,
+    )
+    return running, report
 
-    return machine.fork_servant(child)
 
+def resize_terminal(running: RunningProcess | None, rows: int, columns: int) -> Message:
+    """Change the size of a program's terminal; the answer to the host."""
+    if running is None:
+        return {"resized": False}
+    if running.terminal is None:
+        return {"resized": False, "no_terminal": True}
+    from . import terminal
 
-def remove_folders(folders: list[str]) -> None:
-    """Remove what a machine leaves behind, again while killed processes end their last calls."""
-    deadline = time.monotonic() + 2.0
-    while left := [folder for folder in folders if os.path.lexists(folder)]:
-        for folder in left:
-            import shutil
-
-            shutil.rmtree(folder, ignore_errors=True)
-        if time.monotonic() > deadline:
-            return
-        time.sleep(0.01)
+    return {"resized": terminal.send_size(running.terminal, rows, columns)}

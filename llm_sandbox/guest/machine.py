@@ -20,7 +20,6 @@ from . import linux, memory
 from .confinement import Confinement, close_all_but, join_cgroups
 from .constants import USER_ID
 from .mount_points import mount_path, open_mount_point
-from .users import find_user
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
@@ -437,3 +436,72 @@ def _reap() -> None:
             pass
     except ChildProcessError:
         pass
+
+
+def find_user(wanted: str) -> tuple[int, int]:
+    """User and group number for ``user[:group]``, each a number or a name.
+
+    Without a group it is the user's own, and 0 for a number that the image does not know.
+
+    Raises:
+        LookupError: The image has no such user or group.
+    """
+    name, _, group = wanted.partition(":")
+    entry = _entry("/etc/passwd", name)
+    if entry is None and not name.isdecimal():
+        raise LookupError(f"the image has no user {name!r}")
+    user = int(entry[2]) if entry is not None else int(name)
+    if not group:
+        return user, int(entry[3]) if entry is not None else 0
+    if group.isdecimal():
+        return user, int(group)
+    found = _entry("/etc/group", group)
+    if found is None:
+        raise LookupError(f"the image has no group {group!r}")
+    return user, int(found[2])
+
+
+def _entry(path: str, name: str) -> list[str] | None:
+    """The line of a name, or of a number, split at its colons."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            for line in file:
+                fields = line.rstrip("\n").split(":")
+                if len(fields) > 3 and name in (fields[0], fields[2]) and fields[2].isdecimal():
+                    return fields
+    except OSError:
+        pass
+    return None
+
+
+def restore_files(source: str, target: str, user: tuple[int, int] | None) -> None:
+    """Copy what is in a folder into another one, as a user of the machine would.
+
+    Raises:
+        OSError: It could not be copied whole.
+    """
+    import shutil
+
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.close(read)
+            if user is not None:
+                linux.set_user(*user)
+            for entry in os.scandir(source):
+                place = os.path.join(target, entry.name)
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.copytree(entry.path, place, symlinks=True)
+                else:
+                    shutil.copy2(entry.path, place, follow_symlinks=False)
+        except (OSError, shutil.Error) as error:
+            os.write(write, str(error).encode()[:4000])
+        finally:
+            os._exit(0)
+    os.close(write)
+    with open(read, "rb") as report:
+        words = report.read()
+    os.waitpid(pid, 0)
+    if words:
+        raise OSError(f"the saved files could not be copied: {words.decode('utf-8', 'replace')}")

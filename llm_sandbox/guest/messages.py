@@ -1,21 +1,100 @@
-"""Jupyter messages as frames: what stands where ipykernel expects a signed session and sockets."""
+"""Jupyter messages as frames: the session and the channels of a kernel without ZeroMQ."""
 
+import importlib.util
+import sys
+import uuid
+from collections.abc import Iterator
 from typing import Any
 
-from .lazy_client import defer_jupyter_client
+
+def defer_jupyter_client() -> None:
+    """Put `jupyter_client` into `sys.modules` unexecuted, unless it is imported already or absent.
+
+    ipykernel imports the package, whose own file imports every client and manager that it has: a
+    third of a kernel's start. A kernel uses its modules `session` and `jsonutil` alone. The file is
+    executed when a name of the package is first asked for.
+    """
+    if "jupyter_client" in sys.modules:
+        return
+    spec = importlib.util.find_spec("jupyter_client")
+    if spec is None or spec.loader is None:
+        return
+    package = importlib.util.module_from_spec(spec)
+    loader = spec.loader
+
+    def execute(name: str) -> Any:
+        if "__getattr__" in vars(package):
+            del package.__getattr__
+            loader.exec_module(package)
+            return getattr(package, name)
+        raise AttributeError(name)
+
+    def write_connection_file(*args: Any, **options: Any) -> Any:
+        return execute("write_connection_file")(*args, **options)
+
+    # ipykernel.connect imports this one by name when it is itself imported.
+    package.write_connection_file = write_connection_file  # type: ignore[attr-defined]
+    package.__getattr__ = execute  # type: ignore[method-assign]
+    sys.modules["jupyter_client"] = package
+
 
 defer_jupyter_client()
 
 from jupyter_client.session import Session
 
 from . import frames, parent_headers
-from .content import encode_display
-from .widgets import ShownWidgets
 from .wire import Wire
 
 _DISPLAYS = ("display_data", "execute_result", "update_display_data")
 _OUTPUTS = {*_DISPLAYS, "clear_output", "error", "comm_open", "comm_msg", "comm_close"}
-"""What belongs to the request that the thread or task at hand was started for."""
+"""Messages that belong to the request for which the thread or task at hand was started."""
+_WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+_MAX_WIDGETS = 1000
+
+
+class ShownWidgets:
+    """Widgets that the current cell has shown, for an update of their text when it has ended.
+
+    A widget's picture is drawn by a front end, from messages between it and the kernel. Its text is
+    of the moment at which it was shown: a progress bar's says that nothing was done yet.
+    """
+
+    def __init__(self) -> None:
+        self._shown: dict[str, tuple[str, object]] = {}
+
+    def note(self, content: dict[str, Any]) -> None:
+        """Remember what a display shows, if that is a widget, and name the display.
+
+        Args:
+            content: The content of the message, which is changed.
+        """
+        view = content["data"].get(_WIDGET_VIEW)
+        if not isinstance(view, dict) or len(self._shown) >= _MAX_WIDGETS:
+            return
+        transient = content.setdefault("transient", {})
+        known = transient.setdefault("display_id", uuid.uuid4().hex)
+        self._shown[known] = str(view.get("model_id")), content["data"].get("text/plain")
+
+    def take_changed(self) -> Iterator[dict[str, Any]]:
+        """Yield the contents of updates for those whose text is another by now, and forget all."""
+        shown, self._shown = self._shown, {}
+        widgets = _widgets() if shown else {}
+        for known, (model, text) in shown.items():
+            widget = widgets.get(model)
+            # One that was closed is seen no more.
+            data = widget._repr_mimebundle_() if widget is not None else {}
+            if isinstance(data, dict) and data.get("text/plain") != text:
+                yield {"data": data, "metadata": {}, "transient": {"display_id": known}}
+
+
+def _widgets() -> dict[str, Any]:
+    """All widgets of this process by the id of their model."""
+    module = sys.modules.get("ipywidgets.widgets.widget")
+    # Where version 8 keeps them, and where version 7 did.
+    known = getattr(module, "_instances", None)
+    if known is None:
+        known = getattr(getattr(module, "Widget", None), "widgets", None)
+    return dict(known) if known else {}
 
 
 class Channel:
@@ -74,7 +153,7 @@ class WireSession(Session):
                 record["content"] = {**record["content"], "payload": [], "user_expressions": {}}
             self._send(frames.encode_light(stream.number, record, own), is_late=is_late)
             return message
-        pieces = encode_display(stream.number, record, own, self.display_bytes)
+        pieces = frames.encode_display(stream.number, record, own, self.display_bytes)
         # What is shown is sent at once: the process may die the moment after.
         self._send(pieces, is_late=is_late, now=True)
         return message

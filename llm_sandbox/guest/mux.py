@@ -27,24 +27,44 @@ from __future__ import annotations
 import collections
 import json
 import os
+import select
 import selectors
 import socket
 import struct
+import time
 
 from . import descriptors
 from .control import ControlChannel
 from .descriptors import BOTH, FROM_PEER, NULL, TO_PEER
-from .streams import WINDOW, Stream, drain, must_wait, order_after_pipes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
-    from .transport import Transport
+    from collections.abc import Iterable, Sequence
+    from typing import Protocol
+
+    class Transport(Protocol):
+        """The byte stream that a multiplexer runs over. Both descriptors are non-blocking."""
+
+        reads_from: int
+        writes_to: int
+
+        def receive(self) -> bytes | None:
+            """Return the bytes that have arrived, maybe none yet; None at the end."""
+
+        def send(self, pieces: Sequence[bytes | memoryview]) -> int:
+            """Send some of the bytes and return how many.
+
+            Raises:
+                BlockingIOError: None can be sent now.
+            """
+
 
 CONTROL, DATA, END, GONE, CREDIT = range(5)
 _HEADER = struct.Struct("<BII")
 _PASSED = struct.Struct("<BI")
 _NUMBER = struct.Struct("<I")
 _CHUNK = 1 << 16
+_TRANSPORT_CHUNK = 1 << 18
 _MOST_FRAME = 64 << 20
 _MOST_WAITING = 4 << 20
 _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
@@ -52,6 +72,91 @@ _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 class ProtocolError(Exception):
     """The peer does not keep to the protocol."""
+
+
+_DRAIN_S = 5.0
+
+WINDOW = 1 << 20
+"""How many bytes a sender may be ahead of its receiver, on each stream."""
+
+
+class Stream:
+    """One descriptor and what is under way for it.
+
+    Attributes:
+        pending: What has arrived and is not written yet, and in `arrivals` the number of each.
+        pipes: Of a socket: the pipes that it comes after.
+        socket: Of a pipe: the socket that comes after it.
+        owed: Of a socket: how many bytes each pipe held when the socket had something to read.
+    """
+
+    def __init__(self, number: int, fd: int, kind: int) -> None:
+        os.set_blocking(fd, False)
+        self.number, self.fd = number, fd
+        self.is_socket = kind == BOTH
+        self.reading = kind in (TO_PEER, BOTH)
+        self.writing = kind in (FROM_PEER, BOTH)
+        self.credit = WINDOW
+        self.pending: collections.deque[memoryview] = collections.deque()
+        self.arrivals: collections.deque[int] = collections.deque()
+        self.pending_bytes = 0
+        self.taken = 0
+        self.pipes: list[Stream] = []
+        self.socket: Stream | None = None
+        self.owed: dict[Stream, int] = {}
+        self.ending = False
+        self.interest = 0
+
+
+def order_after_pipes(streams: list[Stream]) -> None:
+    """Have a socket come after the pipes that were passed with it."""
+    sockets = [stream for stream in streams if stream.is_socket]
+    if len(sockets) == 1:
+        sockets[0].pipes = [stream for stream in streams if not stream.is_socket]
+        for pipe in sockets[0].pipes:
+            pipe.socket = sockets[0]
+
+
+def must_wait(stream: Stream) -> bool:
+    """Whether what a socket is to be written has arrived after what its pipes wait to be."""
+    return any(pipe.arrivals and pipe.arrivals[0] < stream.arrivals[0] for pipe in stream.pipes)
+
+
+def drain(streams: Iterable[Stream]) -> None:
+    """Write what has arrived to whoever still reads: it is all that will ever come."""
+    deadline = time.monotonic() + _DRAIN_S
+    waiting = {stream.fd: stream for stream in streams if stream.pending}
+    while waiting and (left := deadline - time.monotonic()) > 0:
+        for fd in select.select([], list(waiting), [], left)[1]:
+            stream = waiting[fd]
+            try:
+                sent = os.write(fd, stream.pending[0])
+            except OSError:
+                del waiting[fd]
+                continue
+            stream.pending[0] = stream.pending[0][sent:]
+            if not stream.pending[0]:
+                stream.pending.popleft()
+            if not stream.pending:
+                del waiting[fd]
+
+
+class StdioTransport:
+    """Standard input and output as the byte stream."""
+
+    def __init__(self, reads_from: int, writes_to: int) -> None:
+        self.reads_from, self.writes_to = reads_from, writes_to
+        os.set_blocking(reads_from, False)
+        os.set_blocking(writes_to, False)
+
+    def receive(self) -> bytes | None:
+        try:
+            return os.read(self.reads_from, _TRANSPORT_CHUNK) or None
+        except BlockingIOError:
+            return b""
+
+    def send(self, pieces: Sequence[bytes | memoryview]) -> int:
+        return os.writev(self.writes_to, pieces)
 
 
 class Multiplexer:

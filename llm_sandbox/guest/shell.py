@@ -2,10 +2,11 @@
 history on disk.
 """
 
+import builtins
 import contextlib
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ipykernel import zmqshell
@@ -14,7 +15,6 @@ from ipykernel.zmqshell import ZMQInteractiveShell
 from IPython.core.compilerop import CachingCompiler
 from IPython.core.history import HistoryManager
 
-from .builtin_names import BuiltinNames
 from .installers import refuse_installation
 from .tracebacks import Report, cell_name, safe_text
 
@@ -33,6 +33,45 @@ def _auditing(run: Callable[[str], Any]) -> Callable[[str], Any]:
 # It forks in a library of its own, and no event of the interpreter's says what for.
 if hasattr(zmqshell, "system"):
     zmqshell.system = _auditing(zmqshell.system)
+
+
+_PASSED_OVER = frozenset({"_", "__", "___", "input", "getpass"})
+"""What IPython itself replaces from cell to cell."""
+
+
+class BuiltinNames:
+    """Gives cells the built-in names that cells before have replaced, and all else the right ones.
+
+    One that is deleted, or replaced by what cannot be called, comes back for good: nothing would
+    work without it.
+    """
+
+    def __init__(self) -> None:
+        self._all = vars(builtins)
+        self._names = [name for name in self._all if name not in _PASSED_OVER]
+        self._own = [self._all[name] for name in self._names]
+        self._changed: dict[str, Any] = {}
+
+    def enter(self) -> None:
+        """Before a cell's code: put back what earlier cells replaced."""
+        if self._changed:
+            self._all.update(self._changed)
+            self._changed = {}
+
+    # It is given the names that it needs, as none may be left when it is called.
+    def leave(
+        self, *, map: Any = map, list: Any = list, zip: Any = zip, callable: Any = callable
+    ) -> bool:
+        """After a cell's code: undo what it replaced; returns whether there was anything."""
+        present = list(map(self._all.get, self._names))
+        if present == self._own:
+            return False
+        for name, own, value in zip(self._names, self._own, present):
+            if value is not own:
+                self._all[name] = own
+                if callable(value) and callable(own):
+                    self._changed[name] = value
+        return True
 
 
 class CellCompiler(CachingCompiler):
@@ -156,3 +195,27 @@ class SessionShell(ZMQInteractiveShell):
 def quiet() -> None:
     """Silence what IPython says to a person at a prompt."""
     warnings.filterwarnings("ignore", message="To exit: use", category=UserWarning)
+
+
+_MOST_MATCHES = 500
+_MOST_TEXT = 100_000
+
+
+def complete(
+    kernel: Any, arguments: dict[str, Any], _: Sequence[memoryview]
+) -> tuple[dict[str, Any], list[bytes]]:
+    """Answer with what the word at the cursor may become, and where it begins."""
+    completer = kernel.shell.Completer
+    # Jedi takes longer to load than a person waits, and reads files.
+    completer.use_jedi = False
+    found = kernel.do_complete(str(arguments["code"]), int(arguments["cursor"]))
+    return {"matches": found["matches"][:_MOST_MATCHES], "start": found["cursor_start"]}, []
+
+
+def inspect(
+    kernel: Any, arguments: dict[str, Any], _: Sequence[memoryview]
+) -> tuple[dict[str, Any], list[bytes]]:
+    """Answer with what is known of a name: type, signature, docstring; its source on demand."""
+    name = str(arguments["name"])
+    bundle = kernel.shell.object_inspect_mime(name, detail_level=int(arguments["detail"]))
+    return {"text": str(bundle.get("text/plain", ""))[:_MOST_TEXT]}, []

@@ -15,16 +15,23 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import select
 import selectors
 import signal
 import socket
+import sys
 import time
 
-from . import agents, launch, linux, memory, process_tree, programs
+from . import agents, launch, linux, memory, process_tree
 from .control import ControlChannel, Message
-from .machine import ContainedMachine, MachineSpec, NamespaceMachine, PlainMachine
-from .restore import restore
+from .machine import (
+    ContainedMachine,
+    MachineSpec,
+    NamespaceMachine,
+    PlainMachine,
+    restore_files,
+)
 from .state import MachineState, PendingStart, RunningProcess
 
 TYPE_CHECKING = False
@@ -130,7 +137,7 @@ class Supervisor:
         else:
             machine = PlainMachine(spec, kept)
         if request.get("restore") is not None:
-            restore(request["restore"], spec.workdir, spec.user)
+            restore_files(request["restore"], spec.workdir, spec.user)
         self._machines[spec.id] = MachineState(machine, memory_limit=request.get("watch_memory"))
         self._set_deadline(spec.id, request.get("deadline_s"))
         return {"user": spec.user}
@@ -152,7 +159,7 @@ class Supervisor:
     def _op_start(self, request: Message, fds: list[int]) -> None:
         """Start a program. Descriptors: its stdin, stdout and stderr. Answered when it runs."""
         machine_state = self._machine_state(request["machine"])
-        running, report = programs.start(machine_state, request, fds)
+        running, report = launch.start_process(machine_state, request, fds)
         self._register(running)
         self._starting[report] = PendingStart(request["id"], running)
         self._selector.register(report, selectors.EVENT_READ)
@@ -230,7 +237,7 @@ class Supervisor:
 
     def _op_resize(self, request: Message, fds: list[int]) -> Message:
         running = self._by_key.get(request["process"])
-        return programs.resize(running, request["rows"], request["cols"])
+        return launch.resize_terminal(running, request["rows"], request["cols"])
 
     def _op_kill(self, request: Message, fds: list[int]) -> Message:
         running = self._by_key.get(request["process"])
@@ -418,3 +425,80 @@ class Supervisor:
     def _end_machine(self, name: str, reason: str) -> None:
         self._destroy(name)
         self._control.send({"event": "ended", "machine": name, "reason": reason})
+
+
+def main() -> None:
+    """Entry point of a process of this machine: ``FD MODE FOLDERS`` as arguments."""
+    control = ControlChannel(socket.socket(fileno=int(sys.argv[1])))
+    os.set_inheritable(control.fileno(), False)
+    if sys.argv[2] == "namespaces":
+        serve(control, "namespaces")
+    linux.set_child_subreaper()
+    try:
+        serve(control, "plain")
+    finally:
+        process_tree.kill_descendants(os.getpid())
+        remove_folders(sys.argv[3:])
+        os._exit(0)
+
+
+def serve(
+    control: ControlChannel,
+    mode: Mode,
+    *,
+    helpers: Sequence[int] = (),
+    facts: Message | None = None,
+    zygote: tuple[ControlChannel, int] | None = None,
+) -> None:
+    """Be the supervisor until the host hangs up.
+
+    Args:
+        control: The connection to the host.
+        mode: What keeps machines apart: ``namespaces`` made by this process, the ``container`` that
+            this is process 1 of, or, in a ``plain`` process, nothing.
+        helpers: Processes that belong to no machine.
+        facts: What else the host is told at the start.
+        zygote: One that has been started already: the connection to it, and its pid.
+    """
+    linux.set_process_name("supervisor")
+    if mode == "namespaces":
+        # It is for overlays alone, whose maker takes it again.
+        linux.use_capability(linux.CAP_DAC_OVERRIDE, False)
+    os.umask(0o022)
+    # Whoever started the host may have signals ignored or blocked: programs must not inherit that.
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    for number in signal.valid_signals():
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    # The kernel counts descriptors on their way between processes per user, against the limit of
+    # whoever sends: a machine that fills its own, lower limit must not stop the supervisor.
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    supervisor = Supervisor(control, mode, helpers)
+    if zygote is not None:
+        supervisor.adopt_zygote(*zygote)
+    ready = {
+        "event": "ready",
+        "landlock": linux.landlock_abi(),
+        "pid": os.getpid(),
+        "network": linux.network_name(),
+    }
+    control.send({**ready, **(facts or {})})
+    try:
+        supervisor.run()
+    finally:
+        if mode != "plain":
+            os._exit(0)
+
+
+def remove_folders(folders: list[str]) -> None:
+    """Remove what a machine leaves behind, again while killed processes end their last calls."""
+    deadline = time.monotonic() + 2.0
+    while left := [folder for folder in folders if os.path.lexists(folder)]:
+        for folder in left:
+            import shutil
+
+            shutil.rmtree(folder, ignore_errors=True)
+        if time.monotonic() > deadline:
+            return
+        time.sleep(0.01)

@@ -323,6 +323,32 @@ class TextStreams:
                 self.own[name].reconfigure(line_buffering=True)
 
 
+class InputStream(io.TextIOBase):
+    """`sys.stdin` of a cell: lines of the run's ``stdin=``, as `input` gets them."""
+
+    encoding = "utf-8"
+
+    def __init__(self, kernel: Any) -> None:
+        self._kernel = kernel
+
+    def readable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 0
+
+    def readline(self, size: int = -1) -> str:  # type: ignore[override]
+        if not self._kernel._allow_stdin:
+            return ""
+        try:
+            return str(self._kernel._input_request("", [], self._kernel.get_parent("shell"))) + "\n"
+        except EOFError:
+            return ""
+
+    def read(self, size: int | None = -1) -> str:
+        return "".join(iter(self.readline, ""))
+
+
 def _nothing() -> None:
     pass
 

@@ -8,8 +8,8 @@ import traceback
 from types import TracebackType
 from typing import Any
 
-from .cell_input import NO_INPUT
-
+NO_INPUT = "EOF when reading a line"
+"""Message of `input` in a script whose standard input is at its end."""
 _FIRST, _LAST = 20, 80
 _CHAIN = 20
 _MAX_VALUE = 20_000

@@ -24,6 +24,8 @@ standard input. It ends as the interpreter ends.
 
 from __future__ import annotations
 
+import binascii
+import json
 import os
 import select
 import signal
@@ -33,9 +35,8 @@ import time
 
 from . import fields, frames, linux
 from .confinement import raise_data_limit
-from .content import bundle, describe_error, encode_display
+from .descriptors import writers
 from .interpreter import Interpreter
-from .pipes import writers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +49,62 @@ _TICK_MS = 10
 _INTERRUPT_EVERY_S = 0.3
 _END_S = 1.0
 _DISPLAYS = {"display": "display_data", "result": "execute_result", "update": "update_display_data"}
+
+
+_TEXT = ("text/", "application/json", "application/javascript", "application/vnd.", "image/svg")
+_DATA = "data:"
+_KINDS = ("exception", "syntax", "exit", "compile", "input")
+
+
+def bundle(message: fields.Fields) -> dict[str, Any]:
+    """The content of a display message: text as text, JSON as data, the rest in base64."""
+    data: dict[str, Any] = {}
+    for name, value in message.items():
+        if not name.startswith(_DATA):
+            continue
+        mime = name.removeprefix(_DATA)
+        if not mime.startswith(_TEXT) and not mime.endswith(("+json", "+xml")):
+            data[mime] = binascii.b2a_base64(value, newline=False).decode()
+        elif mime.endswith("json"):
+            data[mime] = _read_json(value, value.decode("utf-8", "replace"))
+        else:
+            data[mime] = value.decode("utf-8", "replace")
+    metadata = _read_json(message.get("metadata", b"{}"), {})
+    content = {"data": data, "metadata": metadata if isinstance(metadata, dict) else {}}
+    identity = message.get("id")
+    content["transient"] = {"display_id": identity.decode("utf-8", "replace")} if identity else {}
+    return content
+
+
+def describe_error(message: fields.Fields) -> dict[str, Any]:
+    """The content of an error message."""
+
+    def text(name: str) -> str:
+        return message.get(name, b"").decode("utf-8", "backslashreplace")
+
+    detail: dict[str, Any] = {"frames": []}
+    if text("line").isdigit():
+        detail["line"] = int(text("line"))
+    if text("column").isdigit():
+        detail["column"] = int(text("column"))
+    if text("type") in _KINDS:
+        detail["kind"] = text("type")
+    listed = _read_json(message.get("frames", b"[]"), [])
+    if isinstance(listed, list):
+        detail["frames"] = [frame for frame in listed if isinstance(frame, dict)]
+    return {
+        "ename": text("name") or "Error",
+        "evalue": text("value"),
+        "traceback": text("traceback").splitlines(),
+        "llm_sandbox": detail,
+    }
+
+
+def _read_json(text: bytes, otherwise: Any) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return otherwise
 
 
 class WrapperKernel:
@@ -281,7 +338,7 @@ class WrapperKernel:
         if kind == "result":
             content["execution_count"] = self._count
         record = self._message(_DISPLAYS[kind], content, self._request)
-        self._write(encode_display(frames.IOPUB, record, (), self._display_bytes))
+        self._write(frames.encode_display(frames.IOPUB, record, (), self._display_bytes))
 
     def _finish(self, message: fields.Fields) -> None:
         request = self._request

@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from . import fonts, linux, main_module
+from . import linux, main_module
 from .confinement import Confinement, close_all_but, data_bytes, join_cgroups
 from .control import ControlChannel, Message
 from .machine import join_namespaces
@@ -52,7 +52,9 @@ def preload_steps(kernel: Any, preload: str) -> list[Callable[[], None]]:
         import numpy  # noqa: F401
 
     def matplotlib() -> None:
-        fonts.link_lists()
+        from .kernel import link_font_lists
+
+        link_font_lists()
         import matplotlib.pyplot  # noqa: F401
 
     def pandas() -> None:

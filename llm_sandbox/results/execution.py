@@ -29,8 +29,8 @@ from llm_sandbox.results.outputs import (
 from llm_sandbox.results.plots import FileType, PlotOutput
 
 if TYPE_CHECKING:
-    from llm_sandbox.charts import Chart
-    from llm_sandbox.tables import Table
+    from llm_sandbox.results.charts import Chart
+    from llm_sandbox.results.tables import Table
 
 __all__ = ["ExecutionResult", "StreamCallback", "Usage"]
 

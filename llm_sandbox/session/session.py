@@ -45,10 +45,10 @@ from llm_sandbox.session.runtime import SessionRuntime
 
 if TYPE_CHECKING:
     from llm_sandbox.artifacts.artifact import Artifact
+    from llm_sandbox.results.tables import Table
     from llm_sandbox.security import ScanReport, Violation
     from llm_sandbox.session.detached import DetachOptions
     from llm_sandbox.session.variables import Variable, Variables
-    from llm_sandbox.tables import Table
     from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["BaseSession"]

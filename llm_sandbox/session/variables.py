@@ -19,7 +19,7 @@ from llm_sandbox.session import transfer
 
 if TYPE_CHECKING:
     from llm_sandbox.artifacts.artifact import Artifact
-    from llm_sandbox.tables import Table
+    from llm_sandbox.results.tables import Table
 
 __all__ = ["LARGEST_TABLE", "Call", "Variable", "VariableKind", "Variables"]
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from llm_sandbox.charts import Axis, AxisScale, Value
+from llm_sandbox.results.charts import Axis, AxisScale, Value
 
 __all__ = ["Placement", "numbers"]
 

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 
-from llm_sandbox.charts import Chart, ChartKind, Series, SeriesKind, Value
+from llm_sandbox.results.charts import Chart, ChartKind, Series, SeriesKind, Value
 from llm_sandbox.views.chart_axes import Placement, numbers
 from llm_sandbox.views.sanitize import one_line
 

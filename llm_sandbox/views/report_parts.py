@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from llm_sandbox.artifacts.artifact import Artifact, human_size
 from llm_sandbox.artifacts.types import ArtifactType
-from llm_sandbox.charts import Chart, Value
+from llm_sandbox.results.charts import Chart, Value
 from llm_sandbox.results.contents import Content
 from llm_sandbox.views.artifact_text import artifact_text, html_text, is_text
 from llm_sandbox.views.chart_svg import chart_svg
@@ -15,7 +15,7 @@ from llm_sandbox.views.rich_text import formula_html, highlighted, markdown_html
 from llm_sandbox.views.sanitize import clean, one_line
 
 if TYPE_CHECKING:
-    from llm_sandbox.tables import Table
+    from llm_sandbox.results.tables import Table
 
 __all__ = ["PageBudget", "escape", "file_list", "preformatted", "show"]
 

@@ -19,7 +19,7 @@ from llm_sandbox.views.sanitize import clean, one_line
 from llm_sandbox.views.visible import BundleOutput, VisibleOutput, plain_text, visible_outputs
 
 if TYPE_CHECKING:
-    from llm_sandbox.tables import Table
+    from llm_sandbox.results.tables import Table
 
 __all__ = ["InlineImage", "draw_table", "render"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from llm_sandbox.charts import ChartKind, SeriesKind
+from llm_sandbox.results.charts import ChartKind, SeriesKind
 from tests.charts.samples import SAMPLES
 
 __all__ = ["JSON", "RECORD"]

@@ -8,8 +8,8 @@ import pickle
 
 import pytest
 
-from llm_sandbox.charts import Axis, AxisScale, Chart, ChartKind, Series, SeriesKind
 from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.results.charts import Axis, AxisScale, Chart, ChartKind, Series, SeriesKind
 from tests.charts.samples import SAMPLES, chart, series
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from llm_sandbox.charts import Chart, ChartKind, SeriesKind
-from llm_sandbox.charts.record import Bounds, from_record
-from llm_sandbox.charts.series import count_values
 from llm_sandbox.exceptions import UnsupportedError
+from llm_sandbox.results.charts import Chart, ChartKind, SeriesKind
+from llm_sandbox.results.charts.record import Bounds, from_record
+from llm_sandbox.results.charts.series import count_values
 from tests.charts.samples import SAMPLES, chart, series
 from tests.charts.strategies import JSON, RECORD
 

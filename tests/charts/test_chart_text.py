@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llm_sandbox.charts import Chart
-from llm_sandbox.charts.markdown import escape
 from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.results.cells import markdown_text
+from llm_sandbox.results.charts import Chart
 from tests.charts.samples import BOX, MONTHS, SAMPLES, axis, chart, series
 
 
@@ -191,4 +191,6 @@ def _plain() -> list[dict[str, Any]]:
 @given(text=st.text(max_size=40))
 @settings(max_examples=200, deadline=None, derandomize=True)
 def test_escaped_text_is_one_cell_of_one_line(text: str) -> None:
-    assert [["---", "---"], [escape(text), "b"]] == cells(f"| --- | --- |\n| {escape(text)} | b |")
+    assert [["---", "---"], [markdown_text(text), "b"]] == cells(
+        f"| --- | --- |\n| {markdown_text(text)} | b |"
+    )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from llm_sandbox.charts import Chart
+from llm_sandbox.results.charts import Chart
 from tests.charts.samples import DAYS, MONTHS, SAMPLES, axis, chart, series
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from llm_sandbox.charts import Chart
 from llm_sandbox.exceptions import UnsupportedError
+from llm_sandbox.results.charts import Chart
 from tests.charts.samples import DAYS, MONTHS, SAMPLES, axis, chart, series
 from tests.charts.strategies import RECORD
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from llm_sandbox.egress import client_hello, dns_message
 from llm_sandbox.egress.client_hello import Hello
-from llm_sandbox.egress.names import SyntheticNames
+from llm_sandbox.egress.dns_stub import SyntheticNames
 
 
 def hello_of(name: str | None, version: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3) -> bytes:

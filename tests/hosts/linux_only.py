@@ -10,7 +10,7 @@ import re
 # What both ends of a connection run, whatever the host is.
 _SHARED = (
     "audit_events", "bulk", "constants", "control", "descriptors", "frames", "json_limits", "mux",
-    "relay", "streams", "transport",
+    "relay",
 )  # fmt: skip
 LINUX_ONLY = (
     rf"llm_sandbox\.guest\.(?!({'|'.join(_SHARED)})$)",

@@ -16,9 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llm_sandbox.egress.bindings import Bindings
-from llm_sandbox.egress.interception.bodies import ChunkedBody
-from llm_sandbox.egress.interception.conversation import Conversation
-from llm_sandbox.egress.interception.scrubber import Scrubber
+from llm_sandbox.egress.interception.http_messages import ChunkedBody
+from llm_sandbox.egress.interception.http_proxy import HttpProxy, Scrubber
 from llm_sandbox.network.event import HINTS
 from llm_sandbox.secrets.plan import Binding
 
@@ -124,7 +123,7 @@ def test_requests_and_answers_are_the_same_however_they_arrive(
     bindings = Bindings([BINDING])
     bound = bindings.bound("api.test", 443)
     assert bound is not None
-    talk = Conversation("api.test", 443, bound, bindings)
+    talk = HttpProxy("api.test", 443, bound, bindings)
     head = f"Host: api.test\r\nX-Key: {PLACEHOLDER}\r\n"
     first = f"POST /a HTTP/1.1\r\n{head}Content-Length: 2\r\n\r\nhi".encode()
     second = f"GET /b HTTP/1.1\r\n{head}\r\n".encode()
@@ -144,12 +143,12 @@ def test_requests_and_answers_are_the_same_however_they_arrive(
     assert not talk.over
 
 
-def ask(field: str, path: str = "/a") -> tuple[Conversation, str]:
+def ask(field: str, path: str = "/a") -> tuple[HttpProxy, str]:
     """A conversation after a request with one field, and what was sent on."""
     bindings = Bindings([BINDING])
     bound = bindings.bound("api.test", 443)
     assert bound is not None
-    talk = Conversation("api.test", 443, bound, bindings)
+    talk = HttpProxy("api.test", 443, bound, bindings)
     talk.receive_from_client(f"GET {path} HTTP/1.1\r\nHost: api.test\r\n{field}\r\n\r\n".encode())
     return talk, talk.to_server.decode()
 

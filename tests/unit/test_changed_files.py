@@ -8,7 +8,6 @@ import pytest
 
 from llm_sandbox.artifacts.files import ChangedFile, FileChanges, artifacts_from_changes
 from llm_sandbox.guest import changes as guest_changes
-from llm_sandbox.guest import look as guest_look
 from llm_sandbox.limits import Limits
 from llm_sandbox.results.contents import Content
 
@@ -65,8 +64,8 @@ def test_zero_keeps_nothing_and_lists_everything(place, name):
 
 
 def test_a_look_ends_at_its_bound_and_says_so(place, monkeypatch):
-    monkeypatch.setattr(guest_look, "MOST_SEEN", 50)
-    monkeypatch.setattr(guest_changes, "MOST_TOLD", 20)
+    monkeypatch.setattr(guest_changes, "MAX_ENTRIES", 50)
+    monkeypatch.setattr(guest_changes, "MAX_REPORTED", 20)
 
     def work():
         for number in range(120):
@@ -85,8 +84,8 @@ def test_a_look_ends_at_its_bound_and_says_so(place, monkeypatch):
 def test_a_look_ends_with_its_time(place):
     for number in range(2_000):
         (place.path / f"f{number}").write_text("")
-    assert not guest_look.look(str(place.path), 0.0).is_complete
-    assert guest_look.look(str(place.path), 30.0).is_complete
+    assert not guest_changes.take_snapshot(str(place.path), 0.0).is_complete
+    assert guest_changes.take_snapshot(str(place.path), 30.0).is_complete
 
 
 # --- what is no ordinary file --------------------------------------------------------------------
@@ -126,11 +125,11 @@ def test_a_sparse_giant_is_listed_at_once(place):
 
 
 def test_what_lies_too_deep_is_one_entry(place):
-    names = ["d"] * (guest_look.DEEPEST + 20)
+    names = ["d"] * (guest_changes.MAX_DEPTH + 20)
     place.path.joinpath(*names).mkdir(parents=True)
     place.path.joinpath(*names, "bottom").write_text("x")
     (file,) = place.after().files
-    assert (file.kind, file.path) == ("folder", "/".join(["d"] * guest_look.DEEPEST))
+    assert (file.kind, file.path) == ("folder", "/".join(["d"] * guest_changes.MAX_DEPTH))
 
 
 @pytest.mark.parametrize("victim", ["d/f", "d"], ids=["the file", "its folder"])

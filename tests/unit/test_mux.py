@@ -11,9 +11,7 @@ import time
 import pytest
 
 from llm_sandbox.guest.control import ControlChannel
-from llm_sandbox.guest.mux import CONTROL, DATA, Multiplexer, ProtocolError
-from llm_sandbox.guest.streams import WINDOW
-from llm_sandbox.guest.transport import StdioTransport
+from llm_sandbox.guest.mux import CONTROL, DATA, WINDOW, Multiplexer, ProtocolError, StdioTransport
 from llm_sandbox.testing.suite import open_descriptors
 
 

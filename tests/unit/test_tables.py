@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.tables import Column, ColumnRole, ColumnType, Table
-from llm_sandbox.tables.record import to_record
+from llm_sandbox.results.tables import Column, ColumnRole, ColumnType, Table
+from llm_sandbox.results.tables.record import to_record
 
 COLUMNS = [
     {"name": "day", "type": "date", "dtype": "object", "role": "index"},

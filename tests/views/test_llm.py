@@ -17,7 +17,7 @@ from llm_sandbox.artifacts.formats.images import image_size
 from llm_sandbox.artifacts.types import ArtifactType
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.results.outputs import ClearOutput, UpdateOutput
-from llm_sandbox.tables import Table
+from llm_sandbox.results.tables import Table
 from llm_sandbox.views.budget import estimate_image_tokens, estimate_tokens
 from llm_sandbox.views.llm import for_llm
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import PIL.Image
 import pytest
 
-from llm_sandbox.charts import Chart
-from llm_sandbox.tables import Table
+from llm_sandbox.results.charts import Chart
+from llm_sandbox.results.tables import Table
 from llm_sandbox.views.report import html_report
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
-from llm_sandbox.tables import Table
+from llm_sandbox.results.tables import Table
 from llm_sandbox.views.inline_images import detect_protocol, encode_image
 from llm_sandbox.views.terminal import render
 

@@ -63,7 +63,7 @@ class BubblewrapHost:
         descriptors = {path: _text_fd(text) for path, text in layout.files.items()}
         guest = [
             "--",
-            *guest_command(self._backend.paths, "start.main", isolated_site=True),
+            *guest_command(self._backend.paths, "supervisor.main", isolated_site=True),
             str(control),
             "namespaces",
         ]

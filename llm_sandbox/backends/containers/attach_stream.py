@@ -35,7 +35,7 @@ class AttachTransport:
         self._is_output = False
 
     def receive(self) -> bytes | None:
-        """See `guest.transport.Transport`."""
+        """See `guest.mux.Transport`."""
         try:
             data = self._socket.recv(_CHUNK)
         except BlockingIOError:
@@ -45,7 +45,7 @@ class AttachTransport:
         return self._strip(memoryview(data)) if data else None
 
     def send(self, pieces: Sequence[bytes | memoryview]) -> int:
-        """See `guest.transport.Transport`."""
+        """See `guest.mux.Transport`."""
         return self._socket.sendmsg(pieces)
 
     def _strip(self, data: memoryview) -> bytes:

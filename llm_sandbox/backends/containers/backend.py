@@ -100,7 +100,7 @@ class _ContainerHost:
             backend=backend,
             on_event=self._on_event,
             channel=launch.control_pair.host_end,
-            look=launch.obstacle,
+            diagnose=launch.obstacle,
         )
 
     def _on_event(self, message: Message) -> None:

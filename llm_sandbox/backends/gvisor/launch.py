@@ -15,8 +15,7 @@ from llm_sandbox.backends import python_environment as environment
 from llm_sandbox.backends.connection import Launch, RunningSupervisor, SupervisorEnd
 from llm_sandbox.backends.gvisor.launcher import OUT_OF_MEMORY
 from llm_sandbox.guest.control import ControlChannel
-from llm_sandbox.guest.mux import Multiplexer, ProtocolError
-from llm_sandbox.guest.transport import StdioTransport
+from llm_sandbox.guest.mux import Multiplexer, ProtocolError, StdioTransport
 
 __all__ = ["launch_in_gvisor"]
 

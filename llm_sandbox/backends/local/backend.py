@@ -75,7 +75,7 @@ class _LocalHost:
         )
 
     def _command(self, control: int) -> tuple[list[str], list[int]]:
-        words = guest_command(self.paths, "start.main", isolated_site=True)
+        words = guest_command(self.paths, "supervisor.main", isolated_site=True)
         return [*words, str(control), "plain", str(self.folder)], []
 
     def _hear(self, message: Message) -> None:

@@ -1,22 +1,30 @@
 """What a gate has for the placeholders of its sandbox."""
 
+import contextlib
 import re
 import socket
 import ssl
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from llm_sandbox.egress.bindings import Bindings
+from llm_sandbox.egress import client_hello
+from llm_sandbox.egress.bindings import Bindings, HostBindings
 from llm_sandbox.egress.interception.authority import Authority
-from llm_sandbox.egress.interception.exchange import Exchange
+from llm_sandbox.egress.interception.http_proxy import HttpProxy
 from llm_sandbox.egress.interception.refusal import Refusal
+from llm_sandbox.egress.interception.tls_endpoint import TlsEndpoint
 from llm_sandbox.secrets.plan import Binding
 
-__all__ = ["Interception"]
+__all__ = ["InterceptedConnection", "Interception"]
 
 _FIRST_LINE = re.compile(rb"[A-Z]{1,16}(?: [!-~]*(?: (?:HTTP/?[0-9.]*)?)?)?\r?", re.ASCII)
 _REQUEST = re.compile(rb"[A-Z]{1,16} [!-~]+ HTTP/[0-9.]+\r?\n", re.ASCII)
 _LARGEST_HEAD = 32 << 10
+_CHUNK = 1 << 16
+_ROUNDS = 16
+_HANDSHAKE_S = 30.0
+_LINGER_S = 5.0
+_MOST_DISCARDED = 4 << 20
 
 
 class Interception:
@@ -47,14 +55,14 @@ class Interception:
         self.context.set_alpn_protocols(["http/1.1"])
         self.context.load_verify_locations(cadata=trusted)
 
-    def exchange(
+    def connection(
         self, client: socket.socket, server: socket.socket, name: str | None, port: int
-    ) -> Exchange | None:
+    ) -> "InterceptedConnection | None":
         """What carries a connection in place of its bytes; None where nothing is bound."""
         bound = self.bindings.bound(name, port)
         if bound is None or name is None:
             return None
-        return Exchange(self, client, server, name, port, bound)
+        return InterceptedConnection(self, client, server, name, port, bound)
 
     def clear(self, data: bytes, name: str | None, *, ended: bool) -> bool:
         """Look at how a connection begins that is not intercepted.
@@ -82,3 +90,193 @@ class Interception:
         if found is not None:
             raise Refusal("secret_elsewhere", found)
         return bool(end) or ended or len(data) >= _LARGEST_HEAD
+
+
+class InterceptedConnection:
+    """Carries requests and answers until one side ends.
+
+    Args:
+        interception: What it has in common with others.
+        client: The program's socket.
+        server: The host's.
+        name: The host.
+        port: Its port.
+        bound: The secrets that are bound to it.
+    """
+
+    def __init__(
+        self,
+        interception: "Interception",
+        client: socket.socket,
+        server: socket.socket,
+        name: str,
+        port: int,
+        bound: HostBindings,
+    ) -> None:
+        self.done = False
+        self.patience: float | None = _HANDSHAKE_S
+        """Seconds without anything after which it is given up; None for the usual ones."""
+        self.totals = [0, 0]
+        self.strict = False
+        """Whether the program has to ask for the name, and for nothing encrypted besides."""
+        self.note: Callable[[Refusal], None] = lambda refusal: None
+        """Told of refusals that the program gets an answer for."""
+        self._interception = interception
+        self._client_socket = client
+        self._name = name
+        self._hello = b""
+        self._client: TlsEndpoint | None = None
+        self._server = TlsEndpoint(server, interception.context, name)
+        self._http = HttpProxy(name, port, bound, interception.bindings)
+        self._stage: Callable[[], bool] = self._read_hello
+        self._discarded = 0
+
+    def pump(self) -> bool:
+        """Carry what can be carried now.
+
+        Returns:
+            Whether there may be more at once.
+
+        Raises:
+            Refusal: It does not go on.
+            OSError: One of the sockets has failed.
+        """
+        return all(not self.done and self._stage() for _ in range(_ROUNDS))
+
+    # --- before
+
+    def _read_hello(self) -> bool:
+        try:
+            data = self._client_socket.recv(_CHUNK)
+        except BlockingIOError:
+            return False
+        self._hello += data
+        hello = client_hello.examine(self._hello)
+        if hello == "more" and data:
+            return True
+        if not isinstance(hello, client_hello.Hello):
+            if not self._hello:
+                raise ConnectionResetError  # it has changed its mind
+            raise Refusal("secret_in_clear" if hello == "other" else "tls_malformed")
+        reason = client_hello.objection(hello, self._name, strict=self.strict)
+        if reason is not None:
+            raise Refusal(reason, hello.name or "", protocol="tls")
+        self._stage = self._prove_host
+        return True
+
+    def _prove_host(self) -> bool:
+        try:
+            if not self._server.shake_hands():
+                return False
+        except ssl.SSLCertVerificationError as error:
+            raise Refusal("host_certificate", error.verify_message, protocol="tls") from None
+        except ssl.SSLError as error:
+            detail = str(error.reason or "no TLS")
+            raise Refusal("host_tls", detail, protocol="tls", verdict="failed") from None
+        self._client = TlsEndpoint(
+            self._client_socket, self._interception.authority.context(self._name)
+        )
+        self._client.begin_with(self._hello)
+        self._stage = self._meet_client
+        return True
+
+    def _meet_client(self) -> bool:
+        assert self._client is not None  # noqa: S101 - by the stage before
+        try:
+            if not self._client.shake_hands():
+                return False
+        except ssl.SSLError as error:
+            raise _not_believed(error) from None
+        self.patience = None
+        self._stage = self._carry
+        return True
+
+    # --- while
+
+    def _carry(self) -> bool:
+        client, http = self._client, self._http
+        assert client is not None  # noqa: S101 - by the stage before
+        moved = False
+        try:
+            if not self._server.full and http.wants_client and not http.over:
+                moved |= self._take_from_client(client)
+            if not client.full and not http.over:
+                moved |= self._take_from_server()
+        except Refusal as refusal:
+            if http.answering:
+                raise
+            self.note(refusal)
+            http.to_server.clear()
+            http.to_client[:] = refusal.answer()
+            http.over = True
+        self.totals[0] += len(http.to_server)
+        self.totals[1] += len(http.to_client)
+        moved |= bool(http.to_server or http.to_client)
+        self._server.write(bytes(http.to_server))
+        client.write(bytes(http.to_client))
+        http.to_server.clear()
+        http.to_client.clear()
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            # It may have answered before it hung up.
+            self._server.flush()
+        all_sent = client.flush()
+        if http.over and all_sent:
+            client.say_end()
+            self.patience = _LINGER_S
+            self._stage = self._part
+            return True
+        return moved
+
+    def _take_from_client(self, client: TlsEndpoint) -> bool:
+        try:
+            data = client.read()
+        except ssl.SSLError as error:
+            if self._http.requests == 0:
+                raise _not_believed(error) from None
+            raise ConnectionResetError from None
+        if data is None:
+            return False
+        if data:
+            self._http.receive_from_client(data)
+            return True
+        self._http.end_of_client()
+        return self._http.over
+
+    def _take_from_server(self) -> bool:
+        try:
+            data = self._server.read()
+        except ssl.SSLError:
+            data = b""
+        if data is None:
+            return False
+        if data:
+            self._http.receive_from_server(data)
+        else:
+            self._http.end_of_server(clean=self._server.clean)
+        return True
+
+    # --- after
+
+    def _part(self) -> bool:
+        """Wait for the program to hang up: it may be reading still what it was answered."""
+        assert self._client is not None  # noqa: S101 - by the stage before
+        if not self._client.flush():
+            return False
+        with contextlib.suppress(OSError):
+            self._client_socket.shutdown(socket.SHUT_WR)
+        try:
+            data = self._client_socket.recv(_CHUNK)
+        except BlockingIOError:
+            return False
+        self._discarded += len(data)
+        self.done = not data or self._discarded > _MOST_DISCARDED
+        return True
+
+    def close(self) -> None:
+        """The sockets are their owner's."""
+
+
+def _not_believed(error: ssl.SSLError) -> Refusal:
+    """What is said of a program that ends the handshake."""
+    detail = str(error.reason or "ended the handshake")
+    return Refusal("authority_refused", detail, protocol="tls", verdict="failed")

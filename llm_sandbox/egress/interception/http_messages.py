@@ -1,0 +1,333 @@
+"""Heads of HTTP/1.1 messages, read so that nobody can read them in another way."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from llm_sandbox.egress.interception.refusal import Refusal
+
+__all__ = [
+    "Body",
+    "ChunkedBody",
+    "EndlessBody",
+    "Field",
+    "RequestHead",
+    "ResponseHead",
+    "SizedBody",
+    "read_request",
+    "read_response",
+    "tokens",
+]
+
+Field = tuple[str, str]
+"""Name, as it came, and value."""
+
+_MOST_BYTES = 64 << 10
+_MOST_FIELDS = 200
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
+_TARGET = re.compile(r"[!-~]{1,16384}", re.ASCII)
+_VERSION = re.compile(r"HTTP/1\.[01]", re.ASCII)
+_STATUS = re.compile(r"[1-5][0-9][0-9]", re.ASCII)
+_NOT_IN_VALUES = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_LENGTH = re.compile(r"[0-9]{1,18}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class _Head:
+    version: str
+    fields: Sequence[Field]
+
+    def values(self, name: str) -> list[str]:
+        """Every value of a field, by its name in lower case."""
+        return [value for key, value in self.fields if key.lower() == name]
+
+    @property
+    def chunked(self) -> bool:
+        """Whether a body comes in chunks."""
+        return bool(self.values("transfer-encoding"))
+
+    @property
+    def length(self) -> int | None:
+        """How long the body is, in bytes; None where it is not said."""
+        found = self.values("content-length")
+        return int(found[0]) if found else None
+
+    @property
+    def keeps_open(self) -> bool:
+        """Whether the connection is for more than this."""
+        said = tokens(self.values("connection"))
+        return "close" not in said and (self.version == "HTTP/1.1" or "keep-alive" in said)
+
+
+@dataclass(frozen=True)
+class RequestHead(_Head):
+    """What a program asks for."""
+
+    method: str
+    target: str
+
+    @property
+    def upgrades(self) -> bool:
+        """Whether it asks for another protocol."""
+        return bool(self.values("upgrade"))
+
+    def render(self) -> bytes:
+        """Return it as bytes."""
+        return _render(f"{self.method} {self.target} {self.version}", self.fields)
+
+
+@dataclass(frozen=True)
+class ResponseHead(_Head):
+    """What a server answers."""
+
+    status: int
+    phrase: str
+
+    def render(self) -> bytes:
+        """Return it as bytes."""
+        return _render(f"{self.version} {self.status} {self.phrase}", self.fields)
+
+
+def tokens(values: Sequence[str]) -> set[str]:
+    """The words of a list in fields, in lower case."""
+    return {word.strip().lower() for value in values for word in value.split(",") if word.strip()}
+
+
+def read_request(buffer: bytearray) -> RequestHead | None:
+    """Take a request's head from the front of a buffer; None if it is not all there.
+
+    Raises:
+        Refusal: It is none, or could be read in two ways.
+    """
+    # trust: comes from inside. What a server may read otherwise than this is refused.
+    lines = _lines(buffer)
+    if lines is None:
+        return None
+    words = lines[0].split(" ")
+    if len(words) != 3 or not _TOKEN.fullmatch(words[0]) or not _TARGET.fullmatch(words[1]):
+        raise _malformed("request line")
+    if not _VERSION.fullmatch(words[2]):
+        raise _malformed("version")
+    head = RequestHead(words[2], _fields(lines[1:]), words[0], words[1])
+    _check_framing(head)
+    # TRACE has a server send the head back, values included.
+    if head.method in ("CONNECT", "TRACE") or not head.target.startswith(("/", "*")):
+        raise _malformed("target")
+    if len(head.values("host")) != 1:
+        raise _malformed("host")
+    return head
+
+
+def read_response(buffer: bytearray) -> ResponseHead | None:
+    """Take an answer's head from the front of a buffer; None if it is not all there.
+
+    Raises:
+        Refusal: It is none, or could be read in two ways.
+    """
+    # trust: comes from a server, which code inside may have chosen.
+    lines = _lines(buffer)
+    if lines is None:
+        return None
+    version, _, rest = lines[0].partition(" ")
+    status, _, phrase = rest.partition(" ")
+    if not _VERSION.fullmatch(version) or not _STATUS.fullmatch(status):
+        raise _malformed("status line")
+    if _NOT_IN_VALUES.search(phrase):
+        raise _malformed("status line")
+    head = ResponseHead(version, _fields(lines[1:]), int(status), phrase)
+    _check_framing(head)
+    return head
+
+
+def _lines(buffer: bytearray) -> list[str] | None:
+    end = buffer.find(b"\r\n\r\n", 0, _MOST_BYTES)
+    if end < 0:
+        if len(buffer) >= _MOST_BYTES:
+            raise _malformed("too large")
+        return None
+    # Latin-1: every byte is itself again when it is written.
+    text = bytes(buffer[:end]).decode("latin-1")
+    del buffer[: end + 4]
+    lines = text.split("\r\n")
+    if any("\r" in line or "\n" in line for line in lines):
+        raise _malformed("line end")
+    if len(lines) > _MOST_FIELDS:
+        raise _malformed("too many fields")
+    return lines
+
+
+def _fields(lines: Sequence[str]) -> tuple[Field, ...]:
+    found = []
+    for line in lines:
+        name, colon, value = line.partition(":")
+        # No white space before the colon, and no line that continues another.
+        if not colon or not _TOKEN.fullmatch(name):
+            raise _malformed("field")
+        if _NOT_IN_VALUES.search(value):
+            raise _malformed("field")
+        found.append((name, value.strip(" \t")))
+    return tuple(found)
+
+
+def _check_framing(head: _Head) -> None:
+    lengths, codings = head.values("content-length"), head.values("transfer-encoding")
+    if lengths and codings:
+        raise _malformed("two lengths")
+    if len(lengths) > 1 or not all(map(_LENGTH.fullmatch, lengths)):
+        raise _malformed("content-length")
+    if codings and (
+        len(codings) > 1 or codings[0].lower() != "chunked" or head.version == "HTTP/1.0"
+    ):
+        raise _malformed("transfer-encoding")
+
+
+def _render(first: str, fields: Sequence[Field]) -> bytes:
+    lines = [first, *(f"{name}: {value}" for name, value in fields), "", ""]
+    return "\r\n".join(lines).encode("latin-1")
+
+
+def _malformed(what: str) -> Refusal:
+    return Refusal("http_malformed", what, status="400 Bad Request")
+
+
+_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[\t -~\x80-\xff]*)?", re.ASCII)
+_LONGEST_LINE = 4096
+_MOST_TRAILERS = 16 << 10
+
+
+class Body(Protocol):
+    """A message's body on its way."""
+
+    done: bool
+    """Whether it has ended."""
+
+    def take(self, buffer: bytearray) -> bytes:
+        """Take what there is of it from the front of a buffer.
+
+        Raises:
+            Refusal: It could be read in two ways.
+        """
+
+    def frame(self, data: bytes) -> bytes:
+        """Return a piece of it as it is sent."""
+
+    def end(self) -> bytes:
+        """Return what is sent after its last piece."""
+
+
+class SizedBody:
+    """A body whose length was said.
+
+    Args:
+        size: The length, in bytes.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._left = size
+        self.done = size == 0
+
+    def take(self, buffer: bytearray) -> bytes:
+        """See `Body`."""
+        taken = bytes(buffer[: self._left])
+        del buffer[: len(taken)]
+        self._left -= len(taken)
+        self.done = self._left == 0
+        return taken
+
+    def frame(self, data: bytes) -> bytes:
+        """See `Body`."""
+        return data
+
+    def end(self) -> bytes:
+        """See `Body`."""
+        return b""
+
+
+class EndlessBody:
+    """A body that ends with its connection."""
+
+    def __init__(self) -> None:
+        self.done = False
+
+    def take(self, buffer: bytearray) -> bytes:
+        """See `Body`."""
+        taken = bytes(buffer)
+        buffer.clear()
+        return taken
+
+    def frame(self, data: bytes) -> bytes:
+        """See `Body`."""
+        return data
+
+    def end(self) -> bytes:
+        """See `Body`."""
+        return b""
+
+
+class ChunkedBody:
+    """A body in chunks; sent on in chunks of its own, without trailers."""
+
+    def __init__(self) -> None:
+        self.done = False
+        self._left = 0
+        self._state = "size"
+        self._trailers = 0
+
+    def take(self, buffer: bytearray) -> bytes:
+        """See `Body`."""
+        taken = b""
+        while not self.done:
+            if self._state == "data":
+                piece = bytes(buffer[: self._left])
+                del buffer[: len(piece)]
+                taken += piece
+                self._left -= len(piece)
+                if self._left:
+                    return taken
+                self._state = "end of data"
+                continue
+            line = _line(buffer)
+            if line is None:
+                return taken
+            self._read(line)
+        return taken
+
+    def _read(self, line: bytes) -> None:
+        if self._state == "size":
+            found = _SIZE.fullmatch(line)
+            if found is None:
+                raise _malformed("chunk")
+            self._left = int(found[1], 16)
+            self._state = "data" if self._left else "trailers"
+        elif self._state == "end of data":
+            if line:
+                raise _malformed("chunk")
+            self._state = "size"
+        else:
+            self._trailers += len(line)
+            if self._trailers > _MOST_TRAILERS:
+                raise _malformed("chunk")
+            self.done = not line
+
+    def frame(self, data: bytes) -> bytes:
+        """See `Body`."""
+        return b"%x\r\n%b\r\n" % (len(data), data) if data else b""
+
+    def end(self) -> bytes:
+        """See `Body`."""
+        return b"0\r\n\r\n"
+
+
+def _line(buffer: bytearray) -> bytes | None:
+    """Take a line; None if it is not all there."""
+    end = buffer.find(b"\n", 0, _LONGEST_LINE)
+    if end < 0:
+        if len(buffer) >= _LONGEST_LINE:
+            raise _malformed("chunk")
+        return None
+    line = bytes(buffer[: end + 1])
+    del buffer[: end + 1]
+    if not line.endswith(b"\r\n") or b"\r" in line[:-2]:
+        raise _malformed("chunk")
+    return line[:-2]
