@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.selection import resolve
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
-from llm_sandbox.create import create_session
+from llm_sandbox.create import SessionOptions, create_session, same_parameters
 from llm_sandbox.data import ExecutionResult, StreamCallback
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
 from llm_sandbox.kernel.output_buffer import OutputCallback
@@ -17,7 +17,6 @@ from llm_sandbox.limits import LimitOptions, Limits, Size
 from llm_sandbox.sandbox.secret_files import check_secrets
 from llm_sandbox.secrets.plan import plan_secrets
 from llm_sandbox.session.config import SessionConfig
-from llm_sandbox.session.options import SessionOptions, same_parameters
 from llm_sandbox.session.resolution import container_option, resolve_config
 from llm_sandbox.session.session import BaseSession
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from llm_sandbox.artifact_session import ArtifactSandboxSession
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
+from llm_sandbox.create import SessionOptions
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.session.options import SessionOptions
 
 if TYPE_CHECKING:
     from docker import DockerClient

@@ -8,7 +8,7 @@ from llm_sandbox.aio.session import AsyncSession
 from llm_sandbox.aio.threads import in_thread
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
-from llm_sandbox.session.options import SessionOptions, same_parameters
+from llm_sandbox.create import SessionOptions, same_parameters
 
 if TYPE_CHECKING:
     from llm_sandbox.telemetry import RunObserver

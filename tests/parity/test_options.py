@@ -7,7 +7,7 @@ import pytest
 
 from llm_sandbox import aio, create_session
 from llm_sandbox.artifact_session import ArtifactSandboxSession
-from llm_sandbox.session.options import SessionOptions
+from llm_sandbox.create import SessionOptions
 from tests.parity.test_factories import NAMES
 
 
