@@ -1,6 +1,4 @@
-"""What the backends of container engines share: one container, with a supervisor in it, for each
-machine.
-"""
+"""Base of the container backends: one container, with a supervisor in it, for each machine."""
 
 import contextlib
 import os
@@ -26,19 +24,18 @@ from llm_sandbox.backends.containers.gc.removal import wait_until_removed
 from llm_sandbox.backends.containers.images.store import EngineImages
 from llm_sandbox.backends.containers.launch import ContainerLaunch, supervisor_command
 from llm_sandbox.backends.containers.machine import ContainerMachine, Origin
-from llm_sandbox.backends.containers.snapshot_images import (
+from llm_sandbox.backends.containers.snapshots import (
     SNAPSHOT,
     EngineSnapshots,
     reject_expired,
 )
 from llm_sandbox.backends.containers.volumes.engine_volume import READ_ONLY
-from llm_sandbox.backends.containers.volumes.guest import GuestVolume
 from llm_sandbox.backends.containers.volumes.layers import (
     AttachedLayers,
     ContainerLayers,
     LayersVolume,
 )
-from llm_sandbox.backends.containers.volumes.runtime import Runtime, describe_runtime
+from llm_sandbox.backends.containers.volumes.runtime import GuestVolume, Runtime, describe_runtime
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.images import ImageInfo
 from llm_sandbox.backends.inventory import Inventory
@@ -87,7 +84,7 @@ os.register_at_fork(after_in_child=_renew_lock)
 
 
 class _ContainerHost:
-    """One container's supervisor with its one machine."""
+    """Supervisor host of one container, with its one machine."""
 
     def __init__(self, launch: ContainerLaunch | AttachedLaunch, backend: str) -> None:
         self.machine: ContainerMachine | None = None
@@ -126,7 +123,7 @@ class ContainerBackend(Backend):
     has_containers: ClassVar[bool] = True
     writable_root: ClassVar[bool] = True
     machine_type: ClassVar[type[ContainerMachine]] = ContainerMachine
-    """What its machines are."""
+    """Class of its machines."""
 
     options: ContainerOptions
 
@@ -151,7 +148,7 @@ class ContainerBackend(Backend):
         self._hosts = weakref.WeakSet()
 
     def connect(self) -> Engine:
-        """Reach the engine.
+        """Connect to the engine.
 
         Raises:
             MissingDependencyError: Its client is not installed.
@@ -169,7 +166,7 @@ class ContainerBackend(Backend):
             return self._engine
 
     def share_engine(self, other: "ContainerBackend") -> None:
-        """Use the connection of another backend to the same engine, instead of one more."""
+        """Use the connection of another backend to the same engine."""
         self._engine_of = other
 
     def ping(self) -> None:
@@ -188,7 +185,7 @@ class ContainerBackend(Backend):
 
     @property
     def inventory(self) -> Inventory:
-        from llm_sandbox.backends.containers.gc.collector import EngineInventory
+        from llm_sandbox.backends.containers.gc.inventory import EngineInventory
 
         return EngineInventory(self.engine)
 
@@ -211,7 +208,7 @@ class ContainerBackend(Backend):
             )
         kind = type(self)
         chosen = self._client if client is None else client
-        # The backend keeps its client, so that no other object comes to have its number.
+        # The backend keeps its client alive, so that no other object gets its id.
         key = (kind, options, options.env, id(chosen))
         with _configured_lock:
             found = _configured.get(key)
@@ -289,26 +286,26 @@ class ContainerBackend(Backend):
             )
 
     def _memory_allowance(self) -> int:
-        # A limit by the engine's own name is the whole container's.
+        # A runtime config limits the whole container.
         return 0 if "mem_limit" in self.options.runtime_configs else MEMORY_ALLOWANCE
 
     def _launch(
         self, image: ImageInfo, runtime: Runtime, arguments: CreateArguments, plan: MountPlan
     ) -> tuple[_ContainerHost, ContainerLaunch]:
-        """Start a container, and have its mounts as they are to be before any code runs."""
+        """Start a container, and map the owners of its mounts before any code runs."""
         command = supervisor_command(runtime.command, spec=arguments.spec)
         launch = ContainerLaunch(
             self.engine,
             image.id,
             command,
             arguments.keywords,
-            goes_with=image.name if image.built and not self.options.keep_template else None,
-            mounted=arguments.mount_points if SNAPSHOT in image.labels else (),
+            temporary_image=image.name if image.built and not self.options.keep_template else None,
+            checked_mounts=arguments.mount_points if SNAPSHOT in image.labels else (),
         )
         try:
             host = _ContainerHost(launch, self.name)
         except BackendError:
-            # Its volume may be incomplete after a crash, or empty after another program's `gc`.
+            # Its volume may be incomplete after a crash, or empty after `gc` of another program.
             if not self._guest_volume().repair(image.id):
                 raise
             host = _ContainerHost(launch, self.name)
@@ -355,7 +352,7 @@ class ContainerBackend(Backend):
         origin: Origin,
         confinement: Mapping[str, Any],
     ) -> ContainerMachine:
-        def gone(machine: SupervisedMachine) -> None:
+        def on_destroyed(machine: SupervisedMachine) -> None:
             host.connection.close()
             host.leave()
             while host.held_descriptors:
@@ -369,7 +366,7 @@ class ContainerBackend(Backend):
                 origin=origin,
                 confinement=confinement,
                 loaded=host.zygote_loaded,
-                on_destroyed=gone,
+                on_destroyed=on_destroyed,
             )
         except BaseException:
             host.connection.close()
@@ -430,7 +427,7 @@ class ContainerBackend(Backend):
                 raise UnsupportedError(
                     "installing libraries as layers",
                     self.name,
-                    "a kept session of a container that was there before has no place for them",
+                    "a detached session of an existing container has no folder for them",
                     hint="install them when the container is made, or name its image: image=",
                 )
             origin = machine.origin
@@ -450,11 +447,11 @@ class ContainerBackend(Backend):
 
     def _of_image(self, image: str) -> "ContainerBackend":
         """Return a backend of the same engine whose containers are made from an image."""
-        asked = self.options
-        options = ContainerOptions(lang=asked.lang, image=image, environment=asked.environment)
-        made = type(self)(options)
-        made.share_engine(self)
-        return made
+        given = self.options
+        options = ContainerOptions(lang=given.lang, image=image, environment=given.environment)
+        backend = type(self)(options)
+        backend.share_engine(self)
+        return backend
 
     def prepare(self, network: Network = "blocked") -> None:
         def work() -> None:
@@ -471,7 +468,7 @@ class ContainerBackend(Backend):
         return True
 
     def close(self) -> None:
-        """End every sandbox of this process. Called at exit; new ones can be made after."""
+        """End every sandbox of this process, as at its exit; new ones can be created afterwards."""
         with self._lock:
             hosts, self._hosts = list(self._hosts), weakref.WeakSet()
         for host in hosts:
