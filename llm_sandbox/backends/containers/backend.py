@@ -3,14 +3,12 @@
 import contextlib
 import os
 import threading
-import weakref
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from llm_sandbox.backends.base import Backend, Isolation, Machine, MachineSpec, Network
-from llm_sandbox.backends.connection import SupervisorConnection
+from llm_sandbox.backends.base import Isolation, Machine, MachineSpec, Network
 from llm_sandbox.backends.containers.creation.arguments import (
     MEMORY_ALLOWANCE,
     CreateArguments,
@@ -42,11 +40,11 @@ from llm_sandbox.backends.inventory import Inventory
 from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts, writes_to_host
 from llm_sandbox.backends.options.container_options import ContainerOptions
-from llm_sandbox.backends.process_hooks import register
 from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.supervised import SupervisedMachine, resource_limits
+from llm_sandbox.backends.supervisor_host import SupervisedBackend, SupervisorHost
 from llm_sandbox.exceptions import (
     BackendError,
     ImageNotFoundError,
@@ -55,7 +53,6 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
     ValidationError,
 )
-from llm_sandbox.guest.control import Message
 from llm_sandbox.host.terminal import announce
 
 __all__ = ["ContainerBackend"]
@@ -83,36 +80,19 @@ def _renew_lock() -> None:
 os.register_at_fork(after_in_child=_renew_lock)
 
 
-class _ContainerHost:
+class _ContainerHost(SupervisorHost):
     """Supervisor host of one container, with its one machine."""
 
     def __init__(self, launch: ContainerLaunch | AttachedLaunch, backend: str) -> None:
-        self.machine: ContainerMachine | None = None
         self.held_descriptors: list[int] = []
         """Descriptors that keep its volumes from being removed."""
         self.leave = launch.leave
-        self.zygote_loaded = threading.Event()
-        self.connection = SupervisorConnection(
-            launch,
-            backend=backend,
-            on_event=self._on_event,
-            channel=launch.control_pair.host_end,
-            diagnose=launch.obstacle,
+        super().__init__(
+            launch, backend=backend, channel=launch.control_pair.host_end, diagnose=launch.obstacle
         )
 
-    def _on_event(self, message: Message) -> None:
-        machine = self.machine
-        if message["event"] == "zygote" and message["stage"] in ("loaded", "ended"):
-            self.zygote_loaded.set()
-        elif message["event"] == "gone":
-            self.zygote_loaded.set()
-            if machine is not None:
-                machine.ended("gone")
-        elif message["event"] == "ended" and machine is not None:
-            machine.ended(message["reason"])
 
-
-class ContainerBackend(Backend):
+class ContainerBackend(SupervisedBackend):
     """See `Backend`. Safe to use from several threads.
 
     Args:
@@ -128,24 +108,20 @@ class ContainerBackend(Backend):
     options: ContainerOptions
 
     def __init__(self, options: ContainerOptions | None = None, client: object = None) -> None:
+        super().__init__()
         self.options = given = options or ContainerOptions()
         self.pooled = not (given.commit_container or given.container_id or given.dockerfile)
         self._client = client
-        self._lock = threading.RLock()
         self._engine: Engine | None = None
         self._engine_of: ContainerBackend | None = None
         self._volume: GuestVolume | None = None
         self._layers: LayersVolume | None = None
-        self._hosts: weakref.WeakSet[_ContainerHost] = weakref.WeakSet()
-        register(self)
 
-    def _forget(self) -> None:
-        # Connections belong to the parent; a fork that used them would mix up answers.
-        self._lock = threading.RLock()
+    def _after_fork(self) -> None:
+        super()._after_fork()
         self._engine = None
         self._volume = None
         self._layers = None
-        self._hosts = weakref.WeakSet()
 
     def connect(self) -> Engine:
         """Connect to the engine.
@@ -365,13 +341,13 @@ class ContainerBackend(Backend):
                 isolation,
                 origin=origin,
                 confinement=confinement,
-                loaded=host.zygote_loaded,
+                loaded=host.zygote_settled,
                 on_destroyed=on_destroyed,
             )
         except BaseException:
             host.connection.close()
             raise
-        host.machine = machine
+        host.machines[machine.id] = machine
         with self._lock:
             self._hosts.add(host)
         return machine
@@ -468,12 +444,5 @@ class ContainerBackend(Backend):
         return True
 
     def close(self) -> None:
-        """End every sandbox of this process, as at its exit; new ones can be created afterwards."""
-        with self._lock:
-            hosts, self._hosts = list(self._hosts), weakref.WeakSet()
-        for host in hosts:
-            host.connection.close()
-        for host in hosts:
-            with contextlib.suppress(RuntimeError):
-                host.connection.close(wait_s=5.0)
+        super().close()
         wait_until_removed()
