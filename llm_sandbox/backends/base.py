@@ -193,7 +193,7 @@ class Machine(abc.ABC):
 
     @property
     def exit_code(self) -> int | None:
-        """Exit code of the main program; None while the machine lives, or without such a program."""
+        """Exit code of the main program; None while the machine lives, or without one."""
         return None
 
     def active(self, begins: bool) -> None:  # noqa: B027 - optional, not abstract
@@ -301,7 +301,7 @@ class Machine(abc.ABC):
 
     @property
     def library_path(self) -> str | None:
-        """Folder with libraries that the machine was made with, for Python's path; None for none"""
+        """Folder of libraries that the machine was made with, for Python's path, or None."""
         return None
 
     @property
