@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from llm_sandbox import Sandbox, Snapshot, __version__
-from llm_sandbox.backends.containers.gc.collector import GarbageCollector
-from llm_sandbox.backends.containers.gc.inventory import list_resources
+from llm_sandbox.backends.containers.gc.inventory import GarbageCollector, list_resources
 from llm_sandbox.backends.containers.gc.labels import OWNER, STARTED
-from llm_sandbox.backends.containers.snapshot_images import EXPIRES, SAVING, SNAPSHOT
+from llm_sandbox.backends.containers.snapshots import EXPIRES, SAVING, SNAPSHOT
 from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import BackendError, ImageNotFoundError, ValidationError
@@ -127,7 +126,7 @@ def test_deleting(engine: Engine, deleted: Deleted) -> None:
 def test_only_snapshots_are_deleted(engine: Engine) -> None:
     image = next(one for one in list_resources(engine) if one.tags and SNAPSHOT not in one.labels)
     other = Snapshot(engine.name, engine.identity, image.id, image.name)
-    with pytest.raises(ValidationError, match="is no snapshot"):
+    with pytest.raises(ValidationError, match="is not a snapshot"):
         other.delete()
 
 
