@@ -38,4 +38,3 @@ def test_the_tree_of_contributing_is_the_package() -> None:
         if not path.name.startswith("_") and (path.suffix == ".py" or any(path.rglob("*.py")))
     }
     assert sorted(present) == sorted(named)
-
