@@ -119,7 +119,7 @@ class Interpreter:
             self._outbox.clear()  # its end is seen elsewhere
 
     def receive(self) -> list[fields.Fields] | None:
-        """The messages that have come; None when there will be no more.
+        """Return the messages that have come; None when there will be no more.
 
         Raises:
             FieldError: They are none.

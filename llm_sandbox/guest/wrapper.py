@@ -57,7 +57,7 @@ _KINDS = ("exception", "syntax", "exit", "compile", "input")
 
 
 def bundle(message: fields.Fields) -> dict[str, Any]:
-    """The content of a display message: text as text, JSON as data, the rest in base64."""
+    """Return the content of a display message: text as text, JSON as data, the rest in base64."""
     data: dict[str, Any] = {}
     for name, value in message.items():
         if not name.startswith(_DATA):
@@ -77,7 +77,7 @@ def bundle(message: fields.Fields) -> dict[str, Any]:
 
 
 def describe_error(message: fields.Fields) -> dict[str, Any]:
-    """The content of an error message."""
+    """Return the content of an error message."""
 
     def text(name: str) -> str:
         return message.get(name, b"").decode("utf-8", "backslashreplace")
