@@ -433,6 +433,9 @@ class Backend(abc.ABC):
     hardens: ClassVar[bool] = False
     """Whether all its machines have a read-only root unless asked otherwise, no capability, no new
     privileges, and no user but an unprivileged one."""
+    isolates: ClassVar[bool] = True
+    """Whether programs are kept apart from this computer. Where not, libraries are installed by
+    plain processes instead of in a `builder`."""
     search_path: ClassVar[str] = ""
     """Where machines find this computer's own programs: folders with colons between them; empty
     where they have programs of their own."""
@@ -469,6 +472,23 @@ class Backend(abc.ABC):
         """
         raise UnsupportedError("installing libraries as layers", self.name)
 
+    def builder(
+        self, staging: Path, *, binds: Mapping[str, str]
+    ) -> AbstractContextManager[Machine]:
+        """Create, for a block, a machine to install libraries in: with an open network, and one
+        writable folder of this computer.
+
+        Args:
+            staging: The folder, which is ``/build`` inside; root gives it to the user that programs
+                run as.
+            binds: Path inside to host path of other files and folders, read-only.
+
+        Raises:
+            BackendUnavailableError: The engine does not work here.
+            UnsupportedError: The backend cannot.
+        """
+        raise UnsupportedError("installing libraries as layers", self.name)
+
     def prepare(self, network: Network = "blocked") -> None:  # noqa: B027 - optional, not abstract
         """Start in the background what the first kernel needs, and report nothing."""
 
@@ -480,6 +500,11 @@ class Backend(abc.ABC):
     def wait_until_warm(self, network: Network = "blocked", timeout_s: float = 60.0) -> bool:
         """Wait until kernels start as quickly as they ever will; False if that did not come
         about.
+        """
+
+    def close(self) -> None:  # noqa: B027 - optional, not abstract
+        """End every machine of this process and wait for it. Called at exit; machines can be
+        created again afterwards.
         """
 
     def ping(self) -> None:

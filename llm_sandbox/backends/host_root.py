@@ -10,12 +10,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from llm_sandbox.backends import python_environment as environment
+from llm_sandbox.limits import Limits
 
-__all__ = ["SEARCH_PATH", "WORKDIR", "Layout", "describe_root"]
+__all__ = [
+    "BUILD_LIMITS",
+    "BUILD_ROOT",
+    "SEARCH_PATH",
+    "Layout",
+    "describe_root",
+    "program_environment",
+]
 
-WORKDIR = "/sandbox"
 SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin"
-"""Where its programs are."""
+"""Folders of the root's programs."""
+
+BUILD_ROOT = "/build"
+"""Folder that a machine for building layers writes them to."""
+BUILD_LIMITS = Limits(
+    memory_bytes=2 << 30, workdir_bytes=1 << 30, file_size_bytes=4 << 30, inodes=1 << 20
+)
+"""Limits of a machine for building layers."""
 
 _SYSTEM_FOLDERS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 
@@ -73,7 +87,7 @@ def describe_root(*, network: bool, layers: Path | None) -> Layout:
     """
     python = environment.current()
     guest = environment.PACKAGE / "guest"
-    layout = Layout(folders=[WORKDIR, "/run", "/var", "/home", "/mnt", "/opt"])
+    layout = Layout(folders=["/sandbox", "/run", "/var", "/home", "/mnt", "/opt"])
     layout.binds["/usr"] = "/usr"
     for folder in _SYSTEM_FOLDERS:
         if os.path.islink(folder):
@@ -100,3 +114,27 @@ def describe_root(*, network: bool, layers: Path | None) -> Layout:
     if layers is not None:
         layout.binds[environment.LAYERS_ROOT] = str(layers)
     return layout
+
+
+def program_environment(home: str, *, caches: str = "/tmp") -> dict[str, str]:  # noqa: S108
+    """Return the environment of every program in the root, before the caller's additions.
+
+    Args:
+        home: Home directory.
+        caches: Folder of caches, so that they are not among the user's files.
+    """
+    python = environment.current()
+    variables = {
+        "PATH": f"{python.bin}:{SEARCH_PATH}",
+        "HOME": home,
+        "USER": "sandbox",
+        "LANG": "C.UTF-8",
+        "TERM": "dumb",
+        "XDG_CACHE_HOME": f"{caches}/.cache",
+        "XDG_CONFIG_HOME": f"{caches}/.config",
+        "MPLCONFIGDIR": f"{caches}/.matplotlib",
+        "IPYTHONDIR": f"{caches}/.ipython",
+    }
+    if python.library_path:
+        variables["LD_LIBRARY_PATH"] = python.library_path
+    return variables

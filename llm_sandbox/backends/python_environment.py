@@ -21,6 +21,7 @@ __all__ = [
     "PythonEnvironment",
     "compile_guest",
     "current",
+    "module_command",
     "shims",
 ]
 
@@ -144,3 +145,15 @@ def _extra_packages() -> tuple[str | None, bool]:
     if site.ENABLE_USER_SITE and os.path.isdir(user):
         return os.path.realpath(user), True
     return None, False
+
+
+def module_command(module: str, *arguments: str) -> list[str]:
+    """Return the command that runs `main` of a module of this package in an interpreter without
+    site packages.
+    """
+    package, _, name = module.rpartition(".")
+    code = (
+        f"import sys; sys.path.insert(0, {str(PACKAGE.parent)!r}); "
+        f"from {package} import {name}; {name}.main()"
+    )
+    return [sys.executable, "-I", "-S", "-c", code, *arguments]

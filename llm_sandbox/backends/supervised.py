@@ -20,13 +20,14 @@ from llm_sandbox.backends.base import (
 )
 from llm_sandbox.backends.connection import SupervisorConnection
 from llm_sandbox.backends.hardening.cgroups import Cgroup
-from llm_sandbox.backends.launch_errors import launch_error
 from llm_sandbox.backends.ports import connect_port
 from llm_sandbox.backends.processes import whole_seconds
 from llm_sandbox.exceptions import (
     BackendError,
     ContainerGoneError,
     KernelNotReadyError,
+    LaunchError,
+    SandboxError,
     UnsupportedError,
     ValidationError,
 )
@@ -37,6 +38,11 @@ __all__ = ["GuestPaths", "SupervisedMachine", "guest_command", "resource_limits"
 
 _SIGNAL_S = 5.0
 _KILL_S = 20.0
+_LAUNCH_ERRORS = {
+    "not_found": "there is no such program in the sandbox",
+    "not_executable": "it cannot be executed",
+    "bad_cwd": "its working directory cannot be entered",
+}
 
 
 @dataclass(frozen=True)
@@ -123,6 +129,8 @@ class SupervisedMachine(Machine):
         restore: Folder in it whose files are copied into the working directory first.
         root: What `guest.overlay` needs to know of a writable root; None for a read-only one.
         saved_root: Descriptor of what another one was packed as, if `root` has it that it is.
+        start_zygote: Starts what kernels are forked from, before the first one is; None where that
+            is started otherwise.
 
     Raises:
         BackendError: The supervisor could not make it.
@@ -149,6 +157,7 @@ class SupervisedMachine(Machine):
         restore: str | None = None,
         root: Mapping[str, Any] | None = None,
         saved_root: Sequence[int] = (),
+        start_zygote: Callable[[], None] | None = None,
     ) -> None:
         self.id = machine_id
         self.spec = spec
@@ -166,6 +175,7 @@ class SupervisedMachine(Machine):
         self._end_reason: str | None = None
         self._ready_files: socket.socket | None = None
         self._on_destroyed = on_destroyed
+        self._start_zygote = start_zygote
         self._at_end: list[Callable[[], None]] = []
         fds = cgroup.open_procs() if cgroup is not None else []
         watched = spec.limits.memory_bytes if watch_memory and cgroup is None else None
@@ -223,7 +233,7 @@ class SupervisedMachine(Machine):
             )
             if "launch_error" in reply:
                 where = self.spec.workdir, self.isolation.backend
-                raise launch_error(spec, *where, reply["launch_error"])
+                raise _launch_error(spec, *where, reply["launch_error"])
         except BaseException:
             self._connection.forget(key)
             for fd in (near_in, out_read, err_read):
@@ -243,6 +253,8 @@ class SupervisedMachine(Machine):
                 return self._start_interpreter(spec, near, far)
             if spec.cold:
                 return self._start_cold_kernel(spec, near, far)
+            if self._start_zygote is not None and self._end_reason is None:
+                self._start_zygote()
             return self._fork_kernel(spec, near, far)
         except BaseException:
             near.close()
@@ -481,3 +493,22 @@ def _stdin_pair(*, wanted: bool) -> tuple[int | None, int]:
         return None, os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     read, write = open_pipe()
     return write, read
+
+
+def _launch_error(
+    spec: ProcessSpec, workdir: str, backend: str, report: Mapping[str, Any]
+) -> SandboxError:
+    """Return the exception for a program that did not start.
+
+    Args:
+        spec: The program.
+        workdir: Working directory of the machine.
+        backend: Name for the message.
+        report: ``kind`` and ``message``, as `guest.launch` wrote them.
+    """
+    kind = report["kind"]
+    if kind == "no_terminal":
+        return UnsupportedError("pty", backend, report["message"])
+    words = _LAUNCH_ERRORS.get(kind, report["message"])
+    subject = (spec.cwd or workdir) if kind == "bad_cwd" else spec.argv[0]
+    return LaunchError(f"{subject!r} did not start: {words}", kind=kind, op="exec")

@@ -12,13 +12,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
-from llm_sandbox.backends.base import Backend, Machine, ProcessSpec
+from llm_sandbox.backends.base import Backend, ProcessSpec
 from llm_sandbox.backends.registry import get_backend
-from llm_sandbox.exceptions import SandboxError, UnsupportedError
+from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.limits import Deadline
 from llm_sandbox.packages.pip import Installation, Place, Progress, Started
 from llm_sandbox.packages.pip_settings import CarriedSettings, PipSettings
@@ -26,7 +25,6 @@ from llm_sandbox.packages.target_python import TargetPython
 
 __all__ = [
     "Builder",
-    "BuildingBackend",
     "HostBuilder",
     "SandboxBuilder",
     "builder_for",
@@ -53,27 +51,9 @@ class Builder(Protocol):
         """
 
 
-@runtime_checkable
-class BuildingBackend(Protocol):
-    """A backend that makes machines to build layers in."""
-
-    def builder(
-        self, staging: Path, *, binds: Mapping[str, str]
-    ) -> AbstractContextManager[Machine]:
-        """Make a throw-away machine with a network in which `staging` is writable at /build."""
-
-
 def builder_for(backend: Backend) -> Builder:
-    """Return what builds layers for the sandboxes of `backend`.
-
-    Raises:
-        UnsupportedError: Its sandboxes do not use layers.
-    """
-    if hasattr(backend, "builder"):
-        return SandboxBuilder(backend)
-    if backend.name == "local":
-        return HostBuilder()
-    raise UnsupportedError("installing libraries as layers", backend.name)
+    """Return what builds layers for the sandboxes of `backend`."""
+    return SandboxBuilder(backend) if backend.isolates else HostBuilder()
 
 
 def builder_for_image(target: TargetPython) -> Builder:
@@ -85,7 +65,6 @@ def builder_for_image(target: TargetPython) -> Builder:
         with contextlib.suppress(SandboxError):
             backend = get_backend("bubblewrap")
             backend.check()
-            assert isinstance(backend, BuildingBackend)
             return SandboxBuilder(backend, target)
     return HostBuilder(target)
 
@@ -98,7 +77,7 @@ class SandboxBuilder:
         target: The Python that the libraries are for; None for this process's own.
     """
 
-    def __init__(self, backend: BuildingBackend, target: TargetPython | None = None) -> None:
+    def __init__(self, backend: Backend, target: TargetPython | None = None) -> None:
         self._backend = backend
         self._target = target
 

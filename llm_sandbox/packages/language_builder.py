@@ -11,7 +11,7 @@ from pathlib import Path
 from llm_sandbox.backends.base import Backend, Machine, MachineSpec
 from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.registry import get_backend
-from llm_sandbox.exceptions import SandboxError, UnsupportedError
+from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.language_handlers.package_settings import Carrier
 from llm_sandbox.language_handlers.packages import Packages
 from llm_sandbox.limits import Deadline
@@ -22,7 +22,6 @@ from llm_sandbox.packages.build_environments import (
     MachinePlace,
     SharedPlace,
 )
-from llm_sandbox.packages.builders import BuildingBackend
 from llm_sandbox.packages.links import replace_links
 from llm_sandbox.packages.pip import Progress
 from llm_sandbox.sandbox.sandbox import Sandbox
@@ -65,8 +64,8 @@ class LanguageBuilder:
         self._packages.install(work, work.job.specs)
 
     def _build_here(self, job: Job) -> None:
-        backend: object = self._building_backend()
-        if isinstance(backend, BuildingBackend):
+        backend = self._building_backend()
+        if backend is not None and backend.isolates:
             carrier = self._carrier(_BUILD_ROOT, _HOST_FILES)
             with backend.builder(job.staging, binds=carrier.folders) as machine:
                 self._install(SharedPlace(job, machine, _BUILD_ROOT, carrier))
@@ -102,14 +101,12 @@ class LanguageBuilder:
     def _fresh_machine(self) -> Callable[[MachineSpec], Machine] | None:
         if self._place.image is not None:
             return self._place.image.fresh_machine
-        return None if self._backend.name == "local" else self._backend.create
+        return self._backend.create if self._backend.isolates else None
 
     def _building_backend(self) -> Backend | None:
         """What holds the package manager on this machine; None where nothing can."""
         if self._place.image is None:
-            if self._backend.name == "local" or hasattr(self._backend, "builder"):
-                return self._backend
-            raise UnsupportedError("installing libraries as layers", self._backend.name)
+            return self._backend
         if sys.platform == "linux":
             with contextlib.suppress(SandboxError):
                 backend = get_backend("bubblewrap")

@@ -15,8 +15,7 @@ import docker
 import pytest
 
 from llm_sandbox import __version__
-from llm_sandbox.backends.containers.gc.collector import GarbageCollector
-from llm_sandbox.backends.containers.gc.inventory import list_resources
+from llm_sandbox.backends.containers.gc.inventory import GarbageCollector, list_resources
 from llm_sandbox.backends.containers.gc.labels import MARK, OWNER, STARTED, new_labels
 from llm_sandbox.backends.inventory import Owner, Resource, current_owner
 from llm_sandbox.sandbox import Sandbox

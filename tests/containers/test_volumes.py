@@ -14,8 +14,7 @@ import pytest
 
 from llm_sandbox.backends.containers.gc.labels import OWNER
 from llm_sandbox.backends.containers.volumes.engine_volume import READ_ONLY, EngineVolume
-from llm_sandbox.backends.containers.volumes.guest import GuestVolume
-from llm_sandbox.backends.containers.volumes.runtime import describe_runtime
+from llm_sandbox.backends.containers.volumes.runtime import GuestVolume, describe_runtime
 from llm_sandbox.backends.inventory import Owner, current_owner
 from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.python_environment import LAYERS_ROOT

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from llm_sandbox.backends.containers.images.build import ImageBuilder
-from llm_sandbox.backends.docker.connect import connect_docker
+from llm_sandbox.backends.docker.backend import connect_docker
 from llm_sandbox.backends.recipes import get_recipe
 from llm_sandbox.exceptions import SandboxError
 from tests.images.loopback_registry import LoopbackRegistry

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from llm_sandbox.backends.containers.images.child import run_child
 from llm_sandbox.backends.containers.images.debian_root import bootstrap_command, make_debian_root
-from llm_sandbox.backends.containers.images.wheels import download_command, download_wheels
+from llm_sandbox.backends.containers.images.host_programs import (
+    download_command,
+    download_wheels,
+    run_child,
+)
 from llm_sandbox.backends.recipes import get_recipe
 from llm_sandbox.exceptions import BackendError, MissingDependencyError
 
@@ -79,7 +82,7 @@ def test_a_word_of_the_host_that_raises_ends_the_child():
 
 def test_ctrl_c_ends_the_child_and_the_childs_child(children):
     script = (
-        "from llm_sandbox.backends.containers.images.child import run_child\n"
+        "from llm_sandbox.backends.containers.images.host_programs import run_child\n"
         "run_child(['sh', '-c', 'sleep 100 & echo $!; echo $$; wait'], what='x', hint='',"
         " on_line=lambda line: print(line, flush=True))"
     )

@@ -11,9 +11,8 @@ import pytest
 from llm_sandbox.backends import recipes
 from llm_sandbox.backends.containers.images import build as image_build
 from llm_sandbox.backends.containers.images.build import ImageBuilder
-from llm_sandbox.backends.containers.images.registry_base import why_no_registry
 from llm_sandbox.backends.containers.images.smoke import run_smoke_test
-from llm_sandbox.backends.containers.images.stream import follow_build
+from llm_sandbox.backends.containers.images.stream import follow_build, why_no_registry
 from llm_sandbox.backends.recipes import get_recipe
 from llm_sandbox.exceptions import BackendError, ImagePullError
 from tests.images.conftest import remove

@@ -220,7 +220,7 @@ def test_ctrl_c_ends_a_build_and_what_it_runs(python_image, engine, tmp_path, ch
         "import sys\n"
         "from llm_sandbox.backends.containers.images.store import EngineImages\n"
         "from llm_sandbox.backends.options.container_options import ContainerOptions\n"
-        "from llm_sandbox.backends.docker.connect import connect_docker\n"
+        "from llm_sandbox.backends.docker.backend import connect_docker\n"
         "options = ContainerOptions(dockerfile=sys.argv[1])\n"
         "EngineImages(connect_docker()).resolve(options, print)\n"
     )

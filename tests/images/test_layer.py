@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from llm_sandbox.backends.containers.images.debian_root import bootstrap_command
-from llm_sandbox.backends.containers.images.layer import write_layer
+from llm_sandbox.backends.containers.images.debian_root import bootstrap_command, write_layer
 
 if TYPE_CHECKING:
     from pathlib import Path

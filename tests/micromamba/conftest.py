@@ -15,7 +15,7 @@ import pytest
 from llm_sandbox import ArtifactSandboxSession, __version__
 from llm_sandbox.backends.containers.gc.labels import MARK
 from llm_sandbox.backends.containers.images.build import ImageBuilder
-from llm_sandbox.backends.docker.connect import connect_docker
+from llm_sandbox.backends.docker.backend import connect_docker
 from llm_sandbox.backends.micromamba.backend import MicromambaBackend
 from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.recipes import BASE, get_recipe

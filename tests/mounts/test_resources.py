@@ -6,9 +6,8 @@ import pytest
 
 from llm_sandbox import Limits, Sandbox, UnsupportedError, ValidationError
 from llm_sandbox.backends.base import MachineSpec
-from llm_sandbox.backends.bubblewrap.isolation import describe_isolation
-from llm_sandbox.backends.containers.creation.arguments import create_arguments
-from llm_sandbox.backends.containers.creation.gpu import device_requests
+from llm_sandbox.backends.bubblewrap.backend import describe_isolation
+from llm_sandbox.backends.containers.creation.arguments import create_arguments, device_requests
 from llm_sandbox.backends.hardening.cgroups import Cgroup, CgroupTree, find_tree
 from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.registry import get_backend

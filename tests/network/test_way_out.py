@@ -211,8 +211,7 @@ def test_the_hosts_network_is_given_at_the_beginning_only() -> None:
 @pytest.mark.engine("docker", image="python")
 def test_a_container_that_is_not_on_this_kernel_is_not_entered() -> None:
     """A number from an engine elsewhere is nobody's here, or somebody else's."""
-    from llm_sandbox.backends.containers.machine import ContainerMachine
-    from llm_sandbox.backends.containers.network_process import find_network_process
+    from llm_sandbox.backends.containers.machine import ContainerMachine, find_network_process
 
     usable("docker")
     with Sandbox.create(backend="docker") as sandbox:

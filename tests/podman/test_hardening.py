@@ -6,7 +6,7 @@ import time
 import pytest
 
 from llm_sandbox.backends.base import MachineSpec
-from llm_sandbox.backends.containers.attach_stream import plain_socket_of
+from llm_sandbox.backends.containers.attach_stream import plain_socket
 from llm_sandbox.backends.containers.creation.arguments import create_arguments
 from llm_sandbox.backends.containers.gc.labels import OWNER, new_labels
 from llm_sandbox.backends.inventory import current_owner
@@ -58,7 +58,7 @@ def look(engine, image, python):
         else:
             container = engine.client.containers.create(image, command, **arguments).id
         streams = {"stream": 1, "stdin": 1, "stdout": 1, "stderr": 1}
-        connection = plain_socket_of(engine.api.attach_socket(container, params=streams))
+        connection = plain_socket(engine.api.attach_socket(container, params=streams))
         connection.settimeout(30)
         engine.api.start(container)
         said = b""

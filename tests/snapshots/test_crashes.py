@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from llm_sandbox import Sandbox, Snapshot
-from llm_sandbox.backends.containers.gc.collector import GarbageCollector
-from llm_sandbox.backends.containers.gc.inventory import list_resources
-from llm_sandbox.backends.containers.snapshot_images import SAVING
+from llm_sandbox.backends.containers.gc.inventory import GarbageCollector, list_resources
+from llm_sandbox.backends.containers.snapshots import SAVING
 from llm_sandbox.backends.inventory import Owner, Resource
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import BackendError

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from llm_sandbox import Sandbox, Snapshot, __version__
-from llm_sandbox.backends.containers.gc.collector import GarbageCollector
-from llm_sandbox.backends.containers.gc.inventory import list_resources
+from llm_sandbox.backends.containers.gc.inventory import GarbageCollector, list_resources
 from llm_sandbox.backends.containers.gc.labels import OWNER, STARTED
-from llm_sandbox.backends.containers.snapshot_images import EXPIRES, SAVING, SNAPSHOT
+from llm_sandbox.backends.containers.snapshots import EXPIRES, SAVING, SNAPSHOT
 from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import BackendError, ImageNotFoundError, ValidationError

@@ -1,21 +1,16 @@
-"""The bubblewrap backend: one supervisor a network mode, machines on request."""
+"""The bubblewrap backend: one supervisor for each network mode, machines on request."""
 
 import contextlib
-import functools
 import os
 import threading
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from llm_sandbox.backends import python_environment as environment
-from llm_sandbox.backends.base import Backend, Isolation, Machine, MachineSpec, Network
+from llm_sandbox.backends.base import Control, Isolation, Machine, MachineSpec, Network
 from llm_sandbox.backends.bubblewrap.binary import Bwrap, find_bwrap
-from llm_sandbox.backends.bubblewrap.isolation import describe_isolation
 from llm_sandbox.backends.bubblewrap.machine import BubblewrapMachine
 from llm_sandbox.backends.bubblewrap.machine_mounts import MachineMounts
-from llm_sandbox.backends.bubblewrap.root import BUILD_ROOT, Layout, describe_root
-from llm_sandbox.backends.bubblewrap.self_test import explain_failure, proof_file, verify
 from llm_sandbox.backends.bubblewrap.supervisor_host import BubblewrapHost, new_user
 from llm_sandbox.backends.bubblewrap.writable_root import (
     describe_writable,
@@ -25,15 +20,19 @@ from llm_sandbox.backends.bubblewrap.writable_root import (
 from llm_sandbox.backends.font_lists import font_lists
 from llm_sandbox.backends.hardening.cgroups import Cgroup, find_tree
 from llm_sandbox.backends.hardening.seccomp import build_filter
-from llm_sandbox.backends.host_root import SEARCH_PATH
+from llm_sandbox.backends.host_root import (
+    BUILD_LIMITS,
+    BUILD_ROOT,
+    SEARCH_PATH,
+    Layout,
+    describe_root,
+    program_environment,
+)
 from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts, writes_to_host
-from llm_sandbox.backends.process_hooks import register
-from llm_sandbox.backends.supervised import (
-    GuestPaths,
-    SupervisedMachine,
-    resource_limits,
-)
+from llm_sandbox.backends.self_test import SelfTest, find_cause
+from llm_sandbox.backends.supervised import SupervisedMachine, resource_limits
+from llm_sandbox.backends.supervisor_host import SupervisedBackend
 from llm_sandbox.exceptions import (
     BackendError,
     BackendUnavailableError,
@@ -44,15 +43,13 @@ from llm_sandbox.guest.linux import architecture, landlock_abi
 from llm_sandbox.limits import Limits
 from llm_sandbox.settings import get_settings
 
-__all__ = ["BubblewrapBackend"]
+__all__ = ["BubblewrapBackend", "describe_isolation"]
 
-_BUILD_LIMITS = Limits(
-    memory_bytes=2 << 30, workdir_bytes=1 << 30, file_size_bytes=4 << 30, inodes=1 << 20
-)
+_NO_GROUP = "needs a control group, which this user may not make"
 
 
-class BubblewrapBackend(Backend):
-    """See `Backend`. Safe to use from several threads."""
+class BubblewrapBackend(SupervisedBackend):
+    """Backend of unprivileged namespaces. Safe to use from several threads."""
 
     name = "bubblewrap"
     hardens = True
@@ -60,20 +57,15 @@ class BubblewrapBackend(Backend):
     search_path = SEARCH_PATH
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._hosts: dict[Network, BubblewrapHost] = {}
-        self._own_hosts: weakref.WeakSet[BubblewrapHost] = weakref.WeakSet()
+        super().__init__()
+        self._shared_hosts: dict[Network, BubblewrapHost] = {}
         self._isolation: Isolation | None = None
         self._bwrap: Bwrap | None = None
         self._tree = find_tree()
-        self.paths = GuestPaths(environment.current().executable, environment.GUEST_ROOT)
-        register(self)
 
-    def _forget(self) -> None:
-        # The supervisors belong to the parent; a fork that talked to them would mix up answers.
-        self._lock = threading.RLock()
-        self._hosts = {}
-        self._own_hosts = weakref.WeakSet()
+    def _after_fork(self) -> None:
+        super()._after_fork()
+        self._shared_hosts = {}
 
     @property
     def bwrap(self) -> Bwrap:
@@ -82,38 +74,16 @@ class BubblewrapBackend(Backend):
             self._bwrap = find_bwrap(get_settings().bwrap)
         return self._bwrap
 
-    def cgroup_folders(self) -> list[Path]:
-        """Where control groups are made; empty without the right to."""
-        return self._tree.folders() if self._tree is not None else []
-
-    def base_env(self, home: str) -> dict[str, str]:
-        """The environment of every program, before what the caller adds."""
-        python = environment.current()
-        variables = {
-            "PATH": f"{python.bin}:/usr/local/bin:/usr/bin:/bin",
-            "HOME": home,
-            "USER": "sandbox",
-            "LANG": "C.UTF-8",
-            "TERM": "dumb",
-            # Kept out of the working directory, whose files are the user's.
-            "XDG_CACHE_HOME": "/tmp/.cache",  # noqa: S108
-            "XDG_CONFIG_HOME": "/tmp/.config",  # noqa: S108
-            "MPLCONFIGDIR": "/tmp/.matplotlib",  # noqa: S108
-            "IPYTHONDIR": "/tmp/.ipython",  # noqa: S108
-        }
-        if python.library_path:
-            variables["LD_LIBRARY_PATH"] = python.library_path
-        return variables
-
     def check(self) -> Isolation:
         with self._lock:
             if self._isolation is None:
-                host = self._host("blocked")
-                proof = proof_file(get_settings().cache_dir, self.bwrap)
+                host = self._shared_host("blocked")
+                test = _self_test(self.bwrap)
+                proof = test.proof_file(get_settings().cache_dir)
                 if not proof.exists():
                     machine = self._create(host, MachineSpec(), self._report("blocked"))
                     try:
-                        verify(machine, self.bwrap)
+                        test.run(machine)
                     finally:
                         machine.destroy()
                     proof.parent.mkdir(parents=True, exist_ok=True)
@@ -129,22 +99,25 @@ class BubblewrapBackend(Backend):
         report = mounts.report(self._report(spec.network, spec))
         if not mounts.found:
             with self._lock:
-                host = self._host(spec.network)
+                host = self._shared_host(spec.network)
             return self._create(host, spec, report, mounts=mounts)
-        # What one sandbox was given, no other one's supervisor has.
-        with hold_volumes(spec.mounts) as held:
+        # A supervisor of its own: no other machine's supervisor may see its mounts.
+        with hold_volumes(spec.mounts) as volumes:
             layout = _layout(spec.network)
             mounts.stage(layout, is_root=os.geteuid() == 0)
-            host = BubblewrapHost(self, spec.network, layout, mounts=mounts)
+            host = self._host(spec.network, layout, mounts=mounts)
             try:
                 machine = self._create(host, spec, report, mounts=mounts)
             except BaseException:
                 host.connection.close()
                 raise
-        machine.start_zygote = functools.partial(host.start_zygote, get_settings().preload)
-        machine.on_end(functools.partial(_end_host, host, held))
-        with self._lock:
-            self._own_hosts.add(host)
+
+        def end() -> None:
+            host.connection.close()
+            while volumes:
+                os.close(volumes.pop())
+
+        machine.on_end(end)
         return machine
 
     def layers(self, machine: Machine) -> LayerLocation:
@@ -152,15 +125,7 @@ class BubblewrapBackend(Backend):
 
     @contextlib.contextmanager
     def builder(self, staging: Path, *, binds: Mapping[str, str]) -> Iterator[Machine]:
-        """A throw-away machine with an open network that writes to one folder of the host.
-
-        It has a supervisor of its own, so that it shares nothing with the sandboxes of sessions.
-
-        Args:
-            staging: The folder, which is /build inside; root gives it to the user the machine runs
-                as.
-            binds: Path inside to host path of what else is there, read-only.
-        """
+        # A supervisor of its own: it shares nothing with the sandboxes of sessions.
         self.check()
         layout = describe_root(network=True, layers=None)
         # A private package index may be known by this file alone.
@@ -170,9 +135,9 @@ class BubblewrapBackend(Backend):
         user = new_user()
         if os.geteuid() == 0:
             os.chown(staging, user, user)
-        host = BubblewrapHost(self, "open", layout, user=user)
+        host = self._host("open", layout, user=user)
         try:
-            spec = MachineSpec(limits=_BUILD_LIMITS, network="open")
+            spec = MachineSpec(limits=BUILD_LIMITS, network="open")
             machine = self._create(host, spec, self._report("open", spec), writable=[BUILD_ROOT])
             yield machine
             machine.destroy()
@@ -199,7 +164,7 @@ class BubblewrapBackend(Backend):
         workdir_size = {"inodes": limits.inodes, "mode": "755"}
         root = describe_writable(limits, saved=bool(saved_root)) if spec.writable_root else None
 
-        def gone(machine: SupervisedMachine) -> None:
+        def destroyed(machine: SupervisedMachine) -> None:
             host.machines.pop(machine.id, None)
             if cgroup is not None:
                 threading.Thread(target=cgroup.remove, daemon=True).start()
@@ -209,8 +174,8 @@ class BubblewrapBackend(Backend):
                 host.connection,
                 spec,
                 report,
-                self.paths,
-                self.base_env(spec.workdir),
+                host.paths,
+                program_environment(spec.workdir),
                 confinement={
                     "rlimits": resource_limits(limits, processes=True),
                     "raisable": ["DATA"] if cgroup is not None else [],
@@ -236,9 +201,10 @@ class BubblewrapBackend(Backend):
                 ],
                 cgroup=cgroup,
                 machine_id=machine_id,
-                on_destroyed=gone,
+                on_destroyed=destroyed,
                 root=root,
                 saved_root=saved_root,
+                start_zygote=host.start_zygote,
             )
         except BackendError as error:
             if cgroup is not None:
@@ -256,34 +222,51 @@ class BubblewrapBackend(Backend):
 
     def warm_up(self, network: Network = "blocked") -> None:
         with self._lock:
-            self._host(network).start_zygote(get_settings().preload)
+            host = self._shared_host(network)
+        host.start_zygote()
 
     def prepare(self, network: Network = "blocked") -> None:
         def work() -> None:
             with contextlib.suppress(SandboxError, OSError):
                 self.warm_up(network)
 
-        if network in ("blocked", "open") and network not in self._hosts:
+        if network in ("blocked", "open") and network not in self._shared_hosts:
             threading.Thread(target=work, name="llm-sandbox-prepare", daemon=True).start()
 
     def wait_until_warm(self, network: Network = "blocked", timeout_s: float = 60.0) -> bool:
         self.warm_up(network)
         with self._lock:
-            host = self._host(network)
-        return host.zygote_loaded.wait(timeout_s)
+            host = self._shared_host(network)
+        return host.wait_for_zygote(timeout_s)
 
-    def _host(self, network: Network) -> BubblewrapHost:
-        host = self._hosts.get(network)
+    def _shared_host(self, network: Network) -> BubblewrapHost:
+        host = self._shared_hosts.get(network)
         if host is None or not host.connection.is_alive:
             environment.compile_guest()
             layout = _layout(network)
             try:
-                host = BubblewrapHost(self, network, layout)
+                host = self._host(network, layout)
             except IsolationUnavailableError:
                 raise
             except BackendUnavailableError as error:
-                raise explain_failure(error) from error
-            self._hosts[network] = host
+                raise _explain(error) from error
+            self._shared_hosts[network] = host
+        return host
+
+    def _host(
+        self,
+        network: Network,
+        layout: Layout,
+        *,
+        user: int | None = None,
+        mounts: MachineMounts | None = None,
+    ) -> BubblewrapHost:
+        folders = self._tree.folders() if self._tree is not None else []
+        host = BubblewrapHost(
+            self.bwrap, network, layout, cgroup_folders=folders, user=user, mounts=mounts
+        )
+        with self._lock:
+            self._hosts.add(host)
         return host
 
     def _report(self, network: Network, spec: MachineSpec | None = None) -> Isolation:
@@ -292,30 +275,102 @@ class BubblewrapBackend(Backend):
             cgroup=self._tree is not None,
             landlock=landlock_abi(),
             limits=None if spec is None else spec.limits,
+            version=self.bwrap.version_text,
         )
 
     def close(self) -> None:
-        """End every sandbox of this process. Called at exit; new ones can be made after."""
-        with self._lock, contextlib.suppress(RuntimeError):
-            hosts, self._hosts = [*self._hosts.values(), *self._own_hosts], {}
-            for host in hosts:
-                host.connection.close(wait_s=5.0)
+        with self._lock:
+            self._shared_hosts = {}
+        super().close()
 
 
 def _layout(network: Network) -> Layout:
-    layout = describe_root(network=network == "open", layers=_layers())
-    for name, text in font_lists(get_settings().cache_dir).items():
+    settings = get_settings()
+    layers = settings.cache_dir / "layers"
+    layers.mkdir(parents=True, exist_ok=True)
+    layout = describe_root(network=network == "open", layers=layers)
+    for name, text in font_lists(settings.cache_dir).items():
         layout.files[f"{environment.GUEST_ROOT}/fonts/{name}"] = text
     return layout
 
 
-def _layers() -> Path:
-    layers = get_settings().cache_dir / "layers"
-    layers.mkdir(parents=True, exist_ok=True)
-    return layers
+def _self_test(bwrap: Bwrap) -> SelfTest:
+    return SelfTest(
+        "bubblewrap",
+        f"bubblewrap ({bwrap.path}, {bwrap.version_text})",
+        bwrap.path,
+        capabilities=("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"),
+        kernel_setting="/proc/sys/kernel/core_pattern",
+        kernel_folder="/sys/kernel",
+    )
 
 
-def _end_host(host: BubblewrapHost, held: list[int]) -> None:
-    host.connection.close()
-    while held:
-        os.close(held.pop())
+def describe_isolation(
+    *,
+    network: Network,
+    cgroup: bool,
+    landlock: int,
+    limits: Limits | None = None,
+    version: str = "",
+) -> Isolation:
+    """Return the isolation report of a machine.
+
+    Args:
+        network: Its network.
+        cgroup: Whether control groups can be made on this computer.
+        landlock: Version of Landlock of this kernel; 0 for none.
+        limits: Its limits; None for the defaults.
+        version: Version of bwrap.
+    """
+    limits = limits or Limits()
+    by = f" made by bwrap {version}" if version else ""
+    controls: dict[str, Control] = {
+        "files": Control("enforced", f"a private root{by}; what it shares is read-only"),
+        "network": Control("enforced", "a network namespace with loopback only")
+        if network == "blocked"
+        else Control("absent", "network='open' shares the host's network"),
+        "processes": Control("enforced", "a process namespace with its own init"),
+        "privileges": Control("enforced", "no capability, no new privileges, no nested namespaces"),
+        "system_calls": Control("enforced", "seccomp filter"),
+        "landlock": Control("enforced", f"Landlock version {landlock}")
+        if landlock
+        else Control("absent", "this kernel has no Landlock"),
+        "process_count": Control("enforced", "RLIMIT_NPROC in a user namespace of its own"),
+        "disk": Control("enforced", "sized file systems in memory with an inode limit"),
+        "lifetime": Control("enforced", "process 1 ends with the host's connection"),
+        "memory": Control("enforced", "memory control group")
+        if cgroup
+        else Control("approximated", "RLIMIT_DATA a process; the sum is watched, memfd refused"),
+        "cpu": _cpu_control(cgroup=cgroup, asked=limits.cpus is not None),
+    }
+    if limits.cpus_requested is not None:
+        controls["cpu_request"] = _request("cpus_requested", "cpu", cgroup=cgroup)
+    if limits.memory_requested_bytes is not None:
+        controls["memory_request"] = _request("memory_requested_bytes", "memory", cgroup=cgroup)
+    return Isolation("bubblewrap", "namespaces", controls)
+
+
+def _cpu_control(*, cgroup: bool, asked: bool) -> Control:
+    if not asked:
+        return Control("absent", "no limit was asked for")
+    if cgroup:
+        return Control("enforced", "cpu control group")
+    return Control("absent", f"limits.cpus {_NO_GROUP}")
+
+
+def _request(field: str, group: str, *, cgroup: bool) -> Control:
+    if not cgroup:
+        return Control("absent", f"limits.{field} {_NO_GROUP}")
+    return Control("approximated", f"{group} control group: a share, where others want some too")
+
+
+def _explain(error: BackendUnavailableError) -> IsolationUnavailableError:
+    """Return the error that says why bubblewrap did not start, and what to do."""
+    reason, hint = find_cause()
+    if reason is None and error.hint is not None:
+        hint = error.hint
+    return IsolationUnavailableError(
+        f"this machine cannot isolate with bubblewrap: {reason or error.message}",
+        backend="bubblewrap",
+        hint=hint,
+    )

@@ -27,6 +27,11 @@ class Bwrap:
     version: tuple[int, ...]
     from_wheel: bool
 
+    @property
+    def version_text(self) -> str:
+        """The version as people write it, such as ``0.11.0``."""
+        return ".".join(map(str, self.version))
+
 
 def find_bwrap(chosen: Path | None = None) -> Bwrap:
     """Return the bwrap to use.

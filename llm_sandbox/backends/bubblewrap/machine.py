@@ -2,30 +2,31 @@
 
 import contextlib
 import socket
+import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from llm_sandbox.backends.base import KernelSpec, RawKernel
-from llm_sandbox.backends.bubblewrap.networked import process_in_network
 from llm_sandbox.backends.saved import Store
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.supervised import SupervisedMachine
 from llm_sandbox.exceptions import BackendError, OutputLimitError, UnsupportedError
 from llm_sandbox.guest.bulk import Connection, SenderFailed
+from llm_sandbox.guest.constants import PRESENT
 
 __all__ = ["BubblewrapMachine"]
 
+_ANSWER_S = 30.0
 _SAVE_S = 600.0
+_CREDENTIALS = struct.Struct("3i")
 
 
 class BubblewrapMachine(SupervisedMachine):
-    """See `Machine`. Its network namespace belongs to a user namespace of whoever started it, who
-    may therefore enter it without being root.
-    """
+    """Machine in namespaces of this kernel.
 
-    start_zygote: Callable[[], None] | None = None
-    """Starts what kernels are forked from, where its supervisor is its own; None elsewhere."""
+    Its network namespace belongs to a user namespace of the user that started it, who may therefore
+    enter it without being root.
+    """
 
     def live_limits(self) -> frozenset[str]:
         # A process limit, and that of a file's size, are each process's own.
@@ -39,15 +40,24 @@ class BubblewrapMachine(SupervisedMachine):
                 found |= {"cpus"}
         return found
 
-    def start_kernel(self, spec: KernelSpec) -> RawKernel:
-        if self.start_zygote is not None and not spec.cold and self.end_reason is None:
-            self.start_zygote()
-        return super().start_kernel(spec)
-
     @contextlib.contextmanager
     def process_in_network(self) -> Iterator[int]:
-        with process_in_network(self._request, self.id) as process:
-            yield process
+        near, far = socket.socketpair()
+        with near:
+            near.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            near.settimeout(_ANSWER_S)
+            with far:
+                self._request("agent", (far.fileno(),), machine=self.id, serves="presence")
+            answer, ancillary, _, _ = near.recvmsg(1, socket.CMSG_SPACE(_CREDENTIALS.size))
+            for level, kind, payload in ancillary:
+                if (level, kind, answer) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS, PRESENT):
+                    process = _CREDENTIALS.unpack(payload)[0]
+                    if process > 0:
+                        yield process
+                        return
+            raise BackendError(
+                "the process in the sandbox's network could not be found", op="network"
+            )
 
     def snapshot(
         self,

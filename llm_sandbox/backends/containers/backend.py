@@ -1,18 +1,14 @@
-"""What the backends of container engines share: one container, with a supervisor in it, for each
-machine.
-"""
+"""Base of the container backends: one container, with a supervisor in it, for each machine."""
 
 import contextlib
 import os
 import threading
-import weakref
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from llm_sandbox.backends.base import Backend, Isolation, Machine, MachineSpec, Network
-from llm_sandbox.backends.connection import SupervisorConnection
+from llm_sandbox.backends.base import Isolation, Machine, MachineSpec, Network
 from llm_sandbox.backends.containers.creation.arguments import (
     MEMORY_ALLOWANCE,
     CreateArguments,
@@ -26,30 +22,29 @@ from llm_sandbox.backends.containers.gc.removal import wait_until_removed
 from llm_sandbox.backends.containers.images.store import EngineImages
 from llm_sandbox.backends.containers.launch import ContainerLaunch, supervisor_command
 from llm_sandbox.backends.containers.machine import ContainerMachine, Origin
-from llm_sandbox.backends.containers.snapshot_images import (
+from llm_sandbox.backends.containers.snapshots import (
     SNAPSHOT,
     EngineSnapshots,
     reject_expired,
 )
 from llm_sandbox.backends.containers.volumes.engine_volume import READ_ONLY
-from llm_sandbox.backends.containers.volumes.guest import GuestVolume
 from llm_sandbox.backends.containers.volumes.layers import (
     AttachedLayers,
     ContainerLayers,
     LayersVolume,
 )
-from llm_sandbox.backends.containers.volumes.runtime import Runtime, describe_runtime
+from llm_sandbox.backends.containers.volumes.runtime import GuestVolume, Runtime, describe_runtime
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.images import ImageInfo
 from llm_sandbox.backends.inventory import Inventory
 from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts, writes_to_host
 from llm_sandbox.backends.options.container_options import ContainerOptions
-from llm_sandbox.backends.process_hooks import register
 from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.supervised import SupervisedMachine, resource_limits
+from llm_sandbox.backends.supervisor_host import SupervisedBackend, SupervisorHost
 from llm_sandbox.exceptions import (
     BackendError,
     ImageNotFoundError,
@@ -58,7 +53,6 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
     ValidationError,
 )
-from llm_sandbox.guest.control import Message
 from llm_sandbox.host.terminal import announce
 
 __all__ = ["ContainerBackend"]
@@ -86,36 +80,19 @@ def _renew_lock() -> None:
 os.register_at_fork(after_in_child=_renew_lock)
 
 
-class _ContainerHost:
-    """One container's supervisor with its one machine."""
+class _ContainerHost(SupervisorHost):
+    """Supervisor host of one container, with its one machine."""
 
     def __init__(self, launch: ContainerLaunch | AttachedLaunch, backend: str) -> None:
-        self.machine: ContainerMachine | None = None
         self.held_descriptors: list[int] = []
         """Descriptors that keep its volumes from being removed."""
         self.leave = launch.leave
-        self.zygote_loaded = threading.Event()
-        self.connection = SupervisorConnection(
-            launch,
-            backend=backend,
-            on_event=self._on_event,
-            channel=launch.control_pair.host_end,
-            look=launch.obstacle,
+        super().__init__(
+            launch, backend=backend, channel=launch.control_pair.host_end, diagnose=launch.obstacle
         )
 
-    def _on_event(self, message: Message) -> None:
-        machine = self.machine
-        if message["event"] == "zygote" and message["stage"] in ("loaded", "ended"):
-            self.zygote_loaded.set()
-        elif message["event"] == "gone":
-            self.zygote_loaded.set()
-            if machine is not None:
-                machine.ended("gone")
-        elif message["event"] == "ended" and machine is not None:
-            machine.ended(message["reason"])
 
-
-class ContainerBackend(Backend):
+class ContainerBackend(SupervisedBackend):
     """See `Backend`. Safe to use from several threads.
 
     Args:
@@ -126,32 +103,28 @@ class ContainerBackend(Backend):
     has_containers: ClassVar[bool] = True
     writable_root: ClassVar[bool] = True
     machine_type: ClassVar[type[ContainerMachine]] = ContainerMachine
-    """What its machines are."""
+    """Class of its machines."""
 
     options: ContainerOptions
 
     def __init__(self, options: ContainerOptions | None = None, client: object = None) -> None:
+        super().__init__()
         self.options = given = options or ContainerOptions()
         self.pooled = not (given.commit_container or given.container_id or given.dockerfile)
         self._client = client
-        self._lock = threading.RLock()
         self._engine: Engine | None = None
         self._engine_of: ContainerBackend | None = None
         self._volume: GuestVolume | None = None
         self._layers: LayersVolume | None = None
-        self._hosts: weakref.WeakSet[_ContainerHost] = weakref.WeakSet()
-        register(self)
 
-    def _forget(self) -> None:
-        # Connections belong to the parent; a fork that used them would mix up answers.
-        self._lock = threading.RLock()
+    def _after_fork(self) -> None:
+        super()._after_fork()
         self._engine = None
         self._volume = None
         self._layers = None
-        self._hosts = weakref.WeakSet()
 
     def connect(self) -> Engine:
-        """Reach the engine.
+        """Connect to the engine.
 
         Raises:
             MissingDependencyError: Its client is not installed.
@@ -169,7 +142,7 @@ class ContainerBackend(Backend):
             return self._engine
 
     def share_engine(self, other: "ContainerBackend") -> None:
-        """Use the connection of another backend to the same engine, instead of one more."""
+        """Use the connection of another backend to the same engine."""
         self._engine_of = other
 
     def ping(self) -> None:
@@ -188,7 +161,7 @@ class ContainerBackend(Backend):
 
     @property
     def inventory(self) -> Inventory:
-        from llm_sandbox.backends.containers.gc.collector import EngineInventory
+        from llm_sandbox.backends.containers.gc.inventory import EngineInventory
 
         return EngineInventory(self.engine)
 
@@ -211,7 +184,7 @@ class ContainerBackend(Backend):
             )
         kind = type(self)
         chosen = self._client if client is None else client
-        # The backend keeps its client, so that no other object comes to have its number.
+        # The backend keeps its client alive, so that no other object gets its id.
         key = (kind, options, options.env, id(chosen))
         with _configured_lock:
             found = _configured.get(key)
@@ -289,26 +262,26 @@ class ContainerBackend(Backend):
             )
 
     def _memory_allowance(self) -> int:
-        # A limit by the engine's own name is the whole container's.
+        # A runtime config limits the whole container.
         return 0 if "mem_limit" in self.options.runtime_configs else MEMORY_ALLOWANCE
 
     def _launch(
         self, image: ImageInfo, runtime: Runtime, arguments: CreateArguments, plan: MountPlan
     ) -> tuple[_ContainerHost, ContainerLaunch]:
-        """Start a container, and have its mounts as they are to be before any code runs."""
+        """Start a container, and map the owners of its mounts before any code runs."""
         command = supervisor_command(runtime.command, spec=arguments.spec)
         launch = ContainerLaunch(
             self.engine,
             image.id,
             command,
             arguments.keywords,
-            goes_with=image.name if image.built and not self.options.keep_template else None,
-            mounted=arguments.mount_points if SNAPSHOT in image.labels else (),
+            temporary_image=image.name if image.built and not self.options.keep_template else None,
+            checked_mounts=arguments.mount_points if SNAPSHOT in image.labels else (),
         )
         try:
             host = _ContainerHost(launch, self.name)
         except BackendError:
-            # Its volume may be incomplete after a crash, or empty after another program's `gc`.
+            # Its volume may be incomplete after a crash, or empty after `gc` of another program.
             if not self._guest_volume().repair(image.id):
                 raise
             host = _ContainerHost(launch, self.name)
@@ -355,7 +328,7 @@ class ContainerBackend(Backend):
         origin: Origin,
         confinement: Mapping[str, Any],
     ) -> ContainerMachine:
-        def gone(machine: SupervisedMachine) -> None:
+        def on_destroyed(machine: SupervisedMachine) -> None:
             host.connection.close()
             host.leave()
             while host.held_descriptors:
@@ -368,13 +341,13 @@ class ContainerBackend(Backend):
                 isolation,
                 origin=origin,
                 confinement=confinement,
-                loaded=host.zygote_loaded,
-                on_destroyed=gone,
+                loaded=host.zygote_settled,
+                on_destroyed=on_destroyed,
             )
         except BaseException:
             host.connection.close()
             raise
-        host.machine = machine
+        host.machines[machine.id] = machine
         with self._lock:
             self._hosts.add(host)
         return machine
@@ -430,7 +403,7 @@ class ContainerBackend(Backend):
                 raise UnsupportedError(
                     "installing libraries as layers",
                     self.name,
-                    "a kept session of a container that was there before has no place for them",
+                    "a detached session of an existing container has no folder for them",
                     hint="install them when the container is made, or name its image: image=",
                 )
             origin = machine.origin
@@ -450,11 +423,11 @@ class ContainerBackend(Backend):
 
     def _of_image(self, image: str) -> "ContainerBackend":
         """Return a backend of the same engine whose containers are made from an image."""
-        asked = self.options
-        options = ContainerOptions(lang=asked.lang, image=image, environment=asked.environment)
-        made = type(self)(options)
-        made.share_engine(self)
-        return made
+        given = self.options
+        options = ContainerOptions(lang=given.lang, image=image, environment=given.environment)
+        backend = type(self)(options)
+        backend.share_engine(self)
+        return backend
 
     def prepare(self, network: Network = "blocked") -> None:
         def work() -> None:
@@ -471,12 +444,5 @@ class ContainerBackend(Backend):
         return True
 
     def close(self) -> None:
-        """End every sandbox of this process. Called at exit; new ones can be made after."""
-        with self._lock:
-            hosts, self._hosts = list(self._hosts), weakref.WeakSet()
-        for host in hosts:
-            host.connection.close()
-        for host in hosts:
-            with contextlib.suppress(RuntimeError):
-                host.connection.close(wait_s=5.0)
+        super().close()
         wait_until_removed()

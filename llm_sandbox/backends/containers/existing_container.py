@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 from llm_sandbox.backends.base import Control, Isolation, MachineSpec
-from llm_sandbox.backends.containers.attach_stream import plain_socket_of
-from llm_sandbox.backends.containers.control_pair import ControlPair
+from llm_sandbox.backends.containers.attach_stream import plain_socket
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.launch import (
+    ControlPair,
     RelayedSupervisor,
     find_unresponsive_cause,
     supervisor_command,
@@ -143,7 +143,7 @@ class AttachedLaunch:
                     user=container.supervisor_user,
                     workdir="/",
                 )
-                connection = plain_socket_of(engine.api.exec_start(made["Id"], socket=True))
+                connection = plain_socket(engine.api.exec_start(made["Id"], socket=True))
         except BackendError:
             container.check_running()
             raise

@@ -1,26 +1,38 @@
-"""Starting a container whose process 1 is our supervisor, and carrying its connection."""
+"""Launch of a container with the supervisor as process 1, and the relay of its connection."""
 
+import base64
+import collections
 import contextlib
+import io
+import json
+import os
 import socket
+import tarfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import IO, Any
 
 from llm_sandbox.backends.base import MachineSpec
 from llm_sandbox.backends.connection import SupervisorEnd
-from llm_sandbox.backends.containers.attach_stream import AttachTransport, plain_socket_of
-from llm_sandbox.backends.containers.control_pair import ControlPair
+from llm_sandbox.backends.containers.attach_stream import AttachTransport, plain_socket
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.gc.removal import remove_soon
 from llm_sandbox.backends.containers.machine import zygote_arguments, zygote_variables
-from llm_sandbox.backends.containers.mount_links import reject_links
 from llm_sandbox.backends.containers.volumes.runtime import COMPLETE
+from llm_sandbox.backends.mounts import linked_mount
 from llm_sandbox.backends.python_environment import GUEST_ROOT
-from llm_sandbox.exceptions import BackendError, SandboxError
-from llm_sandbox.guest.control import ControlChannel
+from llm_sandbox.exceptions import BackendError, ContainerGoneError, SandboxError
+from llm_sandbox.guest.control import ControlChannel, Message
 from llm_sandbox.guest.mux import Multiplexer, ProtocolError
 
-__all__ = ["ContainerLaunch", "RelayedSupervisor", "find_unresponsive_cause", "supervisor_command"]
+__all__ = [
+    "ContainerLaunch",
+    "ControlPair",
+    "RelayedSupervisor",
+    "find_unresponsive_cause",
+    "supervisor_command",
+]
 
 _STREAMS = {"stream": 1, "stdin": 1, "stdout": 1, "stderr": 1}
 
@@ -32,13 +44,13 @@ def supervisor_command(
     root: str = GUEST_ROOT,
     folders: Sequence[str] | None = None,
 ) -> list[str]:
-    """The command line of the supervisor.
+    """Return the command line of the supervisor.
 
     Args:
-        start: Starts an interpreter; see `Runtime.command`.
+        start: Command line of an interpreter; see `Runtime.command`.
         spec: The machine; for a kernel the zygote is started at once.
-        root: Where the guest's code is.
-        folders: What the supervisor removes at its end, where it is not process 1.
+        root: Folder of the guest's code.
+        folders: Folders that the supervisor removes at its end, where it is not process 1.
     """
     plan = {
         "env": zygote_variables(spec.workdir),
@@ -53,12 +65,12 @@ def supervisor_command(
 
 
 def find_unresponsive_cause(engine: Engine, container: str) -> SandboxError | None:
-    """Why nothing in a container can answer; None as far as its engine knows."""
+    """Return why a container cannot answer; None as far as its engine knows."""
     try:
         with engine.errors("inspect", container):
             state = engine.api.inspect_container(container)["State"]
     except SandboxError:
-        # The connection will tell, whether the container or the engine is gone.
+        # If the container or the engine is gone, the connection ends as well.
         return None
     if not state.get("Paused"):
         return None
@@ -71,15 +83,15 @@ def find_unresponsive_cause(engine: Engine, container: str) -> SandboxError | No
 
 
 class ContainerLaunch:
-    """Starts a new container; see `backends.connection.Launch`.
+    """Launch of a new container; see `backends.connection.Launch`.
 
     Args:
-        engine: Where.
+        engine: The engine.
         image: Name or id of an image that the engine has.
-        command: The command line of process 1.
-        arguments: Everything else that the client's ``containers.create`` takes.
-        goes_with: Name of an image that goes with the container; None for none.
-        mounted: Where it has mounts whose paths programs may have changed in the image.
+        command: Command line of process 1.
+        arguments: Further arguments of the client's ``containers.create``.
+        temporary_image: Name of an image that is removed with the container; None for none.
+        checked_mounts: Mount points whose paths programs may have changed in the image.
     """
 
     def __init__(
@@ -89,30 +101,28 @@ class ContainerLaunch:
         command: list[str],
         arguments: Mapping[str, Any],
         *,
-        goes_with: str | None = None,
-        mounted: Sequence[str] = (),
+        temporary_image: str | None = None,
+        checked_mounts: Sequence[str] = (),
     ) -> None:
         self._engine = engine
         self._image = image
         self._command = command
         self._arguments = arguments
-        self._goes_with = goes_with
-        self._mounted = mounted
+        self._temporary_image = temporary_image
+        self._checked_mounts = checked_mounts
         self.control_pair = ControlPair()
         self.container = ""
-        """The container's id, once there is one."""
+        """The container's id; empty until it is created."""
 
     def __call__(self, far: socket.socket, log: IO[bytes]) -> "RelayedSupervisor":
         engine = self._engine
         self.container = engine.create_container(self._image, self._command, self._arguments)
         connection = None
         try:
-            reject_links(engine, self.container, self._mounted)
+            _reject_links(engine, self.container, self._checked_mounts)
             with engine.errors("start", self._image):
                 # Attached first: process 1 ends when nobody holds its standard input.
-                connection = plain_socket_of(
-                    engine.api.attach_socket(self.container, params=_STREAMS)
-                )
+                connection = plain_socket(engine.api.attach_socket(self.container, params=_STREAMS))
                 engine.api.start(self.container)
         except BaseException:
             if connection is not None:
@@ -127,17 +137,17 @@ class ContainerLaunch:
         return find_unresponsive_cause(self._engine, self.container) if self.container else None
 
     def leave(self) -> None:
-        """Have the container removed, and return at once; may be called again."""
-        remove_soon(self._engine, self.container, self._goes_with)
+        """Remove the container in the background; may be called again."""
+        remove_soon(self._engine, self.container, self._temporary_image)
 
 
 class RelayedSupervisor:
-    """A supervisor at the other end of an engine's connection; see `RunningSupervisor`.
+    """Supervisor at the other end of an engine's connection; see `RunningSupervisor`.
 
     Args:
         connection: The connection.
-        channel: The far end of the control connection.
-        log: Takes what the supervisor writes for people.
+        channel: The supervisor's end of the control connection.
+        log: Receives the log of the supervisor.
         at_end: Called when the connection has ended.
     """
 
@@ -151,16 +161,16 @@ class RelayedSupervisor:
         self._connection = connection
         self._at_end = at_end
         self._mux = Multiplexer(AttachTransport(connection, log), channel, serves=False)
-        self._words = "its connection was closed"
-        self._thread = threading.Thread(target=self._carry, name="llm-sandbox-carrier", daemon=True)
+        self._reason = "its connection was closed"
+        self._thread = threading.Thread(target=self._relay, name="llm-sandbox-relay", daemon=True)
         self._thread.start()
 
-    def _carry(self) -> None:
+    def _relay(self) -> None:
         try:
             self._mux.run()
         except ProtocolError as error:
-            # trust: what comes from inside may be forged; a connection that is, is given up.
-            self._words = f"it does not keep to the protocol: {error}"
+            # trust: bytes from inside may be forged; a breach of the protocol ends the connection.
+            self._reason = f"it does not keep to the protocol: {error}"
         finally:
             with contextlib.suppress(OSError):
                 self._connection.shutdown(socket.SHUT_RDWR)
@@ -170,4 +180,119 @@ class RelayedSupervisor:
     def wait(self) -> SupervisorEnd:
         """See `RunningSupervisor`."""
         self._thread.join()
-        return SupervisorEnd(self._words)
+        return SupervisorEnd(self._reason)
+
+
+class ControlPair:
+    """Both ends of control connections within this process, one connection after the other.
+
+    Descriptors are passed through memory: the kernel would have to pass them from this process to
+    itself, which macOS does not do reliably. A descriptor that is closed by the sender before it is
+    received may be lost there.
+    """
+
+    def __init__(self) -> None:
+        self._passed: collections.deque[int] = collections.deque()
+
+    def host_end(self, sock: socket.socket) -> ControlChannel:
+        """Return the end that sends descriptors; those of an earlier connection are closed."""
+        while self._passed:
+            os.close(self._passed.popleft())
+        return _SendingEnd(sock, self._passed)
+
+    def supervisor_end(self, sock: socket.socket) -> ControlChannel:
+        """Return the end that receives descriptors."""
+        return _ReceivingEnd(sock, self._passed)
+
+
+class _LocalChannel(ControlChannel):
+    def _fill(self) -> bool:
+        try:
+            data = self.socket.recv(1 << 16)
+        except ConnectionError:
+            return False
+        return self._add(data)
+
+
+class _SendingEnd(_LocalChannel):
+    def __init__(self, sock: socket.socket, passed: collections.deque[int]) -> None:
+        super().__init__(sock)
+        self._passed = passed
+
+    def send(self, message: Message, fds: Sequence[int] = ()) -> None:
+        # Before the record with their number, as its reader takes them at once.
+        self._passed.extend(map(os.dup, fds))
+        self.socket.sendall(self._record(message, len(fds)))
+
+
+class _ReceivingEnd(_LocalChannel):
+    def __init__(self, sock: socket.socket, passed: collections.deque[int]) -> None:
+        super().__init__(sock)
+        self._fds = passed
+
+    def send(self, message: Message, fds: Sequence[int] = ()) -> None:
+        assert not fds, "descriptors are passed the other way"  # noqa: S101 - the host's own code
+        self.socket.sendall(self._record(message, 0))
+
+
+_STATUS = "X-Docker-Container-Path-Stat"
+_IS_LINK = 1 << 27
+"""Bit for a link in the modes of files that engines send, which are Go's."""
+_MOST_BYTES = 64 << 10
+
+
+def _reject_links(engine: Engine, container: str, paths: Iterable[str]) -> None:
+    """Reject a mount point whose path has a link that a program may have made.
+
+    Engines follow links of the image in the container's root, also to files that process 1 runs.
+    Links of root are the image's own, as no program there is root.
+
+    Args:
+        engine: The container's engine.
+        container: Its id; it has been created and not started.
+        paths: Its mount points; absolute, normalised.
+
+    Raises:
+        SecurityError: A path has such a link.
+        BackendUnavailableError: The engine does not answer.
+    """
+    checked: set[str] = set()
+    for path in paths:
+        for parent in (*reversed(PurePosixPath(path).parents), PurePosixPath(path)):
+            if parent == PurePosixPath("/") or str(parent) in checked:
+                continue
+            checked.add(str(parent))
+            with engine.errors("inspect", container):
+                mode = _mode(engine, container, str(parent))
+            if mode is None:
+                break  # the engine creates it, and all below
+            # trust: programs wrote the image; the engine's answer about it is not theirs.
+            if mode & _IS_LINK and _owner(engine, container, str(parent)) != 0:
+                raise linked_mount(f"{parent.name} of {path}")
+
+
+def _mode(engine: Engine, container: str, path: str) -> int | None:
+    api: Any = engine.api
+    url = api._url("/containers/{0}/archive", container)
+    answer = api.head(url, params={"path": path}, timeout=api.timeout)
+    status = answer.headers.get(_STATUS)
+    if status is not None:  # Podman sends it for a dangling link too, with status 404
+        return int(json.loads(base64.b64decode(status))["mode"])
+    # A circle of links is an error of the engine.
+    return None if answer.status_code == 404 else _IS_LINK
+
+
+def _owner(engine: Engine, container: str, path: str) -> int | None:
+    """Return the user id that a link belongs to; None if unknown."""
+    api: Any = engine.api
+    try:
+        with engine.errors("copy", container):
+            pieces, _ = api.get_archive(container, path)
+            data = b"".join(pieces)
+    except (BackendError, ContainerGoneError):
+        return None
+    if len(data) > _MOST_BYTES:
+        return None
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
+        member = archive.next()
+    return member.uid if member is not None and member.issym() else None

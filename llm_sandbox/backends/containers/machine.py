@@ -1,4 +1,4 @@
-"""A machine that is a container."""
+"""Machine that is a container."""
 
 import contextlib
 import os
@@ -21,9 +21,9 @@ from llm_sandbox.backends.base import (
     RawProcess,
 )
 from llm_sandbox.backends.connection import SupervisorConnection
-from llm_sandbox.backends.containers.commit import SAVED_SITE, SAVED_WORKDIR, commit_container
 from llm_sandbox.backends.containers.creation.arguments import CPU_PERIOD_US
 from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.snapshots import SAVED_SITE, SAVED_WORKDIR, commit_container
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.supervised import GuestPaths, SupervisedMachine, guest_command
 from llm_sandbox.backends.watchdog import start_watchdog
@@ -32,6 +32,7 @@ from llm_sandbox.exceptions import (
     ContainerGoneError,
     KernelNotReadyError,
     SandboxError,
+    UnsupportedError,
 )
 from llm_sandbox.host.guest_numbers import GuestSignal
 from llm_sandbox.limits import Limits
@@ -40,14 +41,18 @@ from llm_sandbox.settings import get_settings
 __all__ = [
     "ContainerMachine",
     "Origin",
+    "find_network_process",
     "guest_environment",
     "zygote_arguments",
     "zygote_variables",
 ]
 
 _KERNEL_HINT = "sessions that keep variables need Python 3.11 or newer with ipykernel in the image"
-
-
+_RULES = "a network with rules"
+_RULES_HINT = (
+    "use backend='bubblewrap', to which any user can give rules, or run this as root on the "
+    "engine's machine"
+)
 _PATIENCE_S = "1"
 _LOAD_S = 60.0
 _EVENTS_S = 1.5
@@ -70,12 +75,12 @@ def _own_variables(home: str, caches: str) -> dict[str, str]:
 def guest_environment(
     image: Mapping[str, str], home: str, library_path: str | None = None
 ) -> dict[str, str]:
-    """The environment of every program, before what the caller adds.
+    """Return the environment of every program, before the variables of the caller.
 
     Args:
-        image: What the image's own environment is.
+        image: Environment of the image.
         home: Folder for HOME.
-        library_path: Folder with saved libraries.
+        library_path: Folder with saved libraries; None without any.
     """
     return {
         "LANG": "C.UTF-8",
@@ -88,21 +93,22 @@ def guest_environment(
 
 
 def zygote_variables(home: str) -> dict[str, str]:
-    """What the zygote has over the image's environment.
+    """Return the variables of the zygote beyond the image's environment.
 
-    Its caches are its own: what another user has made, programs could not write to.
+    Its caches are its own, as programs could not write to files of another user.
     """
     own = _own_variables(home, f"{_TMP}/.zygote")
     return {"LANG": "C.UTF-8", **own, **python_environment.FORKABLE}
 
 
 def zygote_arguments(root: str, *, ahead: bool, packages: str | None = None) -> list[str]:
-    """The arguments by which a Python becomes the zygote.
+    """Return the arguments with which a Python becomes the zygote, the process that kernels are
+    forked from.
 
     Args:
-        root: Where the guest's code is.
-        ahead: Whether it is started ahead of need. Otherwise it has one session to serve, which
-            comes first: what that never uses is not loaded beside it.
+        root: Folder of the guest's code.
+        ahead: Whether it is started ahead of need. Otherwise it serves one session, and does not
+            preload modules that the session may never use.
         packages: As in `KernelSpec`.
     """
     paths = GuestPaths("", root)
@@ -112,7 +118,7 @@ def zygote_arguments(root: str, *, ahead: bool, packages: str | None = None) -> 
 
 @dataclass(frozen=True)
 class Origin:
-    """The container that a machine is, and what it was made from."""
+    """Container of a machine, and the image that it was made from."""
 
     engine: Engine
     container: str
@@ -122,14 +128,14 @@ class Origin:
     image_name: str
     """The image's name, for people."""
     saved: Collection[str] = ()
-    """What the image has saved of another machine: ``workdir``, ``site``."""
+    """Parts of another machine that are saved in the image: ``workdir``, ``site``."""
     memory_allowance: int | None = None
-    """Bytes that the container may have beyond `Limits.memory_bytes`; None for one that is not
-    ours, whose limits stay as they are."""
+    """Bytes that the container may use beyond `Limits.memory_bytes`; None for an existing
+    container, whose limits do not change."""
     changed_root: bool = False
-    """Whether the image's own files can have been changed in it."""
+    """Whether files of the image may have been changed in the container."""
     guest: str = python_environment.GUEST_ROOT
-    """Where in it our code is."""
+    """Folder of the guest's code in the container."""
 
     @property
     def library_path(self) -> str | None:
@@ -184,7 +190,7 @@ class ContainerMachine(SupervisedMachine):
     ) -> RawProcess:
         raw = super()._start(spec, near_in, far_in, wraps=wraps)
         if spec.timeout_s is not None:
-            # The deadline is kept inside; a container that was stopped from outside keeps none.
+            # The supervisor enforces the deadline, but not in a container that was paused.
             start_watchdog(raw.ending, spec.timeout_s, lambda: self._end_overdue(raw))
         return raw
 
@@ -194,16 +200,16 @@ class ContainerMachine(SupervisedMachine):
             if not super().kill(raw.id):
                 raw.ending.set(late)
         except SandboxError as error:
-            # Before the connection is lost, which would be told as the end of the container.
+            # Before the connection is lost, which would be reported as the end of the container.
             raw.ending.set(late)
             if isinstance(error, BackendError) and error.retryable:
                 self._connection.close()
 
     def kill(self, process_id: str, *, children_only: bool = False) -> bool:
-        """See `Machine`. Where nothing answers, the container is ended with all that is in it.
+        """See `Machine`. If the supervisor does not answer, the whole container is ended.
 
         Raises:
-            ContainerGoneError: So it was.
+            ContainerGoneError: The container was ended.
         """
         try:
             return super().kill(process_id, children_only=children_only)
@@ -239,14 +245,11 @@ class ContainerMachine(SupervisedMachine):
 
     @contextlib.contextmanager
     def process_in_network(self) -> Iterator[int]:
-        # Of Linux alone; see `SandboxNetwork`.
-        from llm_sandbox.backends.containers.network_process import find_network_process
-
         network = self._connection.hello.get("network")
         yield find_network_process(self.origin.engine, self.origin.container, network)
 
     def start_kernel(self, spec: KernelSpec) -> RawKernel:
-        """See `Machine`. One that is kept ready, ``warm``, is forked when all is loaded."""
+        """See `Machine`. A ``warm`` kernel is forked when the zygote has loaded all modules."""
         if spec.command:
             return super().start_kernel(spec)
         if not self._paths.python:
@@ -258,7 +261,7 @@ class ContainerMachine(SupervisedMachine):
         return super().start_kernel(spec)
 
     def start_zygote(self, packages: str | None = None) -> None:
-        """Start what kernels are forked from, and return at once.
+        """Start the zygote, and return at once.
 
         Args:
             packages: As in `KernelSpec`.
@@ -330,3 +333,41 @@ class ContainerMachine(SupervisedMachine):
     def destroy(self) -> None:
         super().destroy()
         self._connection.close()
+
+
+def find_network_process(engine: Engine, container: str, network: object) -> int:
+    """Return the process id of a container's process 1, in the process namespace of the caller.
+
+    Args:
+        engine: The container's engine.
+        container: Its id.
+        network: The network namespace that its supervisor reported; see
+            `guest.linux.network_name`.
+
+    Raises:
+        UnsupportedError: This process may not enter the container's network, or the container does
+            not run on this kernel.
+    """
+    # Exists on Linux only.
+    from llm_sandbox.guest.linux import network_name
+
+    if os.geteuid() != 0:
+        raise UnsupportedError(
+            _RULES,
+            engine.name,
+            "only root can enter the network of a container",
+            hint=_RULES_HINT,
+        )
+    with engine.errors("inspect", container):
+        process = int(engine.api.inspect_container(container)["State"].get("Pid") or 0)
+    # Process ids of another machine, or of another process namespace, mean other processes here.
+    found = network_name(process) if process > 0 else ""
+    if not found or found != network or found == network_name():
+        raise UnsupportedError(
+            _RULES,
+            engine.name,
+            "its engine runs on another machine, in another container, or with a runtime that has "
+            "a network of its own",
+            hint=_RULES_HINT,
+        )
+    return process

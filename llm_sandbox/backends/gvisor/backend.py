@@ -6,28 +6,21 @@ rights. What it does not enforce is said by the isolation report, or refused.
 
 import contextlib
 import os
-import threading
-import weakref
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from llm_sandbox.backends import python_environment as environment
-from llm_sandbox.backends.base import Backend, Control, Isolation, Machine, MachineSpec, Network
+from llm_sandbox.backends.base import Control, Isolation, Machine, MachineSpec, Network
 from llm_sandbox.backends.gvisor.binary import Runsc, find_runsc
-from llm_sandbox.backends.gvisor.self_test import proof_file, verify
-from llm_sandbox.backends.gvisor.supervisor_host import (
-    Building,
-    GvisorHost,
-    GvisorMachine,
-    base_env,
-)
+from llm_sandbox.backends.gvisor.supervisor_host import BuildFolders, GvisorHost, GvisorMachine
 from llm_sandbox.backends.hardening.cgroups import find_tree
 from llm_sandbox.backends.hardening.seccomp import build_filter
-from llm_sandbox.backends.host_root import SEARCH_PATH
+from llm_sandbox.backends.host_root import BUILD_LIMITS, SEARCH_PATH, program_environment
 from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import refuse_mounts
-from llm_sandbox.backends.process_hooks import register
+from llm_sandbox.backends.self_test import SelfTest, find_cause
 from llm_sandbox.backends.supervised import resource_limits
+from llm_sandbox.backends.supervisor_host import SupervisedBackend
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     IsolationUnavailableError,
@@ -35,40 +28,36 @@ from llm_sandbox.exceptions import (
 )
 from llm_sandbox.guest.constants import USER_ID
 from llm_sandbox.guest.linux import architecture
-from llm_sandbox.limits import Limits
 from llm_sandbox.settings import Preload, get_settings
 
 __all__ = ["GvisorBackend", "describe_isolation"]
 
-_BUILD_LIMITS = Limits(
-    memory_bytes=2 << 30, workdir_bytes=1 << 30, file_size_bytes=4 << 30, inodes=1 << 20
-)
+_IS_GVISOR = """
+named = 'gvisor' in open('/proc/version').read().lower()
+if not named and not os.path.exists('/proc/sentry-meminfo'): found.append('not a kernel of gVisor')
+"""
 
 
-class GvisorBackend(Backend):
-    """See `Backend`. Safe to use from several threads."""
+class GvisorBackend(SupervisedBackend):
+    """Backend of gVisor sandboxes. Safe to use from several threads."""
 
     name = "gvisor"
     hardens = True
     search_path = SEARCH_PATH
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._hosts: weakref.WeakSet[GvisorHost] = weakref.WeakSet()
+        super().__init__()
         self._spares: dict[Network, GvisorHost] = {}
         self._chosen: tuple[Runsc, str] | None = None
         self._tree = find_tree()
-        register(self)
 
-    def _forget(self) -> None:
-        # The supervisors belong to the parent; a fork that talked to them would mix up answers.
-        self._lock = threading.RLock()
-        self._hosts = weakref.WeakSet()
+    def _after_fork(self) -> None:
+        super()._after_fork()
         self._spares = {}
 
     def check(self) -> Isolation:
-        self._choose()
-        return self._report(MachineSpec())
+        runsc, _ = self._choose()
+        return self._report(MachineSpec(), runsc)
 
     def _choose(self) -> tuple[Runsc, str]:
         with self._lock:
@@ -80,19 +69,20 @@ class GvisorBackend(Backend):
     def _find_platform(self, runsc: Runsc) -> str:
         """Return the quickest platform on which the probe passes."""
         environment.compile_guest()
-        proof = proof_file(get_settings().cache_dir, runsc)
+        test = _self_test(runsc)
+        proof = test.proof_file(get_settings().cache_dir)
         with contextlib.suppress(OSError):
-            noted = proof.read_text(encoding="ascii")
-            if noted in runsc.platforms:
-                return noted
+            proven = proof.read_text(encoding="ascii")
+            if proven in runsc.platforms:
+                return proven
         failures: list[BackendUnavailableError] = []
         for platform in runsc.platforms:
             spec = MachineSpec()
             try:
                 host = GvisorHost(runsc, platform, spec, self._tree)
-                machine = self._furnish(host, spec)
+                machine = self._make_machine(host, spec, runsc)
                 try:
-                    verify(machine, runsc)
+                    test.run(machine)
                 finally:
                     machine.destroy()
             except IsolationUnavailableError:
@@ -129,7 +119,7 @@ class GvisorBackend(Backend):
         # The rest would be loaded beside the first kernel, to its cost, and for later ones only.
         host = spare if spare is not None and spare.connection.is_alive else self._open(spec)
         try:
-            return self._furnish(host, spec)
+            return self._make_machine(host, spec, self._choose()[0])
         except BaseException:
             host.connection.close()
             raise
@@ -139,19 +129,12 @@ class GvisorBackend(Backend):
 
     @contextlib.contextmanager
     def builder(self, staging: Path, *, binds: Mapping[str, str]) -> Iterator[Machine]:
-        """A throw-away machine with an open network that writes to one folder of the host.
-
-        Args:
-            staging: The folder, which is /build inside; root gives it to the user the machine runs
-                as.
-            binds: Path inside to host path of what else is there, read-only.
-        """
         self.check()
-        spec = MachineSpec(limits=_BUILD_LIMITS, network="open")
-        host = self._open(spec, building=Building(staging, binds))
+        spec = MachineSpec(limits=BUILD_LIMITS, network="open")
+        host = self._open(spec, build=BuildFolders(staging, binds))
         try:
             # As user 0, which is the one that owns what is written, outside.
-            machine = self._furnish(host, spec, user=None)
+            machine = self._make_machine(host, spec, self._choose()[0], user=None)
             yield machine
             machine.destroy()
         finally:
@@ -162,23 +145,23 @@ class GvisorBackend(Backend):
         spec: MachineSpec,
         *,
         preload: Preload = "lean",
-        building: Building | None = None,
+        build: BuildFolders | None = None,
     ) -> GvisorHost:
         runsc, platform = self._choose()
-        host = GvisorHost(runsc, platform, spec, self._tree, preload=preload, building=building)
+        host = GvisorHost(runsc, platform, spec, self._tree, preload=preload, build=build)
         with self._lock:
             self._hosts.add(host)
         return host
 
-    def _furnish(
-        self, host: GvisorHost, spec: MachineSpec, user: int | None = USER_ID
+    def _make_machine(
+        self, host: GvisorHost, spec: MachineSpec, runsc: Runsc, *, user: int | None = USER_ID
     ) -> GvisorMachine:
         machine = GvisorMachine(
             host.connection,
             spec,
-            self._report(spec),
+            self._report(spec, runsc),
             host.paths,
-            base_env(spec.workdir),
+            program_environment(spec.workdir),
             confinement={
                 "rlimits": resource_limits(spec.limits, processes=True),
                 "seccomp": build_filter(architecture(), memory_objects=True),
@@ -188,16 +171,16 @@ class GvisorBackend(Backend):
             cgroup=None,
             machine_id=os.urandom(8).hex(),
             on_destroyed=lambda machine: host.connection.close(),
+            start_zygote=host.start_zygote,
         )
-        machine.host = host
-        host.machine = machine
+        host.machines[machine.id] = machine
         return machine
 
     def warm_up(self, network: Network = "blocked") -> None:
         self._spare(network)
 
     def wait_until_warm(self, network: Network = "blocked", timeout_s: float = 60.0) -> bool:
-        return self._spare(network).zygote_loaded.wait(timeout_s)
+        return self._spare(network).wait_for_zygote(timeout_s)
 
     def _spare(self, network: Network) -> GvisorHost:
         self.check()
@@ -209,22 +192,24 @@ class GvisorBackend(Backend):
                 self._spares[network] = host
         return host
 
-    def _report(self, spec: MachineSpec) -> Isolation:
-        return describe_isolation(spec, cgroup=self._tree is not None)
+    def _report(self, spec: MachineSpec, runsc: Runsc) -> Isolation:
+        return describe_isolation(spec, cgroup=self._tree is not None, version=runsc.version)
 
     def close(self) -> None:
-        """End every sandbox of this process. Called at exit; new ones can be made after."""
         with self._lock:
-            hosts, self._hosts, self._spares = list(self._hosts), weakref.WeakSet(), {}
-        for host in hosts:
-            host.connection.close()
-        for host in hosts:
-            with contextlib.suppress(RuntimeError):
-                host.connection.close(wait_s=5.0)
+            self._spares = {}
+        super().close()
 
 
-def describe_isolation(spec: MachineSpec, *, cgroup: bool) -> Isolation:
-    """What holds a machine, given whether this host has control groups for it."""
+def describe_isolation(spec: MachineSpec, *, cgroup: bool, version: str = "") -> Isolation:
+    """Return the isolation report of a machine.
+
+    Args:
+        spec: The machine.
+        cgroup: Whether control groups can be made on this computer.
+        version: Version of runsc.
+    """
+    kernel = f"gVisor {version}".rstrip()
     memory = "gVisor's count of the whole sandbox is watched four times a second"
     if cgroup:
         memory += "; a memory control group 512 MiB above the limit ends the sandbox"
@@ -236,7 +221,7 @@ def describe_isolation(spec: MachineSpec, *, cgroup: bool) -> Isolation:
         "gvisor",
         "container",
         {
-            "kernel": Control("enforced", "gVisor: a kernel of its own answers system calls"),
+            "kernel": Control("enforced", f"{kernel}: a kernel of its own answers system calls"),
             "files": Control("enforced", "a private root; what it shares is read-only"),
             "network": Control("enforced", "a network of its own with loopback only")
             if spec.network == "blocked"
@@ -265,17 +250,21 @@ def _fits(host: GvisorHost, spec: MachineSpec) -> bool:
 
 
 def _explain(error: BackendUnavailableError, runsc: Runsc) -> BackendUnavailableError:
-    hint = "if this is inside a container, start it with --security-opt seccomp=unconfined"
-    if os.geteuid() != 0:
-        with contextlib.suppress(OSError):
-            with open("/proc/sys/user/max_user_namespaces", encoding="ascii") as file:
-                if file.read().strip() == "0":
-                    hint = "sysctl -w user.max_user_namespaces=15000"
-            with open("/proc/sys/kernel/unprivileged_userns_clone", encoding="ascii") as file:
-                if file.read().strip() == "0":
-                    hint = "sysctl -w kernel.unprivileged_userns_clone=1"
+    _, hint = find_cause()
     return BackendUnavailableError(
         f"gVisor ({runsc.path}, {runsc.version}) does not start here: {error.message}",
         backend="gvisor",
         hint=hint,
+    )
+
+
+def _self_test(runsc: Runsc) -> SelfTest:
+    return SelfTest(
+        "gvisor",
+        f"gVisor ({runsc.path}, {runsc.version})",
+        runsc.path,
+        capabilities=("CapInh", "CapPrm", "CapEff", "CapBnd"),
+        kernel_setting="/proc/sys/kernel/hostname",
+        kernel_folder="/sys/kernel/debug",
+        more=_IS_GVISOR,
     )

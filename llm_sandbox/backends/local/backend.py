@@ -11,35 +11,29 @@ import os
 import shutil
 import sys
 import tempfile
-import threading
 import warnings
-import weakref
 from dataclasses import replace
 from pathlib import Path
 
 from llm_sandbox.backends import python_environment
 from llm_sandbox.backends.base import (
-    Backend,
     Control,
     Isolation,
-    KernelSpec,
     Machine,
     MachineSpec,
     Network,
-    RawKernel,
 )
-from llm_sandbox.backends.connection import SupervisorConnection, launch_process
+from llm_sandbox.backends.connection import launch_process
 from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import refuse_mounts
-from llm_sandbox.backends.process_hooks import register
 from llm_sandbox.backends.supervised import (
     GuestPaths,
     SupervisedMachine,
     guest_command,
     resource_limits,
 )
+from llm_sandbox.backends.supervisor_host import SupervisedBackend, SupervisorHost
 from llm_sandbox.exceptions import UnsupportedError
-from llm_sandbox.guest.control import Message
 from llm_sandbox.settings import get_settings
 
 __all__ = ["LocalBackend", "LocalSandboxWarning"]
@@ -51,15 +45,11 @@ class LocalSandboxWarning(UserWarning):
     """Code is about to run without any isolation."""
 
 
-class _LocalHost:
-    """A supervisor with its one machine, and the folder that both leave with."""
+class _LocalHost(SupervisorHost):
+    """Supervisor with its one machine, and a folder of both that is removed with them."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="llm-sandbox-"))
-        self.machine: SupervisedMachine | None = None
-        self.zygote_loaded = threading.Event()
-        self._lock = threading.Lock()
-        self._zygote_started = False
         guest = self.folder / "lib"
         for name in ("lib", "sandbox", "tmp"):
             (self.folder / name).mkdir()
@@ -70,39 +60,23 @@ class _LocalHost:
         for language, folder in python_environment.shims().items():
             (guest / "languages" / language).symlink_to(folder)
         self.paths = GuestPaths(sys.executable, str(guest))
-        self.connection = SupervisorConnection(
-            launch_process(self._command), backend="local", on_event=self._hear
-        )
+        super().__init__(launch_process(self._command), backend="local")
 
     def _command(self, control: int) -> tuple[list[str], list[int]]:
         words = guest_command(self.paths, "supervisor.main", isolated_site=True)
         return [*words, str(control), "plain", str(self.folder)], []
 
-    def _hear(self, message: Message) -> None:
-        if message["event"] == "zygote" and message["stage"] == "loaded":
-            self.zygote_loaded.set()
-        elif message["event"] == "gone":
-            if self.machine is not None:
-                self.machine.ended("gone")
-            # Done by the supervisor already, unless a program has killed that.
-            shutil.rmtree(self.folder, ignore_errors=True)
-        elif message["event"] == "ended" and self.machine is not None:
-            self.machine.ended(message["reason"])
+    def _zygote_command(self) -> tuple[list[str], dict[str, str]]:
+        command = guest_command(self.paths, "zygote.main", isolated_site=False)
+        variables = {**self.base_env(str(self.folder)), **python_environment.FORKABLE}
+        return [*command, get_settings().preload, "0"], variables
 
-    def start_zygote(self) -> None:
-        """Start what kernels are forked from, once."""
-        with self._lock:
-            if self._zygote_started:
-                return
-            command = guest_command(self.paths, "zygote.main", isolated_site=False)
-            variables = {**self.base_env(str(self.folder)), **python_environment.FORKABLE}
-            self.connection.request(
-                "zygote", argv=[*command, get_settings().preload, "0"], env=variables
-            )
-            self._zygote_started = True
+    def _on_gone(self) -> None:
+        # The supervisor has removed it, unless a program has killed that.
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def base_env(self, home: str) -> dict[str, str]:
-        """The environment of every program: nothing of the caller's but the search path."""
+        """Return the environment of every program: nothing of the caller's but the search path."""
         # Not resolved: the interpreter of a virtual environment is a link, and lies with its tools.
         tools = os.path.dirname(sys.executable)
         temporary = self.folder / "tmp"
@@ -119,33 +93,20 @@ class _LocalHost:
         }
 
 
-class _LocalMachine(SupervisedMachine):
-    """A machine whose supervisor starts a zygote of its own for its first kernel."""
-
-    host: _LocalHost
-
-    def start_kernel(self, spec: KernelSpec) -> RawKernel:
-        if not spec.cold and self.end_reason is None:
-            self.host.start_zygote()
-        return super().start_kernel(spec)
-
-
-class LocalBackend(Backend):
-    """See `Backend`. Safe to use from several threads."""
+class LocalBackend(SupervisedBackend):
+    """Backend of plain processes. Safe to use from several threads."""
 
     name = "local"
     search_path = os.environ.get("PATH", os.defpath)
-    pooled = False  # each of its machines warns, and none is worth keeping ahead
+    isolates = False
+    pooled = False  # each of its machines warns, and none is worth making ahead
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._hosts: weakref.WeakSet[_LocalHost] = weakref.WeakSet()
+        super().__init__()
         self._spare: _LocalHost | None = None
-        register(self)
 
-    def _forget(self) -> None:
-        self._lock = threading.RLock()
-        self._hosts = weakref.WeakSet()
+    def _after_fork(self) -> None:
+        super()._after_fork()
         self._spare = None
 
     def check(self) -> Isolation:
@@ -180,7 +141,7 @@ class LocalBackend(Backend):
         return LayerLocation(str(get_settings().cache_dir / "layers"))
 
     def _create(self, host: _LocalHost, spec: MachineSpec) -> Machine:
-        machine = _LocalMachine(
+        machine = SupervisedMachine(
             host.connection,
             spec,
             _ISOLATION,
@@ -195,9 +156,9 @@ class LocalBackend(Backend):
             machine_id=os.urandom(8).hex(),
             on_destroyed=lambda machine: host.connection.close(),
             watch_memory=False,
+            start_zygote=host.start_zygote,
         )
-        machine.host = host
-        host.machine = machine
+        host.machines[machine.id] = machine
         return machine
 
     def _open_host(self) -> _LocalHost:
@@ -216,17 +177,12 @@ class LocalBackend(Backend):
         with self._lock:
             self.warm_up(network)
             spare = self._spare
-        return spare is not None and spare.zygote_loaded.wait(timeout_s)
+        return spare is not None and spare.wait_for_zygote(timeout_s)
 
     def close(self) -> None:
-        """End every sandbox of this process. Called at exit; new ones can be made after."""
         with self._lock:
-            hosts, self._hosts, self._spare = list(self._hosts), weakref.WeakSet(), None
-        for host in hosts:
-            host.connection.close()
-        for host in hosts:
-            with contextlib.suppress(RuntimeError):
-                host.connection.close(wait_s=5.0)
+            self._spare = None
+        super().close()
 
 
 def _workdir(wanted: str, folder: Path) -> str:

@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from llm_sandbox.backends.containers.client import make_client
-from llm_sandbox.backends.containers.engine import knock
+from llm_sandbox.backends.containers.engine import knock, make_client
 from llm_sandbox.backends.podman.background_process import BackgroundProcess
 from llm_sandbox.backends.podman.engine import START_HINT, PodmanEngine, ping
 from llm_sandbox.backends.podman.probe_cache import file_identity
-from llm_sandbox.backends.podman.service import Service, find_podman, start_service
-from llm_sandbox.backends.podman.tunnel import open_tunnel
+from llm_sandbox.backends.podman.service import Service, find_podman, open_tunnel, start_service
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     MissingDependencyError,

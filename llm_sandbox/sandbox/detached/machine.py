@@ -139,54 +139,32 @@ class DetachedMachine(Machine):
     # --- programs
 
     def start(self, spec: ProcessSpec) -> RawProcess:
-        follow, ending = self._client.follow()
-        try:
-            reply, fds = self._client.request("start", spec=encode(spec), follow=follow)
-        except BaseException:
-            self._client.forget(follow)
-            raise
+        reply, fds, ending = self._client.follow("start", spec=encode(spec))
         return RawProcess(reply["value"], fds[2] if spec.stdin else None, fds[0], fds[1], ending)
 
     def programs(self) -> list[RunningProgram]:
-        found: list[RunningProgram] = self._client.ask("programs")
+        found: list[RunningProgram] = self._client.call("programs")
         return found
 
     def reattach(self, process_id: str) -> RawProcess:
-        follow, ending = self._client.follow()
-        try:
-            reply, fds = self._client.request("reattach", process=process_id, follow=follow)
-        except BaseException:
-            self._client.forget(follow)
-            raise
+        reply, fds, ending = self._client.follow("reattach", process=process_id)
         stdin = fds[2] if len(fds) > 2 else None
         return RawProcess(reply["value"], stdin, fds[0], fds[1], ending)
 
     def start_kernel(self, spec: KernelSpec) -> RawKernel:
-        follow, ending = self._client.follow()
-        try:
-            reply, fds = self._client.request("kernel", spec=encode(spec), follow=follow)
-        except BaseException:
-            self._client.forget(follow)
-            raise
+        reply, fds, ending = self._client.follow("kernel", spec=encode(spec))
         kernel, cold = decode(reply["value"])
         return RawKernel(kernel, socket.socket(fileno=fds[0]), fds[1], fds[2], ending, cold=cold)
 
     def claim(self) -> tuple[Claim, RawKernel | None]:
-        """Take the session that lives here until `leave`; the interpreter is None while it has
-        none.
+        """Claim the session of the sandbox until `leave`; the kernel is None while it has none.
 
         Raises:
             SessionBusyError: Another client has it.
         """
-        follow, ending = self._client.follow()
-        try:
-            reply, fds = self._client.request("claim", follow=follow)
-        except BaseException:
-            self._client.forget(follow)
-            raise
+        reply, fds, ending = self._client.follow("claim")
         claim: Claim = decode(reply["value"])
         if claim.kernel is None:
-            self._client.forget(follow)
             return claim, None
         stream = socket.socket(fileno=fds[0])
         return claim, RawKernel(claim.kernel, stream, fds[1], fds[2], ending, cold=claim.cold)
@@ -205,21 +183,23 @@ class DetachedMachine(Machine):
 
     def note_turn(self, begins: bool) -> None:
         if self.info.request.session is not None:
-            self._client.tell("turn", begins=begins)
+            self._client.notify("turn", begins=begins)
 
     def signal(self, process_id: str, number: int) -> bool:
         return bool(
-            self._client.ask("signal", answer_s=_SIGNAL_S, process=process_id, number=number)
+            self._client.call("signal", answer_s=_SIGNAL_S, process=process_id, number=number)
         )
 
     def resize(self, process_id: str, rows: int, cols: int) -> bool:
         return bool(
-            self._client.ask("resize", answer_s=_SIGNAL_S, process=process_id, rows=rows, cols=cols)
+            self._client.call(
+                "resize", answer_s=_SIGNAL_S, process=process_id, rows=rows, cols=cols
+            )
         )
 
     def kill(self, process_id: str, *, children_only: bool = False) -> bool:
         return bool(
-            self._client.ask(
+            self._client.call(
                 "kill", answer_s=_KILL_S, process=process_id, children_only=children_only
             )
         )
@@ -228,7 +208,7 @@ class DetachedMachine(Machine):
         self._client.request("sweep")
 
     def limit_events(self) -> LimitEvents:
-        events: LimitEvents = self._client.ask("limit_events")
+        events: LimitEvents = self._client.call("limit_events")
         return events
 
     # --- files, ports and packages
@@ -241,7 +221,7 @@ class DetachedMachine(Machine):
 
     def active(self, begins: bool) -> None:
         if self.info.request.idle_timeout is not None:
-            self._client.tell("busy", begins=begins)
+            self._client.notify("busy", begins=begins)
 
     def connect(self, port: int) -> socket.socket:
         reply, fds = self._client.request("connect", port=port)
@@ -251,7 +231,7 @@ class DetachedMachine(Machine):
 
     def ask_network(self, what: str, value: object = None) -> Any:
         """Ask the daemon about the network; see `kept.network`."""
-        return self._client.ask("network", what=what, value=encode(value))
+        return self._client.call("network", what=what, value=encode(value))
 
     def base_env(self) -> dict[str, str]:
         return dict(self.info.base_env)
@@ -260,7 +240,7 @@ class DetachedMachine(Machine):
         return self.info.python
 
     def language_folder(self, language: str) -> str:
-        return str(self._client.ask("language_folder", language=language))
+        return str(self._client.call("language_folder", language=language))
 
     @property
     def images(self) -> tuple[str, str] | None:

@@ -114,7 +114,7 @@ def create(backend: Backend, request: CreateRequest) -> DetachedMachine:
         raise SandboxError.from_dict(reply["error"])
     info: SandboxInfo = decode(reply["value"])
     client = DaemonClient(channel)
-    client.tell("taken")
+    client.notify("taken")
     _warn_again(info)
     return DetachedMachine(client, info)
 
@@ -211,7 +211,7 @@ def attach(state_dir: StateDir, record: Record) -> DetachedMachine:
     try:
         client = DaemonClient(connect(state_dir, record.id))
         try:
-            info: SandboxInfo = client.ask("hello")
+            info: SandboxInfo = client.call("hello")
         except BaseException:
             client.close()
             raise

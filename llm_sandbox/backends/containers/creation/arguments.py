@@ -2,22 +2,21 @@
 took it down by name.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from llm_sandbox.backends.base import Control, MachineSpec
 from llm_sandbox.backends.containers.creation.effective_config import EffectiveConfig
-from llm_sandbox.backends.containers.creation.gpu import device_requests
-from llm_sandbox.backends.containers.creation.memory_file_systems import MemoryFileSystems
-from llm_sandbox.backends.containers.creation.mount_plan import MountPlan
+from llm_sandbox.backends.containers.creation.mount_plan import MemoryFileSystems, MountPlan
 from llm_sandbox.backends.hardening.seccomp_profile import profile_text
 from llm_sandbox.backends.mounts import writes_to_host
 from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.options.immutable import to_mutable
 from llm_sandbox.backends.options.mount_points import bind_strings, immutable_mount
 from llm_sandbox.backends.options.unsafe_options import ADDED_CAPABILITIES, is_unlimited
-from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.exceptions import UnsupportedError, ValidationError
 from llm_sandbox.guest.constants import USER_ID
 from llm_sandbox.limits import LimitOptions, Limits
 
@@ -27,6 +26,7 @@ __all__ = [
     "PROCESS_ALLOWANCE",
     "CreateArguments",
     "create_arguments",
+    "device_requests",
 ]
 
 MEMORY_ALLOWANCE: Final = 192 << 20
@@ -373,3 +373,70 @@ def _labels(given: Mapping[str, str] | list[str]) -> dict[str, str]:
     if isinstance(given, Mapping):
         return dict(given)
     return dict(str(entry).partition("=")[::2] for entry in given)
+
+
+_CDI_KIND: Final = "nvidia.com/gpu"
+_FROM_CDI: Final = re.compile(rf"{re.escape(_CDI_KIND)}=(.+)")
+_CAPABILITIES: Final = [["gpu"]]
+
+
+def device_requests(
+    gpu: str | int, *, engine: str, facts: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return what the engine is to be asked for, as docker-py's ``device_requests``.
+
+    Args:
+        gpu: ``all``, how many, or names of devices with commas between them.
+        engine: The engine's name.
+        facts: What it says of itself (Docker's ``/info``).
+
+    Raises:
+        UnsupportedError: It has none, or could not be asked; the reason is what was found.
+    """
+    if engine == "podman":
+        # See `podman.quirks`: it takes such a request, and gives nothing.
+        raise UnsupportedError(
+            f"gpu={gpu!r}",
+            engine,
+            "Podman does not hear of devices through Docker's interface",
+            hint="use backend='docker' with the NVIDIA container toolkit",
+        )
+    named = [] if isinstance(gpu, int) or gpu == "all" else _names(gpu)
+    if "nvidia" in (facts.get("Runtimes") or {}):
+        if named:
+            return [{"Driver": "nvidia", "DeviceIDs": named, "Capabilities": _CAPABILITIES}]
+        count = gpu if isinstance(gpu, int) else -1
+        return [{"Driver": "nvidia", "Count": count, "Capabilities": _CAPABILITIES}]
+    known = _from_cdi(facts)
+    if not known:
+        runtimes = ", ".join(sorted(facts.get("Runtimes") or {})) or "unknown"
+        raise UnsupportedError(
+            f"gpu={gpu!r}",
+            engine,
+            f"the engine has no nvidia runtime (it has: {runtimes}) and has found no device "
+            f"{_CDI_KIND}",
+            hint="install the NVIDIA container toolkit and restart the engine, then look: "
+            "docker info",
+        )
+    wanted = named or (sorted(known - {"all"})[:gpu] if isinstance(gpu, int) else ["all"])
+    missing = [name for name in wanted if name not in known]
+    if missing or (isinstance(gpu, int) and len(wanted) < gpu):
+        raise UnsupportedError(
+            f"gpu={gpu!r}",
+            engine,
+            f"the engine has found: {', '.join(f'{_CDI_KIND}={name}' for name in sorted(known))}",
+        )
+    return [{"Driver": "cdi", "DeviceIDs": [f"{_CDI_KIND}={name}" for name in wanted]}]
+
+
+def _names(gpu: str) -> list[str]:
+    return [name for part in gpu.split(",") if (name := part.strip().removeprefix(f"{_CDI_KIND}="))]
+
+
+def _from_cdi(facts: Mapping[str, Any]) -> set[str]:
+    found = set()
+    for device in facts.get("DiscoveredDevices") or ():
+        match = _FROM_CDI.fullmatch(str(device.get("ID", "")))
+        if match:
+            found.add(match[1])
+    return found

@@ -10,13 +10,11 @@ from typing import Any, Literal
 
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.gc.labels import MARK, new_labels
-from llm_sandbox.backends.containers.images.debian_root import make_debian_root
-from llm_sandbox.backends.containers.images.layer import write_layer
-from llm_sandbox.backends.containers.images.registry_base import why_no_registry
+from llm_sandbox.backends.containers.images.debian_root import make_debian_root, write_layer
+from llm_sandbox.backends.containers.images.host_programs import download_wheels
 from llm_sandbox.backends.containers.images.smoke import run_smoke_test
-from llm_sandbox.backends.containers.images.stream import follow_build, pull
-from llm_sandbox.backends.containers.images.wheels import download_wheels
-from llm_sandbox.backends.containers.snapshot_images import SNAPSHOT
+from llm_sandbox.backends.containers.images.stream import follow_build, pull, why_no_registry
+from llm_sandbox.backends.containers.snapshots import SNAPSHOT
 from llm_sandbox.backends.images import BASE_LABEL, RECIPE_LABEL, BaseKind, ImageInfo
 from llm_sandbox.backends.recipes import BASE, Recipe, get_recipe
 from llm_sandbox.const import VERSION

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.gc.labels import new_labels
-from llm_sandbox.backends.containers.images.child import Tail
+from llm_sandbox.backends.containers.images.host_programs import Tail
 from llm_sandbox.exceptions import BackendError
 
 if TYPE_CHECKING:

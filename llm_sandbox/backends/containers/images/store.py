@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from llm_sandbox.backends.containers.commit import SAVED_WORKDIR
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.gc.labels import MARK
 from llm_sandbox.backends.containers.images.build import ImageBuilder, describe_image
 from llm_sandbox.backends.containers.images.dockerfile import TEMPLATE, Dockerfile
+from llm_sandbox.backends.containers.images.host_programs import download_wheels
 from llm_sandbox.backends.containers.images.stream import follow_build, pull
-from llm_sandbox.backends.containers.images.wheels import download_wheels
-from llm_sandbox.backends.containers.snapshot_images import SNAPSHOT
+from llm_sandbox.backends.containers.snapshots import SAVED_WORKDIR, SNAPSHOT
 from llm_sandbox.backends.images import BaseKind, ImageInfo, ImageStore
 from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.recipes import (

@@ -3,17 +3,19 @@
 import contextlib
 import re
 import threading
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.images.child import Tail
+from llm_sandbox.backends.containers.images.host_programs import Tail
 from llm_sandbox.exceptions import BackendError, ImagePullError
 
 if TYPE_CHECKING:
     from docker.api import APIClient
 
-__all__ = ["follow_build", "pull"]
+__all__ = ["follow_build", "pull", "why_no_registry"]
 
 _STEP = re.compile(r"(?:\[\d/\d\] )?step (\d+)/(\d+) ?: ?(.*)", re.IGNORECASE)
 _BUILT = re.compile(r"Successfully built ([0-9a-f]{12,64})")
@@ -159,3 +161,52 @@ def _closed_at_once(api: "APIClient") -> Iterator[None]:
         hooks.remove(remember)
         for answer in answers:
             answer.close()
+
+
+_PATIENCE_S = 8.0
+_HUB = "https://registry-1.docker.io/v2/"
+
+
+def why_no_registry(engine: Engine, image: str, within_s: float = _PATIENCE_S) -> str | None:
+    """Return why the engine cannot fetch an image, or None if it seems that it can.
+
+    Args:
+        engine: The engine, which asks the registry for the image's description only.
+        image: A name with a tag.
+        within_s: Seconds after which silence counts as unreachable.
+    """
+    answers: list[str | None] = []
+
+    def ask() -> None:
+        answers.append(_ask(engine, image, within_s))
+
+    # An engine that waits for a registry behind a silent firewall would have us wait for minutes.
+    asking = threading.Thread(target=ask, daemon=True, name="llm-sandbox-registry")
+    asking.start()
+    asking.join(within_s)
+    return answers[0] if answers else f"no answer within {within_s:.0f} s"
+
+
+def _ask(engine: Engine, image: str, within_s: float) -> str | None:
+    import docker.errors
+    import requests
+
+    if engine.name == "podman":
+        # It cannot be asked this; but what this process can reach, it mostly can as well.
+        return _ask_hub(within_s)
+    api: Any = engine.api
+    try:
+        api.inspect_distribution(image)
+    except (docker.errors.DockerException, requests.RequestException, OSError) as error:
+        return str(getattr(error, "explanation", None) or error)
+    return None
+
+
+def _ask_hub(within_s: float) -> str | None:
+    try:
+        urllib.request.urlopen(_HUB, timeout=within_s).close()
+    except urllib.error.HTTPError:
+        return None  # it wants to know who asks: it is there
+    except OSError as error:
+        return str(error)
+    return None

@@ -1,7 +1,7 @@
-"""Named volumes of an engine that are filled by us and mounted read-only ever after.
+"""Named volumes of an engine, filled once by this library and then mounted read-only.
 
-A volume, unlike a bind mount, is there for an engine on another machine as well, and unlike an
-image of ours it leaves the caller's image as it is.
+Unlike a bind mount, a volume also reaches an engine on another machine; unlike an image, it leaves
+the caller's image as it is.
 """
 
 import contextlib
@@ -22,8 +22,8 @@ from llm_sandbox.limits import Deadline
 __all__ = ["READ_ONLY", "EngineVolume"]
 
 READ_ONLY = "ro,nocopy"
-"""Mode in which containers get such a volume. Nothing that an image has at the same path is ever
-copied into it, as engines do with a volume that is empty."""
+"""Mode of such a mount. Without ``nocopy`` engines copy the image's files at the same path into an
+empty volume."""
 
 _ATTEMPT = "llm-sandbox.attempt"
 _POLL_S = 0.1
@@ -34,24 +34,24 @@ _YOUNG_S = 120.0
 class EngineVolume:
     """One volume.
 
-    Its content arrives through containers that are made and never started. Nothing of their image
-    is run, and nothing of it gets into the volume: they have it at a path that no image has.
+    Its files are copied through containers that are created and never started. They mount it at a
+    path that no image has, so that no file of their image gets into the volume.
 
     Args:
         engine: The engine.
-        name: Of the volume.
+        name: Name of the volume.
     """
 
     def __init__(self, engine: Engine, name: str) -> None:
         self.name = name
         self.mountpoint = ""
-        """Where it is on the engine's machine, once it is made."""
+        """Its folder on the engine's machine; empty before `make`."""
         self.is_young = False
-        """Whether it was made so lately that whoever made it may still be filling it."""
+        """Whether it is so new that its creator may still be filling it."""
         self._engine = engine
 
     def make(self) -> bool:
-        """Have the volume there; returns whether it was not.
+        """Create the volume unless it exists; returns whether it was created.
 
         Raises:
             BackendError: The engine refused.
@@ -78,14 +78,14 @@ class EngineVolume:
         *,
         part: str = "fill",
     ) -> bool:
-        """Put in what is missing; returns whether it was.
+        """Copy files into the volume unless they are complete; returns whether they were copied.
 
         Args:
             image: Any image that the engine has.
-            marker: Path in the volume of a file that is there when the rest is.
-            archive: Makes a tar archive of the rest, with the marker as its last member.
-            deadline: Until when.
-            part: Says which part of the volume it is: of each, one is brought at a time.
+            marker: Path in the volume of the file that marks them as complete.
+            archive: Returns a tar archive of the files, with the marker as its last member.
+            deadline: When to give up.
+            part: Name of this part of the volume; one process at a time copies each part.
 
         Raises:
             BackendError: The engine refused.
@@ -113,22 +113,22 @@ class EngineVolume:
     def _remove(self, container: str) -> None:
         try:
             with contextlib.suppress(ContainerGoneError), self._engine.errors("remove"):
-                # With the volumes that the image itself asks for.
+                # With the anonymous volumes that the image declares.
                 self._engine.api.remove_container(container, v=True, force=True)
         except BackendError:
             remove_soon(self._engine, container)
 
     def _claim(self, image: str, name: str, folder: str, deadline: Deadline) -> str:
-        """Make the container through which a part is filled. Its name keeps others out."""
+        """Create the container through which a part is filled. Its name is the lock."""
         attempt = secrets.token_hex(8)
         while True:
             try:
                 return self._create(image, name, folder, attempt)
             except BackendError as error:
-                # Only the engine's words tell a name that is taken from another refusal.
+                # Only the message tells a name that is taken from another refusal.
                 if "in use" not in error.message:
                     raise
-                # None when it has just gone, or is only just being made.
+                # None if it has just been removed, or is just being created.
                 other = self._other(name)
                 if other is not None and _is_abandoned(other):
                     self._remove(str(other["Id"]))
@@ -137,7 +137,7 @@ class EngineVolume:
                         "another program is still bringing the same files", op="copy"
                     ) from None
             except BaseException:
-                # It may have been made although nobody heard of it.
+                # It may have been created although the answer was lost.
                 other = self._other(name)
                 if other is not None and _labels(other).get(_ATTEMPT) == attempt:
                     self._remove(str(other["Id"]))
@@ -159,7 +159,7 @@ class EngineVolume:
         return str(made["Id"])
 
     def _other(self, name: str) -> dict[str, Any] | None:
-        # Podman has another word for one that is just being removed.
+        # Podman answers with another error for a container that is just being removed.
         with contextlib.suppress(ContainerGoneError, BackendError), self._engine.errors("inspect"):
             found: dict[str, Any] = self._engine.api.inspect_container(name)
             return found
@@ -171,13 +171,13 @@ def _labels(container: dict[str, Any]) -> dict[str, str]:
 
 
 def _is_abandoned(container: dict[str, Any]) -> bool:
-    """Whether its maker has left it behind."""
+    """Return whether the process that created the container has left it behind."""
     labels = _labels(container)
     owner = Owner.parse(labels.get(OWNER, ""))
     alive = owner.is_alive if owner is not None else None
     if alive is not None:
         return not alive
-    # Made from another machine, where nobody works at it for that long.
+    # Created from another machine; no copy takes that long.
     return _age_s(labels, unknown=0.0) > _ABANDONED_S
 
 

@@ -42,11 +42,13 @@ class LayersVolume:
 
     @property
     def mount(self) -> dict[str, dict[str, str]]:
-        """What a container is made with, as docker-py's ``volumes``."""
+        """The mount of the volume in containers, as docker-py's ``volumes``."""
         return {LAYERS_VOLUME: {"bind": LAYERS_ROOT, "mode": READ_ONLY}}
 
     def ensure(self, image: str) -> None:
-        """Have the volume there, and not empty: into one that is, engines copy what an image has.
+        """Create the volume unless it exists, with a first file.
+
+        Engines copy files of an image into an empty volume.
 
         Args:
             image: Any image that the engine has; nothing of it is run.
@@ -62,13 +64,13 @@ class LayersVolume:
                 self._known = True
 
     def add(self, image: str, digest: str, folder: Path, deadline: Deadline) -> bool:
-        """Have a layer there; returns whether it was missing.
+        """Copy a layer into the volume unless it is there; returns whether it was copied.
 
         Args:
             image: Any image that the engine has; nothing of it is run.
             digest: The layer's name.
             folder: Its files on this machine.
-            deadline: Until when.
+            deadline: When to give up.
 
         Raises:
             BackendError: The engine refused.
@@ -87,11 +89,11 @@ class ContainerLayers:
     """See `ImageLayers`.
 
     Args:
-        volume: Of the engine.
+        volume: The engine's volume of layers.
         image: Id of the machine's image.
         image_name: Its name, for people.
-        variant: What else of the machine's options decides which Python it has.
-        fresh_machine: See there.
+        variant: Other options of the machine that decide which Python it has.
+        fresh_machine: See `ImageLayers`.
     """
 
     def __init__(
@@ -120,16 +122,16 @@ class ContainerLayers:
 
 
 class AttachedLayers(ContainerLayers):
-    """See `ImageLayers`: for a container that somebody else has made, and that has no volume.
+    """See `ImageLayers`: for an existing container, which has no volume of layers.
 
     Args:
         engine: The engine.
         container: The container's id.
-        folder: Where our files are in it, which are removed when the session ends.
-        image: Id of its image, which its Python is known by.
+        folder: Folder of this library's files in it, which is removed when the session ends.
+        image: Id of its image, which decides which Python it has.
         image_name: Its name, for people.
         variant: As in `ContainerLayers`.
-        fresh_machine: Makes a machine of that image.
+        fresh_machine: Creates a machine from that image.
     """
 
     def __init__(
@@ -157,7 +159,7 @@ class AttachedLayers(ContainerLayers):
 
 
 def _together(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Larger pieces of the same: each is sent by itself."""
+    """Yield the same bytes in larger chunks: each chunk is one write to the engine."""
     gathered = bytearray()
     for piece in pieces:
         gathered += piece
@@ -177,7 +179,7 @@ def _first() -> Iterator[bytes]:
 
 
 def pack_layer(digest: str, folder: Path, deadline: Deadline) -> Iterator[bytes]:
-    """The files of a layer as a tar archive, root's, with its marker last; made while it is sent.
+    """Yield the files of a layer as a tar archive, owned by root, with its marker last.
 
     Raises:
         SandboxTimeoutError: The deadline passed.
@@ -208,7 +210,7 @@ def _pack_file(path: str, inside: str, deadline: Deadline) -> Iterator[bytes]:
         left = entry.size
         while left:
             if deadline.expired:
-                raise SandboxTimeoutError("there was no time to bring the libraries", op="copy")
+                raise SandboxTimeoutError("copying the libraries took too long", op="copy")
             piece = file.read(min(_PIECE, left))
             if not piece:
                 raise OSError(f"{path} became shorter while it was read")

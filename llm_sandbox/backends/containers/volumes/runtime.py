@@ -1,9 +1,8 @@
-"""What runs inside a container before anything of the image does: our code, and an interpreter for
-it that needs nothing of the image.
+"""Runtime of the supervisor in a container: the guest's code, and a Python interpreter for it.
 
-The interpreter is a copy of this machine's own, with the shared libraries and the loader that it is
-linked to, so that it starts in any Linux image of the same architecture: one with another C
-library, without Python, or without anything.
+The interpreter is a copy of this machine's own, with its shared libraries and its loader, so that
+it starts in any Linux image of the same architecture: one with another C library, without Python,
+or without any file.
 """
 
 import contextlib
@@ -15,22 +14,26 @@ import re
 import subprocess
 import sys
 import tarfile
+import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.util import cache_from_source
 from pathlib import Path
 
+from llm_sandbox.backends.containers.engine import Engine
+from llm_sandbox.backends.containers.volumes.engine_volume import EngineVolume
 from llm_sandbox.backends.python_environment import GUEST_ROOT, PACKAGE, compile_guest, shims
 from llm_sandbox.const import VERSION
+from llm_sandbox.limits import Deadline
 from llm_sandbox.settings import get_settings
 
-__all__ = ["COMPLETE", "Runtime", "describe_runtime", "pack"]
+__all__ = ["COMPLETE", "GuestVolume", "Runtime", "describe_runtime", "pack"]
 
 COMPLETE = "complete"
-"""Name of the file that is there when everything else is."""
+"""Name of the file that marks all others as complete."""
 
-# Runs as the supervisor does, and says which files that takes.
+# Imports the modules of the supervisor, and prints the files that they need.
 _PROBE = """
 import sys, json
 sys.path.insert(0, {folder!r})
@@ -48,27 +51,27 @@ _LOADER = re.compile(r"ld-(linux|musl)[\w.-]*\.so[\d.]*")
 
 @dataclass(frozen=True)
 class Runtime:
-    """Files by their path below `GUEST_ROOT`, and the command line that starts from them."""
+    """Files by their path below `GUEST_ROOT`, and the command line of their interpreter."""
 
     files: Mapping[str, str]
     """Path inside to path on this machine."""
     command: tuple[str, ...]
     """Starts an isolated interpreter without site packages; further arguments follow."""
     digest: str
-    """Twelve hexadecimal digits that stand for the content."""
+    """Twelve hexadecimal digits of the digest of the files."""
 
     def command_below(self, root: str) -> tuple[str, ...]:
-        """The command line when the files are below `root`."""
+        """Return the command line for files below another root."""
         return tuple(word.replace(GUEST_ROOT, root) for word in self.command)
 
 
 @cache
 def describe_runtime(architecture: str) -> Runtime:
-    """Collect the files; what was found is remembered in the cache folder while nothing changes.
+    """Return the runtime; the list of its files is cached on disk while nothing changes.
 
     Args:
-        architecture: The engine's, as `os.uname` names it. On one that differs from this machine's
-            the image's own ``python3`` is used.
+        architecture: Architecture of the engine, as `os.uname` names it. If it is not that of this
+            machine, the image's own ``python3`` is used.
     """
     compile_guest()
     guest = _guest_files()
@@ -100,7 +103,7 @@ def _stamp(path: str) -> tuple[str, int, int]:
 def _digest(files: Mapping[str, str]) -> str:
     content = hashlib.sha256()
     for inside, path in sorted(files.items()):
-        # Byte code holds the time of its source, and says nothing that the source does not.
+        # Byte code holds the time of its source, and nothing else that the source does not.
         if not inside.endswith(".pyc"):
             content.update(f"{inside}\0".encode())
             content.update(Path(path).read_bytes())
@@ -118,7 +121,7 @@ def _with_interpreter(
     modules, mapped = json.loads(probe.stdout)
     standard = os.path.dirname(os.__file__)
     library = f"runtime/lib/python{sys.version_info.major}.{sys.version_info.minor}"
-    # By `os.py` an interpreter knows where its library is.
+    # An interpreter finds its standard library by `os.py`.
     files = {**guest, "runtime/bin/python3": base, f"{library}/os.py": f"{standard}/os.py"}
     loader = ""
     for path in sorted({*modules, *mapped}):
@@ -155,7 +158,7 @@ def _guest_files() -> dict[str, str]:
 
 
 def _soname(path: str) -> str:
-    """The name that programs ask for: a file has a longer one, to which links lead."""
+    """Return the name that programs link to, which is the shortest link to a library's file."""
     name = os.path.basename(path)
     folder = os.path.dirname(path)
     links = [
@@ -169,11 +172,11 @@ def _soname(path: str) -> str:
 
 
 def pack(runtime: Runtime, folder: str = "") -> bytes:
-    """The files as a tar archive, world-readable and root's, `COMPLETE` last.
+    """Return the files as a tar archive, world-readable and owned by root, `COMPLETE` last.
 
     Args:
-        runtime: The files.
-        folder: Path that is put before theirs, with a slash at its end.
+        runtime: The runtime.
+        folder: Prefix of their paths, with a slash at its end.
     """
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
@@ -183,8 +186,61 @@ def pack(runtime: Runtime, folder: str = "") -> bytes:
                 entry = tarfile.TarInfo(f"{folder}{inside}")
                 entry.size = found.st_size
                 entry.mode = 0o755 if found.st_mode & 0o100 else 0o644
-                # Byte code is only used beside a source of the very same time.
+                # Byte code is valid only beside a source with the same time.
                 entry.mtime = int(found.st_mtime)
                 archive.addfile(entry, file)
         archive.addfile(tarfile.TarInfo(f"{folder}{COMPLETE}"))
     return packed.getvalue()
+
+
+_PREFIX = "llm-sandbox-guest-"
+_WAIT_S = 60.0
+
+
+class GuestVolume:
+    """Volume of one runtime in one engine.
+
+    Args:
+        engine: The engine.
+        runtime: The files in it.
+    """
+
+    def __init__(self, engine: Engine, runtime: Runtime) -> None:
+        self._volume = EngineVolume(engine, f"{_PREFIX}{runtime.digest}")
+        self.name = self._volume.name
+        self._runtime = runtime
+        self._lock = threading.Lock()
+        self._known = False
+
+    @property
+    def mountpoint(self) -> str:
+        """Its folder on the engine's machine; empty before `ensure`."""
+        return self._volume.mountpoint
+
+    def ensure(self, image: str) -> None:
+        """Create and fill the volume unless it is complete.
+
+        Args:
+            image: Any image that the engine has; nothing of it is run.
+
+        Raises:
+            BackendError: The engine refused.
+            SandboxTimeoutError: Another program has been filling it for too long.
+        """
+        with self._lock:
+            if self._known:
+                return
+            self._volume.make()
+            if self._volume.is_young:
+                self._fill(image)
+            self._known = True
+
+    def repair(self, image: str) -> bool:
+        """Fill the volume if it is incomplete, as after a crash; returns whether it was filled."""
+        with self._lock:
+            self._known = True
+            return self._fill(image)
+
+    def _fill(self, image: str) -> bool:
+        deadline = Deadline.after(_WAIT_S)
+        return self._volume.fill(image, COMPLETE, lambda: pack(self._runtime), deadline)
