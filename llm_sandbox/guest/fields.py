@@ -67,14 +67,14 @@ class FieldReader:
             end = self._buffer.find(b"\n", self._at, self._at + _LONGEST_LINE)
             if end < 0:
                 if len(self._buffer) - self._at >= _LONGEST_LINE:
-                    raise FieldError("invalid message: a line without an end")
+                    raise FieldError("invalid message: no end of a line")
                 self._forget()
                 return
             if end == self._at:
                 message, self._fields, self._size = self._fields, {}, 0
                 self._at = end + 1
                 if "kind" not in message:
-                    raise FieldError("invalid message: no field kind")
+                    raise FieldError("invalid message: no kind")
                 yield message
                 continue
             name, size = self._read_head(bytes(self._buffer[self._at : end]))
@@ -83,7 +83,7 @@ class FieldReader:
                 self._forget()
                 return
             if self._buffer[after] != 10:
-                raise FieldError(f"invalid message: wrong size of the field {name!r}")
+                raise FieldError(f"invalid message: the field {name!r} is not as long as its size")
             self._fields[name] = bytes(memoryview(self._buffer)[end + 1 : after])
             self._size += size
             self._at = after + 1
@@ -91,10 +91,10 @@ class FieldReader:
     def _read_head(self, line: bytes) -> tuple[str, int]:
         name, _, number = line.rpartition(b" ")
         if not name or not number.isdigit():
-            raise FieldError("invalid message: expected NAME SIZE on a line")
+            raise FieldError("invalid message: no head NAME SIZE on a line")
         size = int(number)
         if self._size + size > self._largest:
-            raise FieldError(f"invalid message: over {self._largest} bytes")
+            raise FieldError(f"invalid message: too large, over {self._largest} bytes")
         return name.decode("utf-8", "replace"), size
 
     def _forget(self) -> None:

@@ -151,9 +151,9 @@ class InputPacer:
 
     A person waits with typing until the program does, and so does this class: a terminal drops
     unread input when a key like Ctrl-C is typed, or when a program sets its mode; and an
-    interrupted program drops what it has read. So input waits: all of it until the program first waits for
-    something, a signal key until the input before it was read, and the input after that key until
-    the program waits again. No wait is unlimited: a busy program is interrupted, too.
+    interrupted program drops what it has read. So input waits: all of it until the program first
+    waits for something, a signal key until the input before it was read, and the input after that
+    key until the program waits again. No wait is unlimited: a busy program is interrupted, too.
 
     Args:
         master: The master side of the terminal.
