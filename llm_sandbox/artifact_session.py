@@ -1,24 +1,23 @@
-"""The session class that is named for what it captures."""
+"""Session class that `create_session` returns, named for the artifacts it captures."""
 
+import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.selection import resolve
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
+from llm_sandbox.create import SessionOptions, create_session, same_parameters
 from llm_sandbox.data import ExecutionResult, StreamCallback
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
 from llm_sandbox.kernel.output_buffer import OutputCallback
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import LimitOptions, Limits, Size
-from llm_sandbox.mounts import Mount
-from llm_sandbox.network import Network
 from llm_sandbox.sandbox.secret_files import check_secrets
 from llm_sandbox.secrets.plan import plan_secrets
-from llm_sandbox.secrets.secret import Secret
-from llm_sandbox.session.config import SessionConfig, Start, settle
-from llm_sandbox.session.lock import Busy
-from llm_sandbox.session.resolution import container_option
+from llm_sandbox.session.config import SessionConfig
+from llm_sandbox.session.resolution import container_option, resolve_config
 from llm_sandbox.session.session import BaseSession
 
 if TYPE_CHECKING:
@@ -27,123 +26,79 @@ if TYPE_CHECKING:
     from docker.models.images import Image
 
     from llm_sandbox.pool import ContainerPoolManager, PooledContainer
-    from llm_sandbox.sandbox.detached.record import OnExit
-    from llm_sandbox.security import SecurityPolicy
-    from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["ArtifactSandboxSession"]
 
+_OF_CONTAINERS = (
+    "allow_unsafe",
+    "commit_container",
+    "commit_image_tag",
+    "container_id",
+    "environment",
+    "keep_template",
+)
+_SETTINGS = frozenset(one.name for one in fields(SessionConfig))
+
 
 class ArtifactSandboxSession(BaseSession):
-    """A session that captures what code draws; see `create_session` for the arguments.
+    """A session that captures plots and other artifacts, as every session does.
 
-    Every session does; this class is the name that asks for it.
-
-    Args:
-        enable_plotting: Whether `ExecutionResult.plots` is filled.
+    The arguments are those of `create_session`.
     """
 
     stream: bool
-    """What was asked for; output streams to callbacks in any case."""
+    """Accepted for compatibility: output always streams to callbacks."""
 
+    @same_parameters(create_session)
     def __init__(
         self,
         backend: SandboxBackend | str | Backend | None = None,
         image: str | None = None,
         dockerfile: str | None = None,
         lang: str = SupportedLanguage.PYTHON,
-        *,
-        keep_template: bool = False,
-        commit_container: bool = False,
-        verbose: bool = False,
-        stream: bool = False,
-        runtime_configs: Mapping[str, Any] | None = None,
-        workdir: str | None = "/sandbox",
-        enable_plotting: bool = True,
-        security_policy: "SecurityPolicy | None" = None,
-        default_timeout: float | None = None,
-        execution_timeout: float | None = None,
-        session_timeout: float | None = None,
-        container_id: str | None = None,
-        client: object = None,
-        commit_image_tag: str | None = None,
-        mounts: Mapping[str, Mount] | Sequence[Any] = (),
-        allow_unsafe: Sequence[str] = (),
-        environment: str | None = None,
-        libraries: Sequence[str] = (),
-        skip_environment_setup: bool = False,
-        env: Mapping[str, str] | None = None,
-        env_vars: Mapping[str, str] | None = None,
-        secrets: Mapping[str, str] | Sequence[Secret] | None = None,
-        limits: Limits | LimitOptions | None = None,
-        memory: Size | None = None,
-        cpus: float | None = None,
-        network: Network = "blocked",
-        persistent: bool = True,
-        start: Start = "warm",
-        observers: "Sequence[RunObserver]" = (),
-        name: str | None = None,
-        on_exit: "OnExit" = "destroy",
-        idle_timeout: float | None = None,
-        pool: "ContainerPoolManager | None" = None,
-        encoding_errors: str | None = None,
-        busy: Busy = "wait",
+        **options: Unpack[SessionOptions],
     ) -> None:
-        given = {name: value for name, value in locals().items() if name not in _NOT_GIVEN}
-        self.stream = bool(stream)
-        self._pool = pool
+        given = _with_defaults(type(self).__name__, options)
+        self.stream = bool(given["stream"])
+        self._pool: ContainerPoolManager | None = given["pool"]
         self._lease: PooledContainer | None = None
-        _check_decoding(encoding_errors)
-        if pool is not None:
-            super().__init__(*pool.admit(given))
+        _check_decoding(given["encoding_errors"])
+        if self._pool is not None:
+            named = {"backend": backend, "image": image, "dockerfile": dockerfile, "lang": lang}
+            super().__init__(*self._pool.admit({**named, **given}))
             return
-        kept = None
-        if name is not None or on_exit != "destroy" or idle_timeout is not None:
-            from llm_sandbox.session.detached import keeping
+        detach_options = None
+        kept = (given["name"], given["on_exit"], given["idle_timeout"])
+        if kept != (None, "destroy", None):
+            from llm_sandbox.session.detached import detach_options_of
 
-            kept = keeping(name, on_exit, idle_timeout)
+            detach_options = detach_options_of(*kept)
         handler = LanguageHandlerFactory.create_handler(lang)
-        asked = {
-            "image": image,
-            "dockerfile": dockerfile,
-            "container_id": container_id,
-            "keep_template": keep_template,
-            "commit_container": commit_container,
-            "commit_image_tag": commit_image_tag,
-            "mounts": mounts or (),
-            "allow_unsafe": allow_unsafe,
-            "environment": environment,
-        }
+        container = {name: given[name] for name in _OF_CONTAINERS}
+        container.update(image=image, dockerfile=dockerfile, mounts=given["mounts"] or ())
+        configs, client = given["runtime_configs"], given["client"]
         chosen, reason = resolve(
-            *(backend, handler.name, handler.toolchain),
-            option=container_option(asked, runtime_configs, client),
+            backend,
+            handler.name,
+            handler.toolchain,
+            option=container_option(container, configs, client),
             image=image,
             client=client,
         )
-        plan = plan_secrets(secrets)
-        check_secrets(plan, network, chosen.name)
-        config = SessionConfig(
-            lang=lang,
-            workdir=workdir or "/sandbox",
-            limits=_limits(limits, memory, cpus),
-            network=network,
-            env=_variables(env, env_vars),
-            secrets=plan,
-            libraries=tuple(libraries),
-            skip_environment_setup=skip_environment_setup,
-            persistent=persistent,
-            start=start,
-            enable_plotting=enable_plotting,
-            security_policy=security_policy,
-            default_timeout=default_timeout,
-            execution_timeout=execution_timeout,
-            session_timeout=session_timeout,
-            verbose=verbose,
-            observers=observers,
-            busy=busy,
+        secrets = plan_secrets(given["secrets"])
+        check_secrets(secrets, given["network"], chosen.name)
+        own = {name: given[name] for name in given if name in _SETTINGS}
+        own.update(
+            workdir=given["workdir"] or "/sandbox",
+            limits=_limits(given["limits"], given["memory"], given["cpus"]),
+            env=_variables(given["env"], given["env_vars"]),
+            secrets=secrets,
+            libraries=tuple(given["libraries"]),
         )
-        chosen, config = settle(chosen, config, asked, runtime_configs, client)
-        super().__init__(config, chosen, reason, handler, kept)
+        del own["mounts"]  # which may be those of a container
+        config = SessionConfig(lang=lang, **own)
+        chosen, config = resolve_config(chosen, config, container, configs, client)
+        super().__init__(config, chosen, reason, handler, detach_options)
 
     # --- life
 
@@ -151,21 +106,21 @@ class ArtifactSandboxSession(BaseSession):
         """Make the sandbox and its interpreter, or take them from the pool; see `BaseSession.open`.
 
         Raises:
-            PoolExhaustedError: The pool has none, and none came back in time.
+            PoolExhaustedError: All sandboxes of the pool are in use, and none was released in time.
             PoolClosedError: The pool was closed.
         """
         if self._pool is None:
             super().open()
         elif not self.is_open:
             if self._lease is not None:
-                self.close()  # the sandbox that it had has ended
+                self.close()  # its last sandbox has ended
             self._lease = self._pool.acquire()
             self._take_over(self._lease.session)
 
     def close(self) -> None:
         """End the sandbox and everything in it; see `BaseSession.close`.
 
-        A pool makes a new one in its place: no session ever gets what another has used.
+        A pool makes a new one in its place: no session gets a sandbox that another has used.
         """
         lease, self._lease = self._lease, None
         try:
@@ -189,7 +144,7 @@ class ArtifactSandboxSession(BaseSession):
         on_output: OutputCallback | None = None,
         argv: Sequence[str] = (),
     ) -> ExecutionResult:
-        """Run code and return all that came of it; see `BaseSession.run`.
+        """Run code and return its result; see `BaseSession.run`.
 
         Args:
             code: Source text in the session's language.
@@ -197,9 +152,9 @@ class ArtifactSandboxSession(BaseSession):
             timeout: Seconds until the code is interrupted; default: the session's.
             on_stdout: Called with each piece of standard output as it arrives.
             on_stderr: Called with each piece of standard error as it arrives.
-            clear_plots: Whether the result's plots begin with this run's, which they do in any
-                case: those of earlier runs are in `history`.
-            stdin: What `input` reads: text, or an iterable of lines.
+            clear_plots: Accepted for compatibility: a result has only the plots of its own run,
+                those of earlier runs are in `history`.
+            stdin: Standard input for `input`: text, or an iterable of lines.
             on_output: Called with every output as it arrives.
             argv: The name of the code's file and its arguments.
         """
@@ -207,12 +162,12 @@ class ArtifactSandboxSession(BaseSession):
         return super().run(*given, stdin=stdin, on_output=on_output, argv=argv)
 
     def clear_plots(self) -> None:
-        """Have the next result's plots begin with that run's, which they do in any case.
+        """Accepted for compatibility: a result has only the plots of its own run.
 
         Raises:
             NotOpenSessionError: The session is not open.
         """
-        self._open_interpreter()
+        self._life.runtime()
 
     @property
     def enable_plotting(self) -> bool:
@@ -224,7 +179,7 @@ class ArtifactSandboxSession(BaseSession):
         """Whether what happens is logged to stderr."""
         return self.config.verbose
 
-    # --- what the engine of a container knows
+    # --- engine objects of a container
 
     @property
     def client(self) -> "DockerClient":
@@ -241,13 +196,13 @@ class ArtifactSandboxSession(BaseSession):
         """The container as an object of the engine's client; None while the session is not open.
 
         Raises:
-            ContainerGoneError: The engine has it no more.
+            ContainerGoneError: The engine has removed it.
             UnsupportedError: The backend has no containers.
         """
         self._container_backend("container")
-        if self._interpreter is None:
+        if self._life.current is None:
             return None
-        return cast("Container", self._interpreter.machine.engine_container())
+        return cast("Container", self._life.current.kernel.machine.engine_container())
 
     @property
     def docker_image(self) -> "Image | None":
@@ -255,7 +210,7 @@ class ArtifactSandboxSession(BaseSession):
         open.
 
         Raises:
-            ContainerGoneError: The engine has the container no more.
+            ContainerGoneError: The engine has removed the container.
             UnsupportedError: The backend has no containers.
         """
         self._container_backend("docker_image")
@@ -264,7 +219,7 @@ class ArtifactSandboxSession(BaseSession):
 
     @property
     def using_existing_container(self) -> bool:
-        """Whether the container was there before the session, and stays after it."""
+        """Whether the session works in a running container of the caller, which is left running."""
         options = self._container_options()
         return options is not None and options.container_id is not None
 
@@ -283,7 +238,7 @@ class ArtifactSandboxSession(BaseSession):
     def _container_options(self) -> Any:
         return getattr(self._backend, "options", None) if self._backend.has_containers else None
 
-    def _container_backend(self, name: str) -> "Backend":
+    def _container_backend(self, name: str) -> Backend:
         if not self._backend.has_containers:
             raise UnsupportedError(
                 f"session.{name}",
@@ -295,7 +250,19 @@ class ArtifactSandboxSession(BaseSession):
         return self._backend
 
 
-_NOT_GIVEN = ("self", "__class__")
+def _with_defaults(name: str, options: SessionOptions) -> dict[str, Any]:
+    """Return all options, those that were not given with the defaults of `create_session`.
+
+    Raises:
+        TypeError: There is no such option.
+    """
+    defaults = create_session.__kwdefaults__ or {}
+    for option in options:
+        if option not in defaults:
+            close = difflib.get_close_matches(option, defaults, n=1)
+            hint = f". Did you mean {close[0]!r}?" if close else ""
+            raise TypeError(f"{name}() got an unexpected keyword argument {option!r}{hint}")
+    return {**defaults, **options}
 
 
 def _variables(env: Mapping[str, str] | None, env_vars: Mapping[str, str] | None) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Sessions in containers of the Docker engine, by the name that other programs import.
+"""Sessions in containers of the Docker engine, under their name for compatibility.
 
 Within this package, ``import docker`` still means the engine's client: absolute imports never find
 this module.
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from llm_sandbox.artifact_session import ArtifactSandboxSession
 from llm_sandbox.const import SandboxBackend, SupportedLanguage
+from llm_sandbox.create import SessionOptions
 from llm_sandbox.exceptions import ValidationError
 
 if TYPE_CHECKING:
@@ -19,25 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["SandboxDockerSession", "arguments"]
 
-_EXTRAS = (
-    "allow_unsafe",
-    "busy",
-    "commit_image_tag",
-    "enable_plotting",
-    "encoding_errors",
-    "env",
-    "env_vars",
-    "libraries",
-    "limits",
-    "mounts",
-    "network",
-    "observers",
-    "persistent",
-    "secrets",
-    "skip_environment_setup",
-    "start",
-)
-"""Arguments of `create_session` that the constructors here take besides those that they name."""
+_NOT_TAKEN = {"cpus", "environment", "idle_timeout", "memory", "name", "on_exit", "pool"}
+_EXTRAS = frozenset(SessionOptions.__annotations__) - _NOT_TAKEN
+"""Options of `create_session` that the constructors here take besides those that they name."""
 
 
 class SandboxDockerSession(ArtifactSandboxSession):
@@ -55,20 +40,19 @@ class SandboxDockerSession(ArtifactSandboxSession):
         stream: Accepted for compatibility: output always streams to the callbacks of `run`.
         runtime_configs: Arguments of docker-py's ``containers.create``.
         workdir: Working directory in the container.
-        security_policy: What code `run` refuses.
+        security_policy: Policy by which `run` refuses code.
         default_timeout: Seconds for commands, and for runs without another timeout; None for no
             limit.
         execution_timeout: Seconds for runs.
         session_timeout: Seconds until the sandbox ends.
         container_id: Id or name of a running container to work in. It is left running.
-        **kwargs: Of `create_session`: ``allow_unsafe, busy, commit_image_tag,
-            enable_plotting, encoding_errors, env, env_vars, libraries, limits, mounts, network,
-            observers, persistent, secrets, skip_environment_setup, start``.
+        **kwargs: Further options of `create_session`, such as ``env``, ``libraries``, ``limits``,
+            ``mounts``, ``network``, ``persistent`` and ``secrets``.
 
     Raises:
         ValidationError: An argument is unknown, malformed, or contradicts another.
         UnsupportedError: An option that the engine cannot honour.
-        SecurityError: An option would open the container's walls and is not in `allow_unsafe`.
+        SecurityError: An option would weaken the isolation and is not in `allow_unsafe`.
         MissingDependencyError: The engine's client is not installed.
     """
 
@@ -99,10 +83,10 @@ class SandboxDockerSession(ArtifactSandboxSession):
     def _begin(self, given: Mapping[str, Any], kwargs: Mapping[str, Any]) -> None:
         for name in kwargs:
             if name not in _EXTRAS:
-                known = [*given, *(extra for extra in _EXTRAS if extra not in given)]
+                known = sorted({*given, *_EXTRAS})
                 close = difflib.get_close_matches(name, known, n=1)
                 raise ValidationError(
-                    f"{type(self).__name__} has no argument {name!r}",
+                    f"unknown argument {name!r} of {type(self).__name__}",
                     parameter=name,
                     hint=f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}",
                 )

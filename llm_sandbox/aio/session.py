@@ -21,7 +21,7 @@ from llm_sandbox.results.outputs import BackgroundOutput
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.copying import Source
 from llm_sandbox.session.history import HistoryEntry
-from llm_sandbox.session.lending import KernelHandle
+from llm_sandbox.session.kernel_process import KernelHandle
 from llm_sandbox.session.session import BaseSession
 
 if TYPE_CHECKING:
@@ -178,9 +178,9 @@ class AsyncSession:
     def _stop(self, call: Call[Any]) -> None:
         # Not `interrupt`: a call that waits, or was refused, must not stop the code of the one that
         # is under way.
-        if call.thread is not None and self._session._lock.cancel_wait(call.thread):
+        if call.thread is not None and self._session._life.lock.cancel_wait(call.thread):
             return
-        stop = self._session._stop
+        stop = self._session._life.stop
         if stop is not None and stop.thread == call.thread:
             stop.ask()
 
@@ -351,9 +351,8 @@ class AsyncSession:
         def work(call: Call[_Value]) -> _Value:
             del call
             watched = copy.copy(self._session)
-            if watched._sandbox is not None:
-                watched._sandbox = commands.watch(watched._sandbox)
-            watched._records = watched._records.stopped_by(lambda: commands.ended)
+            watched._life = watched._life.with_sandbox(commands.watch)
+            watched._recorder = watched._recorder.stopped_by(lambda: commands.ended)
             return ask(watched)
 
         return await in_thread(work, stop=commands.end)

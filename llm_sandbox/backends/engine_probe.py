@@ -1,5 +1,6 @@
-"""Whether an engine answers, and what it has, asked quickly and with the standard library alone:
-what is chosen when nobody names a backend must not wait for an engine, nor load its client.
+"""Quick probe of a container engine, with the standard library alone.
+
+The choice of a default backend must not wait for an engine, nor import its client.
 """
 
 import contextlib
@@ -29,43 +30,43 @@ _PORTS = {"http": 2375, "https": 2376}
 
 @dataclass(frozen=True)
 class EngineStatus:
-    """What was found out about one engine."""
+    """Result of a probe of one engine."""
 
     engine: str
     """``docker`` or ``podman``."""
     address: str | None = None
-    """Where it answers, or was looked for last."""
+    """Address at which it answers, or that was tried last."""
     version: str | None = None
     """Its version; None when it does not answer."""
     has_image: bool = False
-    """Whether it has the image that was asked for."""
+    """Whether it has the requested image."""
     problem: str | None = None
     """Why it does not answer; None when it does."""
 
     @property
     def answers(self) -> bool:
-        """Whether it does."""
+        """Whether it answers."""
         return self.version is not None
 
 
 def probe_engine(engine: str, image: str, timeout_s: float = _PATIENCE_S) -> EngineStatus:
-    """Ask an engine for its version, and whether it has an image.
+    """Request the version of an engine, and whether it has an image.
 
     Args:
         engine: ``docker`` or ``podman``.
         image: Name of the image.
-        timeout_s: Seconds that each place where it may be has in all; 0.5.
+        timeout_s: Seconds in all for each address that is tried; 0.5.
     """
     finding = EngineStatus(engine, problem="it is nowhere to be found")
     for address in engine_addresses(engine):
-        finding = _ask(engine, address, image, time.monotonic() + timeout_s)
+        finding = _probe(engine, address, image, time.monotonic() + timeout_s)
         if finding.answers:
             break
     return finding
 
 
 def engine_addresses(engine: str) -> list[str]:
-    """Where an engine is looked for, in this order, as its own tools do."""
+    """Return the addresses at which an engine may answer, in the order of its own tools."""
     if engine == "podman":
         named = os.environ.get("CONTAINER_HOST")
         if named:
@@ -78,7 +79,7 @@ def engine_addresses(engine: str) -> list[str]:
 
 
 def _context_host() -> str | None:
-    """The address that ``docker context use`` chose; None for the usual one."""
+    """Return the address that ``docker context use`` chose; None for the default."""
     home = Path(os.environ.get("DOCKER_CONFIG") or Path.home() / ".docker")
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         name = json.loads((home / "config.json").read_bytes())["currentContext"]
@@ -94,8 +95,8 @@ def permission_hint(engine: str, problem: object, otherwise: str) -> str:
 
     Args:
         engine: ``docker`` or ``podman``.
-        problem: What was said, in the words of the operating system.
-        otherwise: The hint for any other problem than that access is denied.
+        problem: Message of the operating system.
+        otherwise: Hint for any problem but denied access.
     """
     if os.strerror(errno.EACCES) not in str(problem):
         return otherwise
@@ -107,7 +108,7 @@ def permission_hint(engine: str, problem: object, otherwise: str) -> str:
     )
 
 
-def _ask(engine: str, address: str, image: str, deadline: float) -> EngineStatus:
+def _probe(engine: str, address: str, image: str, deadline: float) -> EngineStatus:
     try:
         with contextlib.closing(_connect(address, _left(deadline))) as connection:
             status, about = _get(connection, "/version", deadline)

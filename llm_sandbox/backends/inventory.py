@@ -21,20 +21,20 @@ __all__ = [
 ]
 
 Kind = Literal["sandbox", "filler", "container", "volume", "image"]
-"""``filler``: a container that is never started, through which files get into a volume or an image.
-``container``: somebody's own, made of an image of ours or of a sandbox that was saved."""
+"""``filler``: a container that is never started, through which files are copied into a volume or an
+image. ``container``: one that a user made from an image of this library or from a snapshot."""
 OwnerState = Literal["alive", "dead", "unknown", "none"]
-"""``unknown``: of another machine, or of a system in a container of its own."""
+"""``unknown``: a process of another machine, or of another process namespace."""
 
 
 @dataclass(frozen=True)
 class Owner:
-    """A process of some machine, for all time: numbers of processes are used again.
+    """Unique identity of a process, as process ids are reused.
 
     Attributes:
-        boot: Identity of the running system that it is a process of.
-        pid: Its number.
-        started: When it was started, in clock ticks since that system's start.
+        boot: Identity of the boot and of the process namespace.
+        pid: Process id.
+        started: Start of the process, in clock ticks since the boot.
         host: Name of the machine, for people.
     """
 
@@ -45,7 +45,7 @@ class Owner:
 
     @classmethod
     def parse(cls, text: str) -> "Owner | None":
-        """Read a label's value; None for one that is not ours."""
+        """Return the owner that a label's value names; None for any other text."""
         boot, _, rest = text.partition(":")
         pid, _, rest = rest.partition(":")
         started, _, host = rest.partition(":")
@@ -58,19 +58,19 @@ class Owner:
 
     @property
     def is_here(self) -> bool:
-        """Whether it is, or was, a process of this system."""
+        """Whether it is, or was, a process of this boot and process namespace."""
         return self.boot == _boot()
 
     @property
     def is_alive(self) -> bool | None:
-        """Whether it still runs; None if that cannot be known from this machine."""
+        """Whether it still runs; None if that cannot be known here."""
         if not self.is_here:
             return None
         return _started(self.pid) == self.started
 
 
 def current_owner() -> Owner:
-    """This process."""
+    """Return the identity of this process."""
     pid = os.getpid()
     return Owner(_boot(), pid, _started(pid) or 0, socket.gethostname())
 
@@ -79,7 +79,7 @@ def current_owner() -> Owner:
 def _boot() -> str:
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        # A system in a container counts its processes anew, below the same kernel.
+        # A container has process ids of its own, and the same boot.
         return f"{boot}-{Path('/proc/self/ns/pid').stat().st_ino}"
     except OSError:
         return socket.gethostname()
@@ -96,50 +96,50 @@ def _started(pid: int) -> int | None:
 
 @dataclass(frozen=True)
 class Resource:
-    """One thing of ours in an engine."""
+    """Container, volume or image of this library in an engine."""
 
     engine: str
     """``docker`` or ``podman``."""
     kind: Kind
     id: str
-    """What the engine knows it by; a volume's is its name."""
+    """The engine's id; for a volume, its name."""
     name: str
-    """For people: the short id of a container, the name of a volume or image."""
+    """Name for people: the short id of a container, the name of a volume or image."""
     state: str = ""
-    """A container's: ``running``, ``paused``, ``created``, ``exited``, ...; else empty."""
+    """State of a container: ``running``, ``paused``, ``created``, ``exited``, ...; else empty."""
     image: str = ""
     """The image that a container was made from."""
     network: str | None = None
     """A container's network; ``none`` for none."""
     owner: Owner | None = None
-    """Whose it is; None where nobody is named."""
+    """Process that created it; None if unknown."""
     started: datetime.datetime | None = None
-    """When it was made, in UTC."""
+    """Time of creation, in UTC."""
     in_use: bool = False
-    """Whether a container has it, for a volume or image."""
+    """Whether a container uses it, for a volume or image."""
     tags: tuple[str, ...] = ()
     """Every name of an image."""
     memory_bytes: int | None = None
-    """What a running container uses, once it is measured."""
+    """Memory that a running container uses; None before `Inventory.measure`."""
     labels: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def owner_state(self) -> OwnerState:
-        """Whether its owner lives."""
+        """State of its owner."""
         if self.owner is None:
             return "none"
         alive = self.owner.is_alive
         return "unknown" if alive is None else "alive" if alive else "dead"
 
     def age_s(self, now: datetime.datetime | None = None) -> float:
-        """Seconds since it was made; 0 where that is not known."""
+        """Return the seconds since its creation; 0 if unknown."""
         if self.started is None:
             return 0.0
         now = now or datetime.datetime.now(datetime.UTC)
         return max(0.0, (now - self.started).total_seconds())
 
     def to_dict(self) -> dict[str, object]:
-        """The same as JSON types."""
+        """Return it as JSON-able data."""
         owner = self.owner
         return {
             "engine": self.engine,
@@ -160,15 +160,15 @@ class Resource:
 
 @dataclass(frozen=True)
 class Decision:
-    """What is done about one thing."""
+    """Decision of garbage collection about one resource."""
 
     resource: Resource
     remove: bool
     why: str
-    """A clause, such as ``its process 4711 has ended``."""
+    """Reason as a clause, such as ``its process 4711 has ended``."""
 
     def to_dict(self) -> dict[str, object]:
-        """The same as JSON types."""
+        """Return it as JSON-able data."""
         return {**self.resource.to_dict(), "removed": self.remove, "why": self.why}
 
 

@@ -1,4 +1,4 @@
-"""The recipes of the images that this library brings: `llm_sandbox/images/<language>`."""
+"""Recipes and names of the language images, which `llm_sandbox/images/<language>` holds."""
 
 import hashlib
 import io
@@ -26,31 +26,31 @@ __all__ = [
 ]
 
 RECIPES = PACKAGE / "images"
-"""The folder that holds a folder for each image."""
+"""Folder with a folder for each image."""
 BASE = "base"
-"""The recipe that all others stand on."""
+"""Name of the recipe that all others build on."""
 
-# Equal recipes make equal contexts, whenever they are unpacked: the engine then knows them again.
+# Equal recipes make equal contexts, whenever they are unpacked, so that engines reuse layers.
 _EPOCH = 1704067200
 _IGNORED = {"__pycache__", ".ruff_cache", ".mypy_cache", ".pytest_cache"}
 _SHARED = {"typescript": "javascript"}
 
 
 def recipe_name(lang: str) -> str:
-    """The name of the recipe that a language's image is made by: some share one."""
+    """Return the name of a language's recipe, which some languages share."""
     return _SHARED.get(lang, lang)
 
 
 def image_name(lang: str) -> str:
-    """The name of a language's own image, such as ``llm-sandbox/python:1.2.3``."""
+    """Return the name of a language's image, such as ``llm-sandbox/python:1.2.3``."""
     return f"llm-sandbox/{recipe_name(lang)}:{VERSION}"
 
 
 def candidate_references(engine: str, name: str) -> list[str]:
-    """The names under which an engine may have an image, the likeliest first.
+    """Return the names under which an engine may have an image, the likeliest first.
 
-    Podman gives what it builds itself the registry ``localhost``, what comes over Docker's
-    interface ``docker.io``, and resolves short names by the system's configuration.
+    Podman adds the registry ``localhost`` to images that it builds, ``docker.io`` to those of
+    Docker's API, and resolves short names by the system's configuration.
     """
     if engine != "podman" or name.startswith("sha256:") or _has_registry(name):
         return [name]
@@ -65,7 +65,7 @@ def _has_registry(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How one image is made.
+    """Recipe of one image.
 
     Attributes:
         name: The language, or ``base``.
@@ -83,12 +83,12 @@ class Recipe:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What `recipe.toml` says."""
+        """Content of `recipe.toml`."""
         return tomllib.loads((self.folder / "recipe.toml").read_text(encoding="utf-8"))
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of everything the recipe consists of, that of the base included."""
+        """SHA-256 of all files of the recipe, and of its base."""
         digest = hashlib.sha256(self._base.digest.encode() if self._base else b"")
         for path in self.files():
             content = path.read_bytes()
@@ -98,13 +98,13 @@ class Recipe:
 
     @cached_property
     def debian_packages(self) -> list[str]:
-        """Names of the Debian packages that the image has on top of a bare Debian, sorted."""
+        """Names of the Debian packages that the image adds to a bare Debian, sorted."""
         own = set(self._lines("debian.txt"))
         return sorted(own.union(self._base.debian_packages if self._base else ()))
 
     @cached_property
     def dpkg_options(self) -> list[str]:
-        """What Debian's installer is told for this image, as which files to leave out."""
+        """Options of dpkg for this image, such as files to leave out."""
         return self._lines("dpkg.cfg") if (self.folder / "dpkg.cfg").exists() else []
 
     def _lines(self, name: str) -> list[str]:
@@ -112,17 +112,17 @@ class Recipe:
         return [kept for line in lines if (kept := line.partition("#")[0].strip())]
 
     def files(self) -> Iterator[Path]:
-        """Every file of the recipe, in a fixed order."""
+        """Yield every file of the recipe, in a fixed order."""
         for path in sorted(self.folder.rglob("*")):
             if path.is_file() and not _IGNORED.intersection(path.relative_to(self.folder).parts):
                 yield path
 
     def write_context(self, target: IO[bytes], extra: Path | None = None) -> None:
-        """Write what the engine builds from, as a tar archive.
+        """Write the build context as a tar archive.
 
         Args:
-            target: Where to.
-            extra: A folder whose files belong to the context as well, under its own name.
+            target: Receives the archive.
+            extra: Folder whose files are added to the context, below its own name; None for none.
         """
         with tarfile.open(fileobj=target, mode="w") as archive:
             for path in self.files():
@@ -142,16 +142,16 @@ def _add(archive: tarfile.TarFile, path: Path, name: str) -> None:
 
 
 def recipe_names() -> list[str]:
-    """The names that `get_recipe` knows, the base first."""
+    """Return the names of all recipes, the base first."""
     found = {path.parent.name for path in RECIPES.glob("*/recipe.toml")}
     return [BASE, *sorted(found - {BASE})]
 
 
 def get_recipe(name: str) -> Recipe:
-    """Return the recipe of that name, or of that language.
+    """Return a recipe by its name or by a language.
 
     Raises:
-        ValidationError: There is none.
+        ValidationError: There is no such recipe.
     """
     name = recipe_name(name)
     if name not in recipe_names():

@@ -67,7 +67,7 @@ class PooledSandboxSession(ArtifactSandboxSession):
     @property
     def backend_session(self) -> ArtifactSandboxSession:
         """The session that works in the sandbox: this one."""
-        self._open_interpreter()
+        self._life.runtime()
         return self
 
 

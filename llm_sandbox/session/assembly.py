@@ -1,6 +1,7 @@
-"""Make a result of what a run brought: the last step, where nothing is lost."""
+"""Assembly of an `ExecutionResult`: the last step of a run, after which nothing is lost."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from llm_sandbox.artifacts.artifact import Artifact
 from llm_sandbox.backends.base import Isolation, LimitEvents, MachineSpec
@@ -22,15 +23,14 @@ from llm_sandbox.results.outputs import (
 )
 from llm_sandbox.results.plots import PlotOutput
 from llm_sandbox.sandbox.file_service import DiskUsage
-from llm_sandbox.session.attempts import BlockedConnections
 from llm_sandbox.session.diagnosis import RunEvidence, find_cause, limit_hints
-from llm_sandbox.session.hints import explain, is_offline
+from llm_sandbox.session.hints import BlockedConnections, is_offline, restriction_hints
 
 __all__ = ["assemble", "claimed_cpu_s"]
 
 _TIMEOUT_EXIT = 124
-_LARGEST = 2.0**53
-_LONGEST = 1 << 20
+_MAX_NUMBER = 2.0**53
+_MAX_TEXT = 1 << 20
 """Characters of an error's name or message that are kept; the interpreter sends fewer."""
 _STOP_EXIT = 128 + GuestSignal.SIGINT
 
@@ -42,7 +42,7 @@ def assemble(
     state: StateOutcome,
     spec: MachineSpec,
     isolation: Isolation,
-    attempts: BlockedConnections,
+    connections: BlockedConnections,
     events: LimitEvents,
     measure: Callable[[str], DiskUsage],
     expired: bool,
@@ -57,22 +57,22 @@ def assemble(
     """Build the result of one run.
 
     Args:
-        run: How the conversation went.
-        collector: What it brought.
+        run: Reply and exit of the kernel or program.
+        collector: The run's outputs.
         state: What became of the interpreter's variables.
         spec: The machine's specification.
-        isolation: What holds the machine.
-        attempts: What it tried to reach in vain.
-        events: How often the kernel enforced limits while it ran.
-        measure: Tells how full the file system of a path is.
-        expired: Whether the sandbox itself had no more time.
-        earlier_cpu_s: CPU seconds that the interpreter said it had used before; None for none.
+        isolation: The machine's isolation.
+        connections: The run's blocked connections.
+        events: How often Linux enforced limits while it ran.
+        measure: Measures how full the file system of a path is.
+        expired: Whether the sandbox's own time was over.
+        earlier_cpu_s: CPU seconds that the interpreter claimed before this run; None for none.
         phases: Seconds by phase.
         wall_s: Seconds from request to end.
         plotting: Whether displays that are plots are listed as such.
-        files: What it made or changed in the working directory.
-        deleted: What it removed there.
-        notes: What the session has to add.
+        files: Files that it created or changed in the working directory.
+        deleted: Paths that it removed there.
+        notes: Sentences of the session.
     """
     outputs = collector.finish()
     status, exit_code, error = _judge(run, collector)
@@ -81,11 +81,11 @@ def assemble(
     if run.problem:
         notes = (*notes, f"The interpreter broke the protocol and was ended: {run.problem}.")
     notes = (*notes, *_left_out(collector))
-    vain = attempts.take()
+    blocked = connections.events()
     streams = ConsoleOutput(exit_code, stderr, stdout)
-    closed = isolation.state("network") == "enforced" or bool(vain)
+    restricted = isolation.state("network") == "enforced" or bool(blocked)
     dropped = collector.dropped("stdout") + collector.dropped("stderr")
-    circumstances = RunEvidence(
+    evidence = RunEvidence(
         status=status,
         error=error,
         streams=streams,
@@ -94,14 +94,14 @@ def assemble(
         stopped=_was_stopped(run),
         expired=expired,
         dropped=dropped + collector.dropped_outputs > 0,
-        offline=closed and is_offline(error, streams),
+        offline=restricted and is_offline(error, streams),
     )
-    cause = find_cause(circumstances, spec)
+    cause = find_cause(evidence, spec)
     own_disk = isolation.level != "none"
     result_notes = [
         *notes,
-        *explain(error, streams, spec.workdir, isolation, attempts.network, vain),
-        *limit_hints(cause, circumstances, spec, has_disk_limits=own_disk, measure=measure),
+        *restriction_hints(error, streams, spec.workdir, isolation, connections.network, blocked),
+        *limit_hints(cause, evidence, spec, has_disk_limits=own_disk, measure=measure),
     ]
     return ExecutionResult(
         exit_code=exit_code,
@@ -126,7 +126,7 @@ def assemble(
         signal=_signal(run),
         notes=tuple(result_notes),
         observations=collector.observed.finish(),
-        network=vain,
+        network=blocked,
         cause=cause,
     )
 
@@ -143,7 +143,7 @@ def _usage(
         claimed = run.reply.get("llm_sandbox") or {}
         cpu_s, peak = _claimed_number(claimed.get("cpu_s")), _whole(claimed.get("peak_rss"))
     else:
-        # Its whole life was measured; how much of it was before this run, only itself has said.
+        # Measured over its whole life; the part before this run is only claimed by itself.
         cpu_s, peak = max(0.0, ended.cpu_s - (earlier_cpu_s or 0.0)), ended.peak_memory_bytes
     return Usage(
         wall_s=wall_s,
@@ -157,7 +157,7 @@ def _usage(
 
 
 def _judge(run: KernelRun, collector: OutputBuffer) -> tuple[RunStatus, int, ExecutionError | None]:
-    """The ending, the exit code, and the error, from what was measured before what was claimed."""
+    """Return status, exit code and error; measured evidence precedes claims."""
     error = collector.error
     if _was_stopped(run):
         return RunStatus.KILLED, _STOP_EXIT, error
@@ -174,7 +174,7 @@ def _judge(run: KernelRun, collector: OutputBuffer) -> tuple[RunStatus, int, Exe
             ended = run.exit.exit_code
             return (RunStatus.ERROR if ended else RunStatus.OK), ended, error
         return RunStatus.EXITED, run.exit.exit_code, error
-    # trust: from here on it is the interpreter's own word.
+    # trust: from here on it is claimed by the interpreter.
     claimed = run.reply.get("llm_sandbox") or {}
     code = claimed.get("exit")
     if isinstance(code, int):
@@ -189,7 +189,7 @@ def _judge(run: KernelRun, collector: OutputBuffer) -> tuple[RunStatus, int, Exe
 
 
 def _left_out(collector: OutputBuffer) -> list[str]:
-    """What the limits kept out of the result, counted."""
+    """Return sentences that count what the limits kept out of the result."""
     counts = {"stdout": collector.dropped("stdout"), "stderr": collector.dropped("stderr")}
     sentences = [
         f"{count:,} bytes of {name} were left out; Limits(output_bytes=...) changes that."
@@ -206,19 +206,20 @@ def _left_out(collector: OutputBuffer) -> list[str]:
         sentences.append(f"{what} shown {'was' if errors == 1 else 'were'} left out.")
     if collector.observed.is_full:
         sentences.append(
-            f"{MAX_OBSERVATIONS} observations are listed, the most that are; there may be more."
+            f"{MAX_OBSERVATIONS} observations are listed, the maximum; there may be more."
         )
     return sentences
 
 
-def _exit_error(told: object, code: int) -> ExecutionError:
-    """The exception that ended the code, which says what `sys.exit` was given."""
-    name, text = told if isinstance(told, list) and len(told) == 2 else ("SystemExit", str(code))
-    return ExecutionError(str(name)[:_LONGEST], str(text)[:_LONGEST], kind="exit")
+def _exit_error(claimed: Any, code: int) -> ExecutionError:
+    """Return the exception that ended the code, with the argument of `sys.exit`."""
+    is_pair = isinstance(claimed, list) and len(claimed) == 2
+    name, text = claimed if is_pair else ("SystemExit", str(code))
+    return ExecutionError(str(name)[:_MAX_TEXT], str(text)[:_MAX_TEXT], kind="exit")
 
 
 def _was_stopped(run: KernelRun) -> bool:
-    # A kernel that dies of the interrupt, or while it is interrupted, was stopped as well.
+    # A kernel that dies of the interrupt, or during it, was stopped as well.
     return run.stopped and run.end != "broken" and not (run.exit and run.exit.oom_killed)
 
 
@@ -239,7 +240,7 @@ def _stream_text(outputs: tuple[Output, ...], name: str) -> str:
 
 
 def _has_displays(outputs: tuple[Output, ...]) -> bool:
-    # Most runs display nothing, and need none of what reads displays.
+    # Most runs display nothing, and need no reader of displays loaded.
     return any(isinstance(output, DisplayOutput | ResultOutput) for output in outputs)
 
 
@@ -252,7 +253,7 @@ def _artifacts(outputs: tuple[Output, ...], files: Sequence[Artifact]) -> tuple[
 
 
 def _plots(outputs: tuple[Output, ...], limits: Limits) -> list[PlotOutput]:
-    """The plots in order; an update replaces what it updates."""
+    """Return the plots in order; an update replaces the display that it updates."""
     if not _has_displays(outputs):
         return []
     from llm_sandbox.artifacts.displays import plot_from_display
@@ -265,14 +266,14 @@ def _plots(outputs: tuple[Output, ...], limits: Limits) -> list[PlotOutput]:
 
 
 def claimed_cpu_s(run: KernelRun) -> float:
-    """Return the CPU seconds that an interpreter says a run has used."""
+    """Return the CPU seconds that an interpreter claims for a run."""
     return _claimed_number((run.reply.get("llm_sandbox") or {}).get("cpu_s")) or 0.0
 
 
 def _claimed_number(value: object) -> float | None:
-    """Return a number that an interpreter claims; None for what can be no time and no size."""
-    # trust: a claim; a number that cannot be a time or a size is none.
-    if not isinstance(value, int | float) or not 0 <= value < _LARGEST:
+    """Return a number that an interpreter claims; None where it cannot be a time or a size."""
+    # trust: claimed by the interpreter.
+    if not isinstance(value, int | float) or not 0 <= value < _MAX_NUMBER:
         return None
     return float(value)
 

@@ -1,4 +1,4 @@
-"""What is copied into a sandbox: paths, bytes and open files."""
+"""Copies between the host and a sandbox: paths, bytes and open files."""
 
 import os
 import shutil
@@ -13,25 +13,24 @@ from llm_sandbox.exceptions import (
 )
 from llm_sandbox.sandbox.files import SandboxFiles
 
-__all__ = ["Source", "copy_in"]
+__all__ = ["Source", "archive", "copy_in", "copy_out"]
 
 Source = str | Path | bytes | bytearray | memoryview | IO[bytes]
-"""What can be copied: a path of this computer, bytes, or a file that is open for reading bytes."""
+"""Source of a copy: a path of the host, bytes, or a file that is open for reading bytes."""
 
 _PIECE = 1 << 20
 
 
 def copy_in(files: SandboxFiles, src: Source, dest: str) -> None:
-    """Copy into a sandbox; see `MachineSession.copy_to_runtime`.
+    """Copy into a sandbox; see `BaseSession.copy_to_runtime`.
 
     Args:
-        files: The sandbox's.
-        src: What.
+        files: The sandbox's files.
+        src: The source.
         dest: Path in the sandbox.
 
     Raises:
-        ValidationError: `src` is nothing that can be copied, or has no name for a place in a
-            folder.
+        ValidationError: `src` is not a source, or has no name and `dest` is a folder.
     """
     if isinstance(src, bytes | bytearray | memoryview):
         files.write_bytes(_target(files, None, dest), bytes(src))
@@ -48,13 +47,26 @@ def copy_in(files: SandboxFiles, src: Source, dest: str) -> None:
             files.upload(path, target)
     else:
         raise ValidationError(
-            f"src is a path, bytes or a file that is open, not {type(src).__name__}",
+            f"invalid src: expected a path, bytes or an open file, got {type(src).__name__}",
             parameter="src",
         )
 
 
+def copy_out(files: SandboxFiles, src: str, dest: str | Path) -> None:
+    """Copy out of a sandbox; see `BaseSession.copy_from_runtime`."""
+    files.stat(src)  # no folder is made for a missing file
+    Path(dest).absolute().parent.mkdir(parents=True, exist_ok=True)
+    files.download(src, dest)
+
+
+def archive(files: SandboxFiles, path: str) -> tuple[bytes, dict[str, object]]:
+    """Return a file or directory as a tar archive, with its name, size and mode."""
+    entry = files.stat(path)
+    return files.archive(path), {"name": entry.name, "size": entry.size, "mode": entry.mode}
+
+
 def _target(files: SandboxFiles, name: str | None, dest: str) -> str:
-    """Where a file goes: into `dest`, if that is a folder."""
+    """Return the path of the copy: in `dest`, if that is a folder."""
     is_folder = dest in ("", ".", "..") or dest.endswith("/")
     if not is_folder:
         try:
@@ -65,7 +77,7 @@ def _target(files: SandboxFiles, name: str | None, dest: str) -> str:
         return dest
     if name is None:
         raise ValidationError(
-            f"dest {dest!r} is a folder, and what is copied has no name",
+            f"invalid dest: {dest!r} is a folder, and src has no name",
             parameter="dest",
             hint="name the file: dest='folder/name'",
         )
@@ -77,7 +89,7 @@ def _write(source: IO[bytes], path: str) -> None:
         first = source.read(_PIECE)
         if not isinstance(first, bytes):
             raise ValidationError(
-                f"src gives {type(first).__name__}, not bytes",
+                f"invalid src: expected a file of bytes, got one of {type(first).__name__}",
                 parameter="src",
                 hint="open it with 'rb'",
             )

@@ -1,4 +1,4 @@
-"""Sessions that are kept: made so that others find them, and found again."""
+"""Detached sessions: made in a sandbox daemon, and attached to from other processes."""
 
 import json
 from dataclasses import dataclass, replace
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
     from llm_sandbox.telemetry import RunObserver
 
-__all__ = ["DetachOptions", "find_session", "keeping"]
+__all__ = ["DetachOptions", "detach_options_of", "find_session"]
 
 _NAMESPACE = "default"
 
 
 @dataclass(frozen=True)
 class DetachOptions:
-    """How a session is kept.
+    """How a session outlives the process that makes it.
 
     Attributes:
-        name: How it is found; None for its id alone.
+        name: Its name; None for its id alone.
         on_exit: Whether it ends with the process that makes it.
         idle_timeout: Seconds without use after which it ends; None for no limit.
-        found: Its machine, where it is there already.
+        found: Its machine, where another process has made it.
     """
 
     name: str | None = None
@@ -47,18 +47,18 @@ class DetachOptions:
     found: DetachedMachine | None = None
 
     @property
-    def lets_go(self) -> bool:
-        """Whether the end of a with block leaves the session alone."""
+    def detaches(self) -> bool:
+        """Whether the end of a with block detaches from the session."""
         return self.found is not None or self.on_exit == "keep"
 
     def machine(
         self, backend: Backend, spec: MachineSpec, config: SessionConfig
     ) -> DetachedMachine:
-        """Return the machine; one that is not there yet is made by a daemon.
+        """Return the machine; a new one is made by a sandbox daemon.
 
         Raises:
             NameInUseError: Another one has the name.
-            UnsupportedError: The backend object, or an option, cannot be given to another process.
+            UnsupportedError: The backend object, or an option, cannot be sent to another process.
         """
         if self.found is not None:
             return self.found
@@ -72,23 +72,26 @@ class DetachOptions:
                 namespace=_NAMESPACE,
                 on_exit=self.on_exit,
                 idle_timeout=self.idle_timeout,
-                session=DetachedSession(str(config.lang), _words(config)),
+                session=DetachedSession(str(config.lang), _serialize(config)),
             )
             return create(backend, request)
         except NameInUseError as error:
-            error.hint = f"go on with that one, attach_session({self.name!r}), or give another name"
+            error.hint = f"attach to that one, attach_session({self.name!r}), or use another name"
             raise
 
 
-def keeping(name: str | None, on_exit: OnExit, idle_timeout: float | None) -> DetachOptions | None:
-    """Return how a session is kept by these arguments; None where it lives in this process.
+def detach_options_of(
+    name: str | None, on_exit: OnExit, idle_timeout: float | None
+) -> DetachOptions | None:
+    """Return the options of a detached session; None where it lives in this process.
 
     Raises:
         ValidationError: One is not acceptable.
     """
     if on_exit not in ("destroy", "keep"):
         raise ValidationError(
-            f"on_exit is 'destroy' or 'keep', not {on_exit!r:.80}", parameter="on_exit"
+            f"invalid on_exit: expected 'destroy' or 'keep', got {on_exit!r:.80}",
+            parameter="on_exit",
         )
     idle_timeout = validate_timeout(idle_timeout, "idle_timeout")
     if name is None and on_exit == "destroy" and idle_timeout is None:
@@ -96,27 +99,27 @@ def keeping(name: str | None, on_exit: OnExit, idle_timeout: float | None) -> De
     return DetachOptions(None if name is None else check_name(name, "name"), on_exit, idle_timeout)
 
 
-def _words(config: SessionConfig) -> str:
+def _serialize(config: SessionConfig) -> str:
     from llm_sandbox.security import SecurityPolicy
 
     policy = config.security_policy
     if policy is not None and type(policy) is not SecurityPolicy:
         raise UnsupportedError(
             f"a security policy of type {type(policy).__name__}",
-            reason="a kept session's policy is handed to other processes, as plain data",
+            reason="the policy of a detached session is sent to other processes, as plain data",
             hint="give a SecurityPolicy",
         )
     return json.dumps(
         {
-            # Observers belong to a process; the policy is no dataclass.
+            # Observers belong to a process; the policy is not a dataclass.
             "config": encode(replace(config, security_policy=None, observers=())),
             "policy": None if policy is None else policy.model_dump_json(),
         }
     )
 
 
-def _config(words: str) -> SessionConfig:
-    found = json.loads(words)
+def _deserialize(text: str) -> SessionConfig:
+    found = json.loads(text)
     config: SessionConfig = decode(found["config"])
     if found["policy"] is None:
         return config
@@ -129,25 +132,25 @@ def _config(words: str) -> SessionConfig:
 def find_session(
     name_or_id: str, *, observers: "Sequence[RunObserver]" = (), verbose: bool = False
 ) -> BaseSession:
-    """Return a session that is kept, open; see `llm_sandbox.attach_session`."""
-    with StateDir() as place:
+    """Attach to a detached session; see `llm_sandbox.attach_session`."""
+    with StateDir() as state_dir:
         if ID.fullmatch(str(name_or_id)):
-            record = find(place, name_or_id)
+            record = find(state_dir, name_or_id)
         else:
             check_name(name_or_id, "name_or_id")
-            record = find_by_name(place, name_or_id, _NAMESPACE)
-        machine = attach(place, record)
+            record = find_by_name(state_dir, name_or_id, _NAMESPACE)
+        machine = attach(state_dir, record)
     machine.lets_go = True
     try:
-        kept = machine.info.request.session
-        if kept is None:
+        detached = machine.info.request.session
+        if detached is None:
             raise ValidationError(
                 f"{name_or_id!r} is a sandbox without a session",
                 parameter="name_or_id",
                 hint=f"Sandbox.attach({record.id!r}) attaches to it",
             )
         config = replace(
-            _config(kept.words),
+            _deserialize(detached.words),
             limits=machine.spec.limits,  # which may have changed since
             observers=observers,
             verbose=verbose,

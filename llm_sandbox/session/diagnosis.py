@@ -1,5 +1,6 @@
-"""What ended a run, or which limit it ran into, and the sentence that says what changes that."""
+"""Diagnosis of a run: its cause, from measured evidence before claims, and hints about limits."""
 
+import contextlib
 import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ _BY_ERRNO: dict[int, RunCause] = {
     GuestErrno.EACCES: RunCause.PERMISSION,
     GuestErrno.EROFS: RunCause.PERMISSION,
 }
-_WORDS = {
+_MESSAGES = {
     RunCause.DISK: ("No space left on device", "Errno 28", "ENOSPC", "Disk quota exceeded"),
     RunCause.FILE_SIZE: ("File too large", "EFBIG", "File size limit exceeded", "SIGXFSZ"),
     RunCause.OPEN_FILES: ("Too many open files", "EMFILE"),
@@ -43,9 +44,9 @@ _WORDS = {
         "Cannot allocate memory",
     ),
 }
-"""What programs, shells and interpreters write of a limit."""
-_STARTS = ("fork", "spawn", "start_new_thread")
-"""Words of the source line of what starts a process or a thread."""
+"""Messages of programs, shells and interpreters that met a limit."""
+_PROCESS_STARTERS = ("fork", "spawn", "start_new_thread")
+"""Words in a source line that starts a process or a thread."""
 _CRASHES: dict[int, str] = {
     GuestSignal.SIGSEGV: "native code failed, or calls were nested deeper than the stack holds",
     GuestSignal.SIGBUS: "native code failed",
@@ -57,35 +58,36 @@ _CRASHES: dict[int, str] = {
 
 @dataclass(frozen=True, slots=True)
 class RunEvidence:
-    """What is known of a run that has ended."""
+    """Evidence about a run that has ended."""
 
     status: RunStatus
     error: ExecutionError | None
-    """As the interpreter says."""
+    """The error, as the interpreter claims it."""
     streams: ConsoleOutput
     exit: Exit | None
-    """How its process ended, as seen from outside; None if that lives on."""
+    """Exit of its process, measured outside; None if the process lives on."""
     events: LimitEvents
-    """What the kernel did while it ran."""
+    """Limits that Linux enforced while it ran."""
     stopped: bool
+    """Whether it was interrupted."""
     expired: bool
-    """Whether the sandbox itself had no more time."""
+    """Whether the sandbox's own time was over."""
     dropped: bool
-    """Whether some of its output was over the limits."""
+    """Whether some of its output exceeded the limits."""
     offline: bool
-    """Whether it failed for what its network does not lead to."""
+    """Whether it failed because its network was unreachable."""
 
 
 def find_cause(run: RunEvidence, spec: MachineSpec) -> RunCause | None:
-    """Say what ended a run, or which limit it ran into: what was measured before what is claimed.
+    """Return what ended a run, or the limit that it met; measured evidence precedes claims.
 
     Args:
         run: The run.
-        spec: What its machine was made with.
+        spec: The specification of its machine.
     """
-    seen = _seen_outside(run, spec)
-    if seen is not None:
-        return seen
+    measured = _measured(run, spec)
+    if measured is not None:
+        return measured
     kernel = None
     if run.events.oom_kills:
         kernel = RunCause.MEMORY
@@ -95,7 +97,7 @@ def find_cause(run: RunEvidence, spec: MachineSpec) -> RunCause | None:
         return kernel or (RunCause.OUTPUT if run.dropped else None)
     if run.status is RunStatus.EXITED:
         return RunCause.EXIT
-    # trust: the interpreter's own word, and that of what it ran.
+    # trust: claimed by the interpreter, or by programs that it ran.
     claimed = _claimed(run)
     if claimed is not None:
         return claimed
@@ -104,7 +106,7 @@ def find_cause(run: RunEvidence, spec: MachineSpec) -> RunCause | None:
     return kernel or (RunCause.EXCEPTION if run.error is not None else RunCause.EXIT)
 
 
-def _seen_outside(run: RunEvidence, spec: MachineSpec) -> RunCause | None:
+def _measured(run: RunEvidence, spec: MachineSpec) -> RunCause | None:
     if run.stopped:
         return RunCause.INTERRUPT
     if run.expired or run.status is RunStatus.TIMEOUT:
@@ -123,14 +125,15 @@ def _claimed(run: RunEvidence) -> RunCause | None:
         return _BY_ERRNO[error.errno]
     if error.errno == GuestErrno.EAGAIN and error.frames:
         source = error.frames[-1].source
-        return RunCause.PROCESSES if any(word in source for word in _STARTS) else None
+        starts = any(word in source for word in _PROCESS_STARTERS)
+        return RunCause.PROCESSES if starts else None
     if error.name == "MemoryError" or error.name.endswith("ArrayMemoryError"):
         return RunCause.MEMORY
     return next(iter(_named(error.value)), None)
 
 
 def _named(text: str) -> list[RunCause]:
-    return [cause for cause, all_ in _WORDS.items() if any(words in text for words in all_)]
+    return [cause for cause, all_ in _MESSAGES.items() if any(words in text for words in all_)]
 
 
 def limit_hints(
@@ -141,14 +144,14 @@ def limit_hints(
     has_disk_limits: bool,
     measure: Callable[[str], DiskUsage],
 ) -> list[str]:
-    """Say which limits explain a run, and the option that changes each.
+    """Return the sentences that name the limits which explain a run, and the options for them.
 
     Args:
-        cause: As `find_cause` says.
+        cause: The cause by `find_cause`.
         run: The run.
-        spec: What its machine was made with.
+        spec: The specification of its machine.
         has_disk_limits: Whether the machine's file systems are its own.
-        measure: Tells how full the file system of a path is now.
+        measure: Measures how full the file system of a path is.
     """
     error = run.error
     text = f"{error.value if error is not None else ''}\n{run.streams.stderr[-4000:]}"
@@ -199,18 +202,18 @@ def _size(count: int) -> str:
 # --- disks
 
 
-def _places(spec: MachineSpec) -> Mapping[str, tuple[int, str]]:
-    """The file systems in memory: path to size and option."""
+def _file_systems(spec: MachineSpec) -> Mapping[str, tuple[int, str]]:
+    """Return size and option of each file system in memory, by path."""
     limits = spec.limits
-    places = {
+    sizes = {
         spec.workdir: (limits.workdir_bytes, "Limits(workdir_bytes=...)"),
         "/tmp": (limits.tmp_bytes, "Limits(tmp_bytes=...)"),  # noqa: S108 - inside
         "/dev/shm": (limits.shm_bytes, "Limits(shm_bytes=...)"),  # noqa: S108 - inside
     }
     for path, mount in spec.mounts.items():
         if isinstance(mount, Tmpfs):
-            places[path] = mount.size_bytes, "Tmpfs(size=...)"
-    return places
+            sizes[path] = mount.size_bytes, "Tmpfs(size=...)"
+    return sizes
 
 
 def _disk(
@@ -222,47 +225,45 @@ def _disk(
 ) -> list[str]:
     if not has_disk_limits:
         return ["The disk of this computer that the sandbox's folder lies on is full."]
-    places = _places(spec)
-    holding = None if path is None else _holding(posixpath.join(spec.workdir, path), spec)
-    if holding is not None and holding not in places:
-        return [f"What is mounted at {holding} is full; no limit of the sandbox's changes that."]
-    found: dict[str, DiskUsage] = {}
-    for place in places if holding is None else [holding]:
-        try:
-            found[place] = measure(place)
-        except SandboxError:
-            continue
+    systems = _file_systems(spec)
+    mount = None if path is None else _mount_point(posixpath.join(spec.workdir, path), spec)
+    if mount is not None and mount not in systems:
+        return [f"The mount at {mount} is full; no limit of the sandbox changes that."]
+    measured: dict[str, DiskUsage] = {}
+    for root in systems if mount is None else [mount]:
+        with contextlib.suppress(SandboxError):
+            measured[root] = measure(root)
     sentences = []
-    for place, space in found.items():
+    for root, space in measured.items():
         if space.has_no_inode:
             sentences.append(
-                f"{_name(place, spec)} is full: it holds {space.inodes} files and folders; "
+                f"{_name(root, spec)} is full: it holds {space.inodes} files and folders; "
                 "Limits(inodes=...) changes that."
             )
         elif space.is_full:
-            option = places[place][1]
+            option = systems[root][1]
             sentences.append(
-                f"{_name(place, spec)} is full: it holds {_size(space.size_bytes)}; "
+                f"{_name(root, spec)} is full: it holds {_size(space.size_bytes)}; "
                 f"{option} changes that."
             )
     if sentences:
         return sentences
-    likely = places if holding is None else {holding: places[holding]}
+    likely = systems if mount is None else {mount: systems[mount]}
     sizes = "; ".join(
-        f"{_name(place, spec)} holds {_size(size)}, which {option} changes"
-        for place, (size, option) in likely.items()
+        f"{_name(root, spec)} holds {_size(size)}, which {option} changes"
+        for root, (size, option) in likely.items()
     )
     return [f"A file system was full, and no longer is: {sizes}."]
 
 
-def _holding(path: str, spec: MachineSpec) -> str | None:
-    """The place of a path that is a file system of its own; None where it is not known."""
+def _mount_point(path: str, spec: MachineSpec) -> str | None:
+    """Return the root of the file system that a path is in; None where it is not known."""
     path = posixpath.normpath(path)
     known = [
-        place for place in (*_places(spec), *spec.mounts) if f"{path}/".startswith(f"{place}/")
+        root for root in (*_file_systems(spec), *spec.mounts) if f"{path}/".startswith(f"{root}/")
     ]
     return max(known, key=len, default=None)
 
 
-def _name(place: str, spec: MachineSpec) -> str:
-    return "The working directory" if place == spec.workdir else place
+def _name(root: str, spec: MachineSpec) -> str:
+    return "The working directory" if root == spec.workdir else root

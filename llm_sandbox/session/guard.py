@@ -1,4 +1,4 @@
-"""Where a session's policy stands: before code, libraries and commands reach the sandbox."""
+"""Enforcement of a session's policy: code, libraries and commands judged before they are run."""
 
 import shlex
 from collections.abc import Sequence
@@ -12,22 +12,22 @@ from llm_sandbox.results.outputs import ExecutionError
 
 if TYPE_CHECKING:
     from llm_sandbox.language_handlers.base import AbstractLanguageHandler
-    from llm_sandbox.security import ScanReport, SecurityPolicy
+    from llm_sandbox.security import ScanReport, SecurityPolicy, Violation
 
 __all__ = ["REFUSED_EXIT", "Guard", "refused_result"]
 
 REFUSED_EXIT = 126
-"""Exit code of a result whose code was refused: as a shell's, for what may not be run."""
+"""Exit code of a result whose code was refused: a shell's, for a file that may not be run."""
 
 _NEVER = Deadline()
 _NO_TIME_S = 1e-6
 
 
 class Guard:
-    """Judges by one policy what is about to reach a sandbox, and refuses what the policy blocks.
+    """Gate of one session: refuses what its policy blocks.
 
     Args:
-        policy: The policy, never changed, and read anew each time; None lets everything through.
+        policy: The policy, which is never changed here; None admits everything.
         handler: The session's language.
     """
 
@@ -36,20 +36,20 @@ class Guard:
         self._handler = handler
 
     def warm_up(self) -> None:
-        """Start the process that reads code, for a session that will need it, without waiting."""
+        """Start the scanning process of a session that will need it, without waiting."""
         if self._policy is not None and self._policy.enforcement != "off":
             from llm_sandbox.security.scan_pool import SCAN_POOL
 
             SCAN_POOL.warm_up()
 
     def scan(self, code: str, deadline: Deadline = _NEVER) -> "ScanReport":
-        """Return what the policy says of code; without a policy, everything at its ordinary grade.
+        """Scan code by the policy; without one, every capability is found at its default grade.
 
         Args:
             code: The code, which is not run.
-            deadline: When reading it is given up, if that is before a scan's own deadline.
+            deadline: When the scan is abandoned, if that is before a scan's own deadline.
         """
-        # Policies are pydantic models, which most sessions never need loaded.
+        # Policies are pydantic models, which most sessions never load.
         from llm_sandbox.security import reporting_policy, scan_with
 
         policy = self._policy if self._policy is not None else reporting_policy()
@@ -57,15 +57,27 @@ class Guard:
         timeout = _seconds(deadline)
         return scan_with(self._handler, code, policy, notebook=notebook, timeout=timeout)
 
+    def is_safe(self, code: str) -> "tuple[bool, list[Violation]]":
+        """Return whether no finding is at or above the policy's threshold, and all findings.
+
+        Without a policy all code is safe.
+        """
+        if self._policy is None:
+            return True, []
+        from llm_sandbox.security import violations_of
+
+        report = self.scan(code)
+        return report.is_safe, violations_of(report)
+
     def admit(self, code: str, deadline: Deadline) -> "ScanReport | None":
         """Judge code that is about to run.
 
         Args:
             code: The code.
-            deadline: The run's, which reading the code counts towards.
+            deadline: The run's, which the scan counts towards.
 
         Returns:
-            The report; None without a policy. Its code may run unless `refuses` says otherwise.
+            The report; None without a policy. The code may run unless `refuses` returns True.
 
         Raises:
             SecurityViolationError: The policy refuses the code by an error.
@@ -78,7 +90,7 @@ class Guard:
         return report
 
     def refuses(self, report: "ScanReport | None") -> bool:
-        """Return whether what a report is about may not run."""
+        """Return whether the code of a report may not run."""
         return report is not None and report.enforcement == "enforce" and bool(report.blocking)
 
     def admit_libraries(self, libraries: Sequence[str]) -> None:
@@ -100,7 +112,7 @@ class Guard:
 
         Args:
             command: A line for the shell, or a program and its arguments.
-            deadline: The command's, which reading it counts towards.
+            deadline: The command's, which the scan counts towards.
 
         Raises:
             SecurityViolationError: The policy refuses it; it was not started.
@@ -119,7 +131,7 @@ def refused_result(report: "ScanReport") -> ExecutionResult:
     """Return the result of code that was not run.
 
     Args:
-        report: Why.
+        report: The report that refuses it.
     """
     first = report.blocking[0]
     error = ExecutionError(

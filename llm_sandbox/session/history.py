@@ -1,4 +1,4 @@
-"""What a session has run, kept for notebooks and reports."""
+"""History of a session's runs, for notebooks and reports."""
 
 import collections
 from typing import NamedTuple
@@ -16,15 +16,15 @@ class HistoryEntry(NamedTuple):
     """One run."""
 
     code: str
-    """The code, as it was given."""
+    """The code of the run."""
     result: ExecutionResult
-    """What came of it."""
+    """Its result."""
 
 
 class History:
-    """The runs of a session, oldest first; the oldest are let go when there are too many.
+    """The runs of a session, oldest first; the oldest are dropped when there are too many.
 
-    Kept are 10,000 runs, and of code and text 64 million characters; what was shown lies outside of
+    10,000 runs are kept, and 64 million characters of code and text; displays are stored outside of
     the heap.
     """
 
@@ -32,7 +32,7 @@ class History:
         self._entries: collections.deque[HistoryEntry] = collections.deque()
         self._characters = 0
         self.dropped = 0
-        """How many of the oldest runs were let go."""
+        """Number of runs that were dropped."""
 
     def add(self, code: str, result: ExecutionResult) -> None:
         """Add a run."""
@@ -46,7 +46,7 @@ class History:
 
     @property
     def entries(self) -> tuple[HistoryEntry, ...]:
-        """The runs that are kept, oldest first."""
+        """The runs, oldest first."""
         return tuple(self._entries)
 
 

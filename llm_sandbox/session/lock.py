@@ -1,4 +1,4 @@
-"""Whose turn it is with a session: one thread's at a time, the others' in the order they came."""
+"""Lock of one session: one thread holds it at a time, the others wait in the order they came."""
 
 import os
 import threading
@@ -14,12 +14,12 @@ __all__ = ["Busy", "SessionLock"]
 
 Busy = Literal["wait", "raise"]
 
-_MOST = 32
+_MAX_WAITING = 32
 """Threads that wait for one session at most."""
 
 
 class _Ticket:
-    """One thread's place in the line."""
+    """One thread's position in the queue."""
 
     def __init__(self) -> None:
         self.thread = threading.get_ident()
@@ -27,21 +27,21 @@ class _Ticket:
 
 
 _held: ContextVar[tuple[_Ticket, ...]] = ContextVar("llm_sandbox_session_locks", default=())
-"""The turns of this thread, and of what has called it: a callback's coroutine is in another."""
+"""Tickets that this thread, or its caller, holds: a callback's coroutine runs in another thread."""
 
 
 class SessionLock:
-    """The line before one session. Safe between threads.
+    """A fair lock around the calls of one session. Safe between threads.
 
     Args:
-        busy: What a thread does that is not alone: ``wait``, or ``raise``.
+        busy: What a thread does that finds it held: ``wait``, or ``raise``.
     """
 
     def __init__(self, busy: Busy) -> None:
         self._busy = busy
-        self._begin()
+        self._reset()
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         self._owner = os.getpid()
         self._lock = threading.Lock()
         self._holder: _Ticket | None = None
@@ -51,18 +51,18 @@ class SessionLock:
     def hold(
         self, patience_s: float | None = None, *, busy: Busy | None = None, first: bool = False
     ) -> Iterator[None]:
-        """Have the session for a with block.
+        """Hold the lock for a with block.
 
         Args:
             patience_s: Seconds to wait for it; None for no limit.
-            busy: What to do when another thread has it; None for what the session was made with.
+            busy: What to do when another thread holds it; None for the session's setting.
             first: Wait before all others, however many there are.
 
         Raises:
-            SessionBusyError: Another thread has it, and this one does not wait, has waited long
-                enough, or is what that one waits for; or 32 wait already.
+            SessionBusyError: Another thread holds it, and this one does not wait, has waited long
+                enough, or is what that thread waits for; or 32 threads wait already.
         """
-        ticket = self._join(busy or self._busy, first=first)
+        ticket = self._enqueue(busy or self._busy, first=first)
         try:
             if not ticket.called.wait(patience_s) and self._withdraw(ticket):
                 raise SessionBusyError(
@@ -70,24 +70,24 @@ class SessionLock:
                     hint="nothing was run: try again, or use a session for each thread",
                 )
             if ticket is not self._holder:
-                raise SessionBusyError("nobody waits for this call any more; nothing was run")
+                raise SessionBusyError("this call was cancelled while it waited; nothing was run")
             token = _held.set((*_held.get(), ticket))
             try:
                 yield
             finally:
                 _held.reset(token)
         finally:
-            self._leave(ticket)
+            self._release(ticket)
 
     def is_held_by_caller(self) -> bool:
-        """Whether this thread has the turn, or was led here by a callback of what has it."""
+        """Return whether this thread, or the run whose callback led here, holds the lock."""
         return self._holder is not None and self._holder in _held.get()
 
     def cancel_wait(self, thread: int) -> bool:
-        """Let a thread wait no more; it gets `SessionBusyError`.
+        """Remove a thread from the queue; it gets `SessionBusyError`.
 
         Returns:
-            Whether it waited.
+            Whether the thread waited.
         """
         with self._lock:
             for ticket in self._waiting:
@@ -97,10 +97,10 @@ class SessionLock:
                     return True
         return False
 
-    def _join(self, busy: Busy, *, first: bool) -> _Ticket:
+    def _enqueue(self, busy: Busy, *, first: bool) -> _Ticket:
         if self._owner != os.getpid():
-            # A fork has none of the threads that had their turn, or were in the line.
-            self._begin()
+            # A forked process has none of the threads that held the lock or waited for it.
+            self._reset()
         ticket = _Ticket()
         with self._lock:
             if self._holder is None:
@@ -119,24 +119,24 @@ class SessionLock:
                 )
             if first:
                 self._waiting.appendleft(ticket)
-            elif len(self._waiting) < _MOST:
+            elif len(self._waiting) < _MAX_WAITING:
                 self._waiting.append(ticket)
             else:
                 raise SessionBusyError(
-                    f"{_MOST} threads wait for this session already",
+                    f"{_MAX_WAITING} threads wait for this session already",
                     hint="use a session for each thread",
                 )
         return ticket
 
     def _withdraw(self, ticket: _Ticket) -> bool:
-        """Leave the line; False if the turn has come in the meantime."""
+        """Leave the queue; False if the lock was granted in the meantime."""
         with self._lock:
             if ticket in self._waiting:
                 self._waiting.remove(ticket)
                 return True
         return False
 
-    def _leave(self, ticket: _Ticket) -> None:
+    def _release(self, ticket: _Ticket) -> None:
         with self._lock:
             if ticket in self._waiting:
                 self._waiting.remove(ticket)

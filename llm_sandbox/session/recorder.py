@@ -1,4 +1,4 @@
-"""How a session tells its observers what it ran; costs nothing while there are none."""
+"""Records of a session's runs for its observers; free of cost while there are none."""
 
 import copy
 import logging
@@ -31,22 +31,22 @@ _Result = TypeVar("_Result", bound=ConsoleOutput)
 
 
 class NullSpan:
-    """One thing that a session runs, while it runs: a with block around it, and nobody listens."""
+    """The with block around a run, a command or an installation that nobody observes."""
 
     __slots__ = ()
 
     def ended(self, result: _Result, *, stopped: bool = False) -> _Result:
-        """Say what came of it, and return that.
+        """Set the result, and return it.
 
         Args:
-            result: What came of it.
-            stopped: Whether this side had asked it to end.
+            result: The result.
+            stopped: Whether the host had asked it to end.
         """
         del stopped
         return result
 
     def withdraw(self) -> None:
-        """Say that it has not been run, and is told of when it is."""
+        """Make no record: nothing was run."""
 
     def __enter__(self) -> Self:
         return self
@@ -55,11 +55,11 @@ class NullSpan:
         pass
 
 
-_UNHEARD = NullSpan()
+_NULL_SPAN = NullSpan()
 
 
 class Recorder:
-    """Makes a record of whatever a session runs, and gives it to the observers.
+    """Maker of a record for whatever a session runs, passed to its observers.
 
     Args:
         backend: Name of the session's backend.
@@ -72,61 +72,62 @@ class Recorder:
         self.language = language
         self._observers = tuple(observers)
         self._failed: list[RunObserver] = []
-        self._asked: Callable[[], bool] | None = None
+        self._was_stopped: Callable[[], bool] | None = None
 
     def add(self, observer: "RunObserver") -> None:
-        """See `MachineSession.add_observer`."""
+        """See `BaseSession.add_observer`."""
         from llm_sandbox.telemetry.record import check_observer
 
         # Replaced, never changed: a run that has begun keeps those that it began with.
         self._observers = (*self._observers, check_observer(observer))
 
     def remove(self, observer: "RunObserver") -> None:
-        """See `MachineSession.remove_observer`."""
+        """See `BaseSession.remove_observer`."""
         left = list(self._observers)
         if observer not in left:
             raise ValidationError(
-                f"{observer!r} is no observer of this session", parameter="observer"
+                f"invalid observer: expected one of this session's, got {observer!r}",
+                parameter="observer",
             )
         left.remove(observer)
         self._observers = tuple(left)
 
-    def stopped_by(self, asked: Callable[[], bool]) -> "Recorder":
-        """Return the same for one call, which somebody else may stop.
+    def stopped_by(self, was_stopped: Callable[[], bool]) -> "Recorder":
+        """Return a recorder of the same observers for one call that another thread may stop.
 
         Args:
-            asked: Whether that was done.
+            was_stopped: Returns whether the call was stopped.
         """
         same = copy.copy(self)
-        same._asked = asked
+        same._was_stopped = was_stopped
         return same
 
-    def watch(
+    def span(
         self,
         kind: "RecordKind",
         sandbox: Sandbox | None,
         text: str | Sequence[str],
         libraries: Sequence[str] | None = None,
     ) -> NullSpan:
-        """Return what to run something in.
+        """Return the with block to run something in.
 
         Args:
-            kind: What is run.
+            kind: Kind of the record.
             sandbox: The session's; None when it is not open.
             text: The code, the command or the libraries.
-            libraries: What is to be installed for it.
+            libraries: Libraries that are installed for it.
         """
         if not self._observers:
-            return _UNHEARD
-        return _Heard(self, kind, sandbox, text, libraries)
+            return _NULL_SPAN
+        return _RunSpan(self, kind, sandbox, text, libraries)
 
-    def tell(
+    def notify(
         self,
         observers: "tuple[RunObserver, ...]",
         record: "RunRecord",
         content: "Callable[[], RunContent]",
     ) -> None:
-        """Give observers a record, in order, and those that ask for it the content as well."""
+        """Call observers with a record, in order; with the content for those that want it."""
         from llm_sandbox.telemetry.content import WithContent
 
         whole = None
@@ -137,21 +138,21 @@ class Recorder:
                     observer(whole)
                 else:
                     observer(record)
-            except Exception as error:  # noqa: BLE001 - whatever it is, the run goes on
+            except Exception as error:  # noqa: BLE001 - no failure disturbs the run
                 self._log_once(observer, error)
 
     def _log_once(self, observer: "RunObserver", error: Exception) -> None:
         if any(observer is known for known in self._failed):
             return
         self._failed.append(observer)
-        # Alone: the error that the run itself ends with would be shown as its context.
+        # Without its context, which would be the error that the run itself ended with.
         words = "".join(traceback.format_exception(error, chain=False)).rstrip()
         message = "an observer failed, a %s; its next failures are not logged\n%s"
         logger.warning(message, type(observer).__name__, words)
 
 
-class _Heard(NullSpan):
-    """The same, when there are observers."""
+class _RunSpan(NullSpan):
+    """The with block around whatever is observed."""
 
     __slots__ = (
         "_call_id",
@@ -207,10 +208,10 @@ class _Heard(NullSpan):
         if result is None and isinstance(error, SandboxTimeoutError):
             partial = error.result
             result = partial if isinstance(partial, ExecutionResult | ProcessResult) else None
-        asked = self._recorder._asked
-        stopped = self._stopped or (asked is not None and asked())
+        was_stopped = self._recorder._was_stopped
+        stopped = self._stopped or (was_stopped is not None and was_stopped())
         record = self._record(result, error, stopped, duration)
-        self._recorder.tell(self._observers, record, lambda: self._content(result, error))
+        self._recorder.notify(self._observers, record, lambda: self._content(result, error))
 
     def _record(
         self,
@@ -289,7 +290,7 @@ def _rules(result: ConsoleOutput | None, error: BaseException | None) -> tuple[s
 
 
 def _measures(result: ConsoleOutput | None) -> dict[str, Any]:
-    """What a result says in numbers, by the names of a record's fields."""
+    """Return the numbers of a result, by the names of a record's fields."""
     if result is None:
         return {}
     facts: dict[str, Any] = {
@@ -314,5 +315,5 @@ def _measures(result: ConsoleOutput | None) -> dict[str, Any]:
 
 
 def _size(text: str) -> int:
-    # trust: text from inside may hold what has no encoding.
+    # trust: text from inside may hold lone surrogates.
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

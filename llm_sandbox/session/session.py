@@ -1,61 +1,99 @@
-"""The session: code in, results out, with everything a caller may want to do around it."""
+"""Session: code in, results out, with variables, libraries, commands and files around it.
+
+`lifecycle` draws the states of a session, `kernel_process` those of its interpreter.
+"""
 
 import json
+import logging
+import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
-from llm_sandbox.backends.base import Backend
+from llm_sandbox.backends.base import Backend, Isolation
 from llm_sandbox.backends.selection import resolve
 from llm_sandbox.const import SandboxBackend
-from llm_sandbox.data import ExecutionResult, StreamCallback
+from llm_sandbox.data import ExecutionResult, ProcessResult, StreamCallback
 from llm_sandbox.exceptions import (
     ArtifactNotFoundError,
     ContainerGoneError,
+    LibraryInstallationNotSupportedError,
     SandboxTimeoutError,
     SessionBusyError,
-    ValidationError,
 )
-from llm_sandbox.kernel.background import BackgroundCallback
+from llm_sandbox.kernel.background import Background, BackgroundCallback
 from llm_sandbox.kernel.output_buffer import OutputCallback
+from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import Deadline, LimitOptions, Limits, validate_timeout
 from llm_sandbox.results.outputs import BackgroundOutput
-from llm_sandbox.session.arguments import check_argv, listener, stdin_lines
-from llm_sandbox.session.config import SessionConfig, settle
-from llm_sandbox.session.guard import refused_result
-from llm_sandbox.session.history import HistoryEntry
-from llm_sandbox.session.lending import KernelHandle
-from llm_sandbox.session.machine_session import MachineSession
+from llm_sandbox.sandbox import Sandbox
+from llm_sandbox.session import arguments
+from llm_sandbox.session.commands import CommandRunner
+from llm_sandbox.session.config import SessionConfig
+from llm_sandbox.session.copying import Source, archive, copy_in, copy_out
+from llm_sandbox.session.guard import Guard, refused_result
+from llm_sandbox.session.history import History, HistoryEntry
+from llm_sandbox.session.kernel_process import KernelHandle
+from llm_sandbox.session.lifecycle import SessionLifecycle, SessionState
+from llm_sandbox.session.recorder import Recorder
+from llm_sandbox.session.resolution import resolve_config
+from llm_sandbox.session.runtime import SessionRuntime
 
 if TYPE_CHECKING:
     from llm_sandbox.artifacts.artifact import Artifact
     from llm_sandbox.results.tables import Table
     from llm_sandbox.security import ScanReport, Violation
+    from llm_sandbox.session.detached import DetachOptions
     from llm_sandbox.session.variables import Variable, Variables
+    from llm_sandbox.telemetry import RunObserver
 
 __all__ = ["BaseSession"]
+
+logger = logging.getLogger("llm_sandbox")
 
 _CALL_S = 30.0
 
 
-class BaseSession(MachineSession):
+class BaseSession:
     """A session with an interpreter in a sandbox of its own.
 
-    Variables, files and installed libraries are kept from run to run until `close`. A session is
-    for one thread at a time: of several, each waits for those that came before it, up to 32 of
-    them. With ``busy="raise"``, and where waiting could not end, as in a callback of `run`, it gets
-    `SessionBusyError` at once. `execute_command` and files wait for nothing, and `restart` and
-    `lend_kernel` never wait: they are refused while code runs, which `interrupt` ends.
+    Variables, files and installed libraries are kept from run to run until `close`. It is used by
+    one thread at a time: others wait in order, up to 32. With ``busy="raise"``, and where waiting
+    could not end, as in a callback of `run`, they get `SessionBusyError` at once; so they do from
+    `restart` and `lend_kernel` while code runs. `execute_command` and files wait for nothing.
 
     Args:
-        config: What was asked for.
+        config: The settings.
         backend: Where the sandbox is made.
-        reason: Why this backend, for `verbose` and for people.
+        reason: Why this backend was chosen, for the log and for people.
         handler: The language.
+        keeping: How the session outlives this process; None where it does not.
     """
+
+    def __init__(
+        self,
+        config: SessionConfig,
+        backend: Backend,
+        reason: str,
+        handler: AbstractLanguageHandler,
+        keeping: "DetachOptions | None" = None,
+    ) -> None:
+        self.config = config
+        self.language_handler = handler
+        self.backend_reason = reason
+        self._backend = backend
+        self._life = SessionLifecycle(backend.name, config, keeping, self._log)
+        self._history = History()
+        self._background = Background(config.limits)
+        self._guard = Guard(config.security_policy, handler)
+        self._recorder = Recorder(backend.name, handler.name, config.observers)
+        if config.verbose and not logging.getLogger().handlers and not logger.handlers:
+            logger.addHandler(logging.StreamHandler(sys.stderr))
+            logger.setLevel(logging.INFO)
 
     @classmethod
     def configured(
@@ -64,22 +102,113 @@ class BaseSession(MachineSession):
         *,
         backend: SandboxBackend | str | Backend | None = None,
     ) -> "BaseSession":
-        """Return a new session with these settings.
-
-        Args:
-            config: The settings; None for the defaults.
-            backend: Where the sandbox is made; None picks one that isolates.
-
-        Raises:
-            BackendUnavailableError: None was named and none works here.
-            LanguageNotSupportedError: There is no such language in this version.
-            UnsupportedBackendError: There is no backend of that name in this version.
-        """
+        """Return a new session with these settings; see `create_session` for `backend`."""
         config = config or SessionConfig()
         handler = LanguageHandlerFactory.create_handler(config.lang)
         chosen, reason = resolve(backend, handler.name, handler.toolchain)
-        chosen, config = settle(chosen, config, {})
+        chosen, config = resolve_config(chosen, config, {})
         return BaseSession(config, chosen, reason, handler)
+
+    # --- life
+
+    def open(self) -> None:
+        """Make the sandbox and its interpreter. Opening an open session does nothing.
+
+        A session that was closed, or whose sandbox has ended, gets a new sandbox; only its
+        `history` is left.
+
+        Raises:
+            BackendUnavailableError: The backend does not work on this machine.
+            SecurityViolationError: The security policy refuses one of its libraries.
+        """
+        if not self._life.needs_open():
+            return
+        self._guard.warm_up()
+        libraries = [] if self._life.is_attached else list(self.config.libraries)
+        if libraries:
+            with self._recorder.span("install", None, libraries, libraries) as span:
+                self._guard.admit_libraries(libraries)
+                span.withdraw()
+        self._log("opening a %s sandbox: %s", self._backend.name, self.backend_reason)
+        made_with = (self.config, self._backend, self.language_handler, self._background)
+        self._life.open(partial(SessionRuntime.start, *made_with), partial(self.install, libraries))
+
+    def close(self) -> None:
+        """End the sandbox and everything in it. Closing twice does nothing.
+
+        Code that runs is stopped first, as by `interrupt`. When a callback of that run closes the
+        session, or a task that a callback has started, the session ends as soon as the run does.
+        """
+        self._life.close()
+
+    def detach(self) -> None:
+        """Disconnect from a detached session, which lives on; this handle is closed.
+
+        The session then lives until its `session_timeout`, its `idle_timeout`, or until a process
+        attaches and closes it; see `attach_session`. Threads and processes that runs have left
+        running go on; their output waits, and stalls them when there is much of it. Detaching twice
+        does nothing.
+
+        Raises:
+            UnsupportedError: The session lives in this process: it was made without a name, an
+                `idle_timeout` and ``on_exit="keep"``.
+            SessionBusyError: Another thread is running code in it.
+        """
+        self._life.detach()
+
+    def _take_over(self, ready: "BaseSession") -> None:
+        """Take the runtime of an open session of the same kind, which has run nothing."""
+        self._guard.warm_up()
+        kernel = self._life.take_over(ready._life).kernel
+        self._background = ready._background
+        kernel.use_config(self.config)
+        if self.config.session_timeout is not None:
+            kernel.machine.set_deadline(self.config.session_timeout)
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        (self.detach if self._life.detaches else self.close)()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether code can be run: it was opened, and its sandbox has not ended."""
+        return self._life.is_open
+
+    @property
+    def name(self) -> str | None:
+        """The name of a detached session; None without one."""
+        return self._life.name
+
+    @property
+    def backend(self) -> str:
+        """Name of the backend."""
+        return self._backend.name
+
+    @property
+    def committed_image(self) -> str | None:
+        """Name of the image that ``commit_container=True`` saved at `close`; None before."""
+        return self._life.committed
+
+    @property
+    def isolation(self) -> Isolation:
+        """Isolation of the sandbox, resource by resource; only while open."""
+        return self.sandbox.isolation
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The sandbox of the interpreter.
+
+        Raises:
+            NotOpenSessionError: The session is not open.
+            SessionClosedError: It was closed.
+            SessionExpiredError: Its `session_timeout` is over.
+        """
+        return self._life.runtime().sandbox
+
+    # --- code
 
     def run(
         self,
@@ -93,68 +222,64 @@ class BaseSession(MachineSession):
         on_output: OutputCallback | None = None,
         argv: Sequence[str] = (),
     ) -> ExecutionResult:
-        """Run code and return all that came of it.
+        """Run code and return its result: streams, displays, plots, files, error and usage.
 
-        What the code did (an exception, `sys.exit`, a crash, too much memory) is in the result.
-        Nothing stops code that does not end, unless `timeout` or the session's own says when; then
-        `SandboxTimeoutError` is raised. Give code that a model wrote a timeout.
+        An exception, `sys.exit`, a crash or too much memory is in the result. Only a timeout stops
+        code that does not end, and raises `SandboxTimeoutError`: set one for a model's code.
 
         Args:
             code: Source text in the session's language.
             libraries: Libraries to install first.
             timeout: Seconds until the code is interrupted, counted from before a policy judges it;
                 default: the session's `execution_timeout`, else its `default_timeout`, else none.
-                Waiting for another thread's code takes none of it, and as long at most.
+                The wait for another thread's code is not counted, and is as long at most.
             on_stdout: Called with each piece of standard output as it arrives.
             on_stderr: Called with each piece of standard error as it arrives.
-            stdin: What `input` reads: text, or an iterable of lines. None refuses input with an
-                error at its line. An iterable that waits holds the deadline up.
+            stdin: Standard input for `input`: text, or an iterable of lines. None refuses input
+                with an error at its line. An iterable that waits delays the deadline.
             on_output: Called with every output as it arrives: streams, displays, errors.
             argv: The command line that the code sees, the name of its file first:
                 ``["report.py", "--year", "2026"]``. While it runs it is that file of the working
                 directory; ``-c`` and ``-`` name none. Default: it is a cell.
 
         Returns:
-            The result; what the security policy found in the code is in its `findings`.
+            The result; the findings of the security policy are in its `findings`.
 
         Raises:
             SandboxTimeoutError: The time was up; its `result` holds everything until then.
             SecurityViolationError: The security policy refuses the code or a library; nothing was
                 run. A policy with ``refusal="result"`` returns a result of status ``blocked``.
             LibraryInstallationError: A library could not be installed; nothing was run.
-            ValidationError: An argument is not acceptable.
-            NotOpenSessionError: The session is not open.
             SessionBusyError: Another thread runs code in it, and this one does not wait, or has
                 waited for as long as the code may take; nothing was run.
-            UnsupportedError: There is an `argv`, and an interpreter that has none.
         """
-        with self._records.watch("run", self._sandbox, code, libraries) as told:
-            _check_code(code)
+        with self._recorder.span("run", self._life.sandbox, code, libraries) as span:
+            arguments.check_code(code)
             timeout = validate_timeout(timeout, "timeout")
-            lines = stdin_lines(stdin)
-            argv = check_argv(argv)
+            lines = arguments.stdin_lines(stdin)
+            argv = arguments.check_argv(argv)
             limit = self.config.run_timeout(timeout)
-            heard = listener(on_stdout, on_stderr, on_output)
-            with self._running(limit) as stop:
-                interpreter = self._open_interpreter()
+            callback = arguments.merge_callbacks(on_stdout, on_stderr, on_output)
+            with self._life.running(limit) as stop:
+                kernel = self._life.runtime().kernel
                 deadline = Deadline.after(limit)
                 report = self._guard.admit(code, deadline)
                 if report is not None and self._guard.refuses(report):
-                    return told.ended(refused_result(report))
+                    return span.ended(refused_result(report))
                 if libraries:
-                    # Installing has time of its own, and takes none of the code's.
+                    # The time of the installation is not the code's.
                     left = deadline.remaining()
                     self._install(libraries)
                     deadline = Deadline.after(left)
-                result = interpreter.run(code, deadline, lines, heard, stop, argv)
+                result = kernel.run(code, deadline, lines, callback, stop, argv)
             if report is not None and report.findings:
                 result = replace(result, findings=report.findings)
             self._history.add(code, result)
             self._log("ran %d characters: %r", len(code), result)
-            told.ended(result, stopped=stop.asked)
+            span.ended(result, stopped=stop.asked)
             if result.timed_out:
                 raise SandboxTimeoutError(
-                    f"the code did not end in {limit} s; what it put out until then is in .result",
+                    f"the code did not end in {limit} s; its output until then is in .result",
                     timeout_duration=limit,
                     result=result,
                     op="run",
@@ -162,166 +287,125 @@ class BaseSession(MachineSession):
                 )
             return result
 
-    def background_output(self) -> list[BackgroundOutput]:
-        """Return what runs put out after they had ended, since this was last called.
-
-        A thread, a task or a process that a run leaves running goes on printing and showing. That
-        is in no later result, except what a process writes in the time of a later run that starts
-        processes itself; the result's `notes` say so. It can be taken while another thread runs
-        code, and after `close`.
-
-        Returns:
-            What came, oldest first, each with the run that it belongs to. At most as many bytes are
-            kept as a run's stream and one display may have; `BackgroundOutput.dropped_bytes` counts
-            what went before.
-
-        Raises:
-            NotOpenSessionError: The session was never open.
-        """
-        if not self._closed:
-            interpreter = self._open_interpreter()
-            gone = (SessionBusyError, ContainerGoneError)
-            with suppress(*gone), self._lock.hold(busy="raise"):
-                interpreter.hear_background()
-        return self._background.take()
-
-    def on_background_output(self, callback: BackgroundCallback | None) -> None:
-        """Call back with background output as it is received, beside keeping it.
-
-        It is received while code runs, and by `background_output`, in the thread that does that. A
-        callback that raises is logged, and called no more.
-
-        Args:
-            callback: Takes a `BackgroundOutput`; None to stop. It takes the place of the last one.
-
-        Raises:
-            ValidationError: It cannot be called.
-        """
-        _check_callback(callback)
-        self._background.callback = callback
-
     def interrupt(self) -> None:
         """Stop the code that runs now, from another thread; does nothing when none runs.
 
-        Its `run` returns within about a second, with a result that has everything until then, the
-        status ``killed`` and exit code 130.
+        Its `run` returns within a second, with everything until then, ``killed``, exit code 130.
         """
-        stop = self._stop
+        stop = self._life.stop
         if stop is not None:
             stop.ask()
 
-    def scan(self, code: str) -> "ScanReport":
-        """Judge code by the session's policy without running it; works before `open`, too.
+    def restart(self) -> None:
+        """Start a fresh interpreter; files and installed libraries stay."""
+        with self._life.lock.hold(busy="raise"):
+            self._life.runtime().kernel.restart()
 
-        Returns:
-            What was found; without a policy every capability at its ordinary grade.
+    def lend_kernel(self) -> KernelHandle:
+        """Hand the interpreter over to another client, such as a Jupyter front end.
+
+        `restart` starts another one. Refused where every run is a program of its own.
         """
-        _check_code(code)
+        with self._life.lock.hold(busy="raise"):
+            return self._life.runtime().kernel.lend()
+
+    def background_output(self) -> list[BackgroundOutput]:
+        """Return the output of ended runs that has arrived since the last call, oldest first.
+
+        Threads, tasks and processes that a run leaves running go on printing and displaying. That
+        is in no later result, except for what a process writes during a later run that starts
+        processes itself; the result's `notes` say so. At most as many bytes are kept as a run's
+        stream and one display may have; `BackgroundOutput.dropped_bytes` counts the rest. It may be
+        called while another thread runs code, and after `close`.
+        """
+        if not self._life.is_over:
+            kernel = self._life.runtime().kernel
+            with suppress(SessionBusyError, ContainerGoneError), self._life.lock.hold(busy="raise"):
+                kernel.receive_background()
+        return self._background.take()
+
+    def on_background_output(self, callback: BackgroundCallback | None) -> None:
+        """Call back with background output as it is received; it is kept all the same.
+
+        It is received by `run` and `background_output`, in their threads. A callback that raises is
+        logged, and not called any more.
+
+        None removes the callback; another one replaces it.
+        """
+        arguments.check_callback(callback)
+        self._background.callback = callback
+
+    def scan(self, code: str) -> "ScanReport":
+        """Scan code by the policy, which is not run; without one, report every capability."""
+        arguments.check_code(code)
         return self._guard.scan(code)
 
     def is_safe(self, code: str) -> "tuple[bool, list[Violation]]":
-        """Judge code by the session's policy without running it; works before `open`, too.
-
-        Returns:
-            Whether no finding is at or above the policy's threshold, and everything that it found.
-            Without a policy all code is safe.
-        """
-        _check_code(code)
-        if self.config.security_policy is None:
-            return True, []
-        from llm_sandbox.security import violations_of
-
-        report = self._guard.scan(code)
-        return report.is_safe, violations_of(report)
+        """Return whether the policy admits code, which is not run, and the policy's findings."""
+        arguments.check_code(code)
+        return self._guard.is_safe(code)
 
     def update_limits(self, **limits: Unpack[LimitOptions]) -> Limits:
-        """Hold the session to other limits from now on, its variables kept.
+        """Change limits of an open session, its variables kept, and return all limits.
 
-        ``session.update_limits(workdir="8g")`` makes room where a working directory is full. What
-        can change where says `Sandbox.update_limits`.
+        ``session.update_limits(workdir="8g")`` makes room where a working directory is full. See
+        `Sandbox.update_limits` for the limits that each backend can change.
 
         Args:
-            limits: The ones that change, by the names that `Limits` takes; the others stay.
-
-        Returns:
-            All limits, as they are now.
+            limits: The limits that change, by the names of `Limits`; the others stay.
 
         Raises:
-            UnsupportedError: One cannot change in an open session here; nothing has changed then.
-            BackendError: It is less than what is used already.
-            ValidationError: A value is not acceptable.
-            SessionBusyError: Something runs.
-            SessionClosedError: The session is not open.
+            UnsupportedError: One cannot change in an open session; nothing has changed.
+            BackendError: More is used already.
         """
-        with self._lock.hold():
-            interpreter = self._open_interpreter()
-            self.sandbox.update_limits(**limits)
-            self.config = replace(self.config, limits=self.sandbox.limits)
-            interpreter.update_limits(self.sandbox.limits)
-            return self.sandbox.limits
+        with self._life.lock.hold():
+            runtime = self._life.runtime()
+            runtime.sandbox.update_limits(**limits)
+            self.config = replace(self.config, limits=runtime.sandbox.limits)
+            runtime.kernel.update_limits(runtime.sandbox.limits)
+            return runtime.sandbox.limits
 
-    def restart(self) -> None:
-        """Give the session a fresh interpreter; files and installed libraries stay.
+    def install(self, libraries: list[str] | None = None) -> None:
+        """Install libraries for this session, now; waits for code that another thread runs.
 
         Raises:
-            SessionBusyError: Another thread is running code in it; `interrupt` ends that.
+            LibraryInstallationError: One could not be installed; it has the installer's words.
+            LibraryInstallationNotSupportedError: The language has no package manager, or the
+                session was made with ``skip_environment_setup=True``.
+            ValidationError: A name is not a plain requirement.
+            SecurityViolationError: The security policy refuses one; none was fetched.
         """
-        with self._lock.hold(busy="raise"):
-            self._open_interpreter().restart()
+        if libraries:
+            span = self._recorder.span("install", self._life.sandbox, libraries, libraries)
+            with span, self._life.lock.hold():
+                self._life.runtime()
+                self._install(libraries)
 
-    def lend_kernel(self) -> KernelHandle:
-        """Hand the interpreter to somebody who speaks to it himself, such as a Jupyter front end.
-
-        `restart` gives the session another one.
-
-        Raises:
-            UnsupportedError: Every run of this session is a program of its own.
-            SessionBusyError: Another thread is running code in it.
-        """
-        with self._lock.hold(busy="raise"):
-            return self._open_interpreter().lend()
+    def _install(self, libraries: Sequence[str]) -> None:
+        if self.config.skip_environment_setup:
+            raise LibraryInstallationNotSupportedError(
+                self.language_handler.name,
+                hint="the session was made with skip_environment_setup=True",
+            )
+        self._guard.admit_libraries(libraries)
+        self._life.runtime().install(libraries)
 
     # --- variables
 
     def variables(self, *, all: bool = False) -> "tuple[Variable, ...]":
-        """Return what the code has given names to, in the order in which it did.
+        """Return the code's variables, at most 1,000, in the order of assignment.
 
         Args:
-            all: Not values alone but functions, classes, modules and names with a leading
-                underscore, too.
-
-        Returns:
-            At most the first 1,000.
-
-        Raises:
-            SandboxTimeoutError: The interpreter did not answer in 30 seconds.
+            all: Include functions, classes, modules and names with a leading underscore.
         """
         return self._variables().variables(all=all)
 
     def get(self, name: str) -> object:
-        """Return a variable's value: plain data, an array or a table.
-
-        It is copied, value by value; nothing that comes from inside is ever unpickled.
-
-        Args:
-            name: The variable.
-
-        Raises:
-            VariableNotFoundError: There is none of that name.
-            ValueNotTransferableError: It is, or holds, something else, or it is too large.
-        """
+        """Return a variable's value, copied and never unpickled; see `Variables.get`."""
         return self._variables().get(name)
 
     def set(self, name: str, value: object) -> None:
-        """Give a variable a value: plain data, an array or a table, which is copied.
-
-        Args:
-            name: The variable.
-            value: Its value.
-
-        Raises:
-            ValueNotTransferableError: It is, or holds, something else, or it is too large.
-        """
+        """Set a variable to a copy of plain data, an array or a table; see `Variables.set`."""
         self._variables().set(name, value)
 
     def fetch_table(
@@ -329,13 +413,7 @@ class BaseSession(MachineSession):
     ) -> bytes:
         """Return the whole of a table that was shown, as it is now.
 
-        Args:
-            table: One of `ExecutionResult.tables`, or its artifact.
-            format: ``parquet`` needs pyarrow in the sandbox.
-
-        Raises:
-            TableGoneError: The code has let go of the table.
-            ValueNotTransferableError: It cannot be written in that format, or is too large.
+        ``parquet`` needs pyarrow in the sandbox; see `Variables.fetch_table` for the errors.
         """
         return self._variables().fetch_table(table, format)
 
@@ -347,62 +425,41 @@ class BaseSession(MachineSession):
     def _call(
         self, service: str, arguments: dict[str, Any], buffers: Sequence[bytes] = ()
     ) -> tuple[dict[str, Any], list[memoryview]]:
-        with self._running(_CALL_S) as stop:
-            interpreter = self._open_interpreter()
-            deadline = Deadline.after(_CALL_S)
-            return interpreter.call(service, arguments, buffers, deadline=deadline, stop=stop)
+        with self._life.running(_CALL_S) as stop:
+            kernel, deadline = self._life.runtime().kernel, Deadline.after(_CALL_S)
+            return kernel.call(service, arguments, buffers, deadline=deadline, stop=stop)
 
-    # --- what was done
+    # --- history
 
     @property
     def history(self) -> tuple[HistoryEntry, ...]:
-        """The runs so far, oldest first, as pairs of code and result.
-
-        The oldest are let go when there are more than 10,000, or more than 64 million characters.
-        """
+        """The last 10,000 runs or 64 million characters, oldest first, as code and result."""
         return self._history.entries
 
     def artifact(self, name: str) -> "Artifact":
-        """Return an artifact of any run, the latest first; see `ExecutionResult.artifact`.
-
-        Raises:
-            ArtifactNotFoundError: No run has one of that name.
-        """
+        """Return an artifact of any run, the latest first; see `ExecutionResult.artifact`."""
         for entry in reversed(self.history):
-            try:
+            with suppress(ArtifactNotFoundError):
                 return entry.result.artifact(name)
-            except ArtifactNotFoundError:
-                continue
         raise ArtifactNotFoundError(f"no run of this session has an artifact {name!r}")
 
     def to_notebook(self, path: str | Path) -> Path:
-        """Write the session as a Jupyter notebook, outputs included, and return where it is.
-
-        Args:
-            path: The file on this machine; over what is there.
-        """
+        """Write the history as a Jupyter notebook, outputs included, and return its path."""
         from llm_sandbox.views.notebook import to_notebook
 
         notebook = to_notebook(self.history, {"language": str(self.config.lang)})
-        target = Path(path)
-        target.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", "utf-8")
-        return target
+        text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+        return _write(path, text)
 
     def run_notebook(
         self, path: str | Path, *, timeout: float | None = None, stop_on_error: bool = True
     ) -> tuple[ExecutionResult, ...]:
-        """Run the code cells of a Jupyter notebook, in order.
+        """Run the code cells of a Jupyter notebook, in order, and return their results.
 
         Args:
-            path: The notebook on this machine.
+            path: The notebook on the host.
             timeout: Seconds for each cell; default: as in `run`.
-            stop_on_error: Whether cells after one that fails are left out.
-
-        Returns:
-            The results of the cells that were run.
-
-        Raises:
-            ValidationError: The file is no notebook.
+            stop_on_error: Whether cells after one that fails are skipped.
         """
         from llm_sandbox.views.notebook import read_notebook
 
@@ -422,19 +479,9 @@ class BaseSession(MachineSession):
         backend: SandboxBackend | str | Backend | None = None,
         stop_on_error: bool = True,
     ) -> "BaseSession":
-        """Return an open session in which a notebook's code cells have been run.
+        """Return an open session, to be closed, that has run a notebook's code cells.
 
-        What came of them is its `history`. Close it, or use it in a with block.
-
-        Args:
-            path: The notebook on this machine.
-            config: Settings of the session; None for the defaults.
-            backend: Where the sandbox is made; None picks one that isolates.
-            stop_on_error: Whether cells after one that fails are left out.
-
-        Raises:
-            ValidationError: The file is no notebook.
-            SandboxTimeoutError: A cell took longer than the settings allow.
+        The results are its `history`; arguments as in `configured`, `run_notebook`.
         """
         session = cls.configured(config, backend=backend)
         try:
@@ -446,30 +493,108 @@ class BaseSession(MachineSession):
         return session
 
     def report(self, path: str | Path, title: str = "Session") -> Path:
-        """Write the session as one self-contained page of HTML, and return where it is.
-
-        What came from inside is shown where it can run nothing.
-
-        Args:
-            path: The file on this machine; over what is there.
-            title: The heading.
-        """
+        """Write the history as one HTML page, in which nothing can run, and return its path."""
         from llm_sandbox.views.report import html_report
 
-        target = Path(path)
-        target.write_text(html_report(title, self.history, lang=str(self.config.lang)), "utf-8")
-        return target
+        return _write(path, html_report(title, self.history, lang=str(self.config.lang)))
+
+    # --- commands
+
+    def execute_command(
+        self,
+        command: str | Sequence[str],
+        workdir: str | None = None,
+        on_stdout: StreamCallback | None = None,
+        on_stderr: StreamCallback | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> ProcessResult:
+        """Run a command in the sandbox, and return its exit code and streams.
+
+        Args:
+            command: A line for the shell, or a program and its arguments.
+            workdir: Its working directory; default: the session's.
+            on_stdout: Called with each piece of standard output as it arrives.
+            on_stderr: Called with each piece of standard error as it arrives.
+            timeout: Seconds until it is killed; default: the session's `default_timeout`.
+
+        Raises:
+            LaunchError: The program or directory does not exist.
+            SandboxTimeoutError: The time was up; its `result` holds the output until then.
+            SecurityViolationError: The security policy refuses it; it was not started.
+        """
+        return self._commands.run(command, workdir, on_stdout, on_stderr, timeout)
+
+    def execute_commands(
+        self,
+        commands: Sequence[str | tuple[str, str | None]],
+        workdir: str | None = None,
+        on_stdout: StreamCallback | None = None,
+        on_stderr: StreamCallback | None = None,
+    ) -> ProcessResult:
+        """Run commands until one fails, and return the result of the last; see `execute_command`.
+
+        Args:
+            commands: Lines for the shell, each alone or with a directory of its own.
+            workdir: Directory for those without one.
+            on_stdout: Called with each piece of standard output.
+            on_stderr: Called with each piece of standard error.
+        """
+        return self._commands.run_all(commands, workdir, on_stdout, on_stderr)
+
+    @property
+    def _commands(self) -> CommandRunner:
+        return CommandRunner(self._life, self._guard, self._recorder, self.config)
+
+    def add_observer(self, observer: "RunObserver") -> None:
+        """Call `observer` with a `RunRecord` after each run, command and installation.
+
+        Observers are called in the thread of the run, in the order in which they were added; an
+        exception is logged once and disturbs nothing. What `sandbox` and a lent kernel run is not
+        recorded.
+        """
+        self._recorder.add(observer)
+
+    def remove_observer(self, observer: "RunObserver") -> None:
+        """Remove an observer; one that was added twice is still called once."""
+        self._recorder.remove(observer)
+
+    # --- files
+
+    def copy_to_runtime(self, src: Source, dest: str) -> None:
+        """Copy a file or directory of the host, or bytes, into the sandbox.
+
+        Args:
+            src: Path on the host; or bytes, or a file that is open for reading them.
+            dest: Path in the sandbox; a relative one is below the working directory. Into a folder,
+                or a path that ends with ``/``, a file is copied by its own name. A directory
+                becomes `dest`, over what is there.
+
+        Raises:
+            SandboxPermissionError: It cannot be written there; the hint names where it can.
+        """
+        copy_in(self.sandbox.files, src, dest)
+
+    def copy_from_runtime(self, src: str, dest: str | Path) -> None:
+        """Copy a file or directory of the sandbox to the host, without following links.
+
+        A relative `src` is below the working directory; missing parents of `dest` are made.
+        """
+        copy_out(self.sandbox.files, src, dest)
+
+    def get_archive(self, path: str) -> tuple[bytes, dict[str, object]]:
+        """Return a file or directory of the sandbox as a tar archive, with a description of it."""
+        return archive(self.sandbox.files, path)
+
+    def _log(self, message: str, *values: object) -> None:
+        logger.log(logging.INFO if self.config.verbose else logging.DEBUG, message, *values)
+
+    def __repr__(self) -> str:
+        is_new = self._life.state is SessionState.NEW
+        state = "open" if self.is_open else "new" if is_new else "closed"
+        return f"<{type(self).__name__} {self.config.lang} on {self.backend}, {state}>"
 
 
-def _check_callback(callback: object) -> None:
-    if callback is not None and not callable(callback):
-        kind = type(callback).__name__
-        raise ValidationError(
-            f"invalid callback: expected a function, got {kind}", parameter="callback"
-        )
-
-
-def _check_code(code: object) -> None:
-    if not isinstance(code, str):
-        kind = type(code).__name__
-        raise ValidationError(f"code must be text, not {kind}", parameter="code")
+def _write(path: str | Path, text: str) -> Path:
+    Path(path).write_text(text, "utf-8")
+    return Path(path)

@@ -1,7 +1,6 @@
-"""Values on their way into a session and out of it.
+"""Encoding of values for the transfer into a session, and decoding of those that come out.
 
-The codec is the one that the interpreter uses, so that both sides agree: it lies with what runs
-inside, and imports nothing.
+Both sides use the codec of the interpreter's shim, which imports nothing of this package.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +25,7 @@ def write(value: object) -> tuple[bytes, bytes]:
     """Encode a value.
 
     Raises:
-        ValueNotTransferableError: It is, or holds, something that does not go over, or is too
+        ValueNotTransferableError: It is, or holds, something that is not transferred, or is too
             large.
     """
     try:
@@ -39,8 +38,8 @@ def read(buffers: Sequence[memoryview]) -> object:
     """Decode a value that came from inside.
 
     Raises:
-        MissingDependencyError: It is of a library that is not installed here.
-        ProtocolError: It is none.
+        MissingDependencyError: It belongs to a library that is not installed on the host.
+        ProtocolError: The bytes are not an encoded value.
     """
     # trust: both buffers come from inside; the codec checks every size and makes data only.
     try:
@@ -55,16 +54,16 @@ def read(buffers: Sequence[memoryview]) -> object:
         ) from None
     except (values.TransferError, ValueError) as error:
         reason = word(str(error))
-        raise ProtocolError(f"the interpreter sent no proper value: {reason}", op="get") from None
+        raise ProtocolError(f"the interpreter sent an invalid value: {reason}", op="get") from None
 
 
 def failed(facts: Mapping[str, object], name: str, op: str) -> ValueNotTransferableError:
-    """Return the error for a value that does not go over.
+    """Return the error for a value that is not transferred.
 
     Args:
-        facts: What the codec says; on the way out it comes from inside.
-        name: What the value is called.
-        op: What was being done.
+        facts: The codec's description of the failure, which may come from inside.
+        name: The variable's name.
+        op: The operation.
     """
     limit = facts.get("limit")
     if facts.get("kind") == "too_large" and isinstance(limit, int):

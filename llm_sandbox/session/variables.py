@@ -1,4 +1,4 @@
-"""The variables of a session, from outside: what there is, and values in both directions."""
+"""Variables of a session: listed, read and set from the host, and shown tables fetched whole."""
 
 import keyword
 import unicodedata
@@ -35,23 +35,23 @@ VariableKind = Literal["value", "function", "class", "module"]
 
 
 class Call(Protocol):
-    """Asks something of the interpreter."""
+    """A call of a service of the interpreter."""
 
     def __call__(
         self, service: str, arguments: dict[str, Any], buffers: Sequence[bytes] = ()
     ) -> tuple[dict[str, Any], list[memoryview]]:
-        """Return the answer's content and buffers.
+        """Return the reply's content and buffers.
 
         Args:
-            service: What is asked.
-            arguments: JSON types that go with it.
-            buffers: Bytes that go with it.
+            service: The service's name.
+            arguments: Its arguments, as JSON types.
+            buffers: Bytes that are sent along.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """What a name stands for in a session; all of it is what the inside claims."""
+    """A variable of a session; everything in it is claimed from inside."""
 
     name: str
     """The name."""
@@ -62,27 +62,26 @@ class Variable:
     shape: tuple[int, ...] | None = None
     """Extents of an array or table, the length of a text or container; None for the rest."""
     size: int | None = None
-    """Bytes it takes, without what a container refers to; None when that is not known."""
+    """Bytes of memory, without what a container refers to; None when that is not known."""
     preview: str = ""
-    """A text of at most 200 characters; only the type for classes that are not known."""
+    """At most 200 characters; only the type for unknown classes."""
 
 
 class Variables:
-    """Reads and sets variables, and fetches tables.
+    """Access to the variables and tables of one interpreter.
 
     Args:
-        call: Asks the interpreter.
+        call: Calls a service of the interpreter.
     """
 
     def __init__(self, call: Call) -> None:
         self._call = call
 
     def variables(self, *, all: bool = False) -> tuple[Variable, ...]:
-        """Return what the code has named, in the order in which it was first named.
+        """Return the variables, in the order in which they were first assigned.
 
         Args:
-            all: Not values alone but functions, classes, modules and names with a leading
-                underscore, too.
+            all: Include functions, classes, modules and names with a leading underscore.
 
         Returns:
             At most the first 1,000.
@@ -90,7 +89,7 @@ class Variables:
         content, _ = self._ask("variables", {"all": all})
         found = content.get("variables")
         if not isinstance(found, list):
-            raise ProtocolError("the interpreter's list of variables is not one", op="variables")
+            raise ProtocolError("the interpreter sent no list of variables", op="variables")
         return tuple(map(_variable, found[:_MOST_VARIABLES]))
 
     def get(self, name: str, *, max_bytes: int = transfer.LARGEST) -> object:
@@ -101,10 +100,10 @@ class Variables:
             max_bytes: Most bytes to take.
 
         Raises:
-            VariableNotFoundError: There is none of that name.
-            ValueNotTransferableError: It is, or holds, something else than plain data, arrays and
+            VariableNotFoundError: There is no such variable.
+            ValueNotTransferableError: It is, or holds, something other than plain data, arrays and
                 tables, or is too large.
-            MissingDependencyError: It is of a library that is not installed here.
+            MissingDependencyError: It belongs to a library that is not installed on the host.
         """
         name = _checked(name)
         content, buffers = self._ask("get", {"name": name, "limit": max_bytes})
@@ -114,7 +113,7 @@ class Variables:
         return transfer.read(buffers)
 
     def set(self, name: str, value: object) -> None:
-        """Give a variable a copy of a value.
+        """Set a variable to a copy of a value.
 
         Args:
             name: The variable.
@@ -144,7 +143,7 @@ class Variables:
             max_bytes: Most bytes of it.
 
         Raises:
-            TableGoneError: The code has let go of the table.
+            TableGoneError: The code has released the table.
             ValueTooLargeError: The file is larger.
             ValueNotTransferableError: It cannot be written in that format.
         """
@@ -160,7 +159,9 @@ class Variables:
         """Yield a table that was shown piece by piece; see `fetch_table`."""
         handle = _handle(table)
         if format not in ("csv", "parquet"):
-            raise ValidationError("format must be 'csv' or 'parquet'", parameter="format")
+            raise ValidationError(
+                f"invalid format: expected 'csv' or 'parquet', got {format!r}", parameter="format"
+            )
         request: dict[str, Any] = {"handle": handle, "format": format, "limit": max_bytes}
         taken, size = 0, 1
         while taken < size:
@@ -168,12 +169,14 @@ class Variables:
             if content.get("failure") is not None:
                 raise _not_exported(content["failure"], format, max_bytes)
             piece = buffers[0] if len(buffers) == 1 else memoryview(b"")
-            # trust: the size is claimed; pieces are counted.
+            # trust: the size is claimed inside; pieces are counted here.
             size = content["size"] if _is_count(content.get("size")) else -1
             taken += len(piece)
             too_much = len(piece) > _LARGEST_PIECE or taken > size or size > max_bytes
             if too_much or (not piece and taken < size):
-                raise ProtocolError("the interpreter's table is not what it says", op="fetch_table")
+                raise ProtocolError(
+                    "the interpreter sent a table of another size than it claimed", op="fetch_table"
+                )
             yield bytes(piece)
             request = {"export": content.get("export"), "offset": taken}
 
@@ -192,7 +195,7 @@ class Variables:
 def _checked(name: object) -> str:
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
         raise ValidationError(
-            "the name of a variable must be an identifier that is no keyword", parameter="name"
+            "invalid name: expected an identifier that is not a keyword", parameter="name"
         )
     # As Python reads it in source text.
     return unicodedata.normalize("NFKC", name)
@@ -202,12 +205,15 @@ def _handle(table: object) -> str:
     found = getattr(table, "table", table)
     handle = getattr(found, "handle", None)
     if not isinstance(handle, str) or not handle:
-        raise ValidationError("this is no table that a session can fetch", parameter="table")
+        raise ValidationError(
+            "invalid table: expected one of ExecutionResult.tables, or its artifact",
+            parameter="table",
+        )
     return handle
 
 
 def _failed(failure: object, name: str, op: str) -> Exception:
-    # trust: an answer from inside may say anything.
+    # trust: a reply from inside may hold anything.
     facts = failure if isinstance(failure, dict) else {}
     kind = facts.get("kind")
     if kind == "not_found":
@@ -230,9 +236,9 @@ def _not_exported(failure: object, form: str, limit: int) -> Exception:
     kind, op = facts.get("kind"), "fetch_table"
     if kind == "gone":
         return TableGoneError(
-            "the code has let go of the table",
+            "the code has released the table",
             op=op,
-            hint="keep it in a variable while it is to be fetched",
+            hint="keep it in a variable until it is fetched",
         )
     if kind == "too_large":
         return ValueTooLargeError(

@@ -23,7 +23,7 @@ def ours(api):
 
 def container_of(session):
     """The container that a session is in."""
-    return session._interpreter.machine.container
+    return session._life.current.kernel.machine.container
 
 
 def counted(text):

@@ -305,7 +305,7 @@ def test_a_timeout_ends_the_code_itself(engine):
     stay = "import os, subprocess, signal\nsignal.signal(2, signal.SIG_IGN)\n"
     stay += "subprocess.Popen(['sleep', '4711'], start_new_session=True)\nwhile True: pass"
     with ArtifactSandboxSession(engine.name) as session:
-        container = session._interpreter.machine.container
+        container = session._life.current.kernel.machine.container
         if not processes_in(engine, container):
             pytest.skip("the engine's processes are not this system's")
         seen = []
@@ -337,7 +337,7 @@ def test_sessions_are_closed_in_threads(engine):
         thread.start()
     for thread in openers:
         thread.join()
-    made = {one._interpreter.machine.container for one in sessions}
+    made = {one._life.current.kernel.machine.container for one in sessions}
     assert len(made) == 8
     closers = [threading.Thread(target=one.close) for one in sessions for _ in range(2)]
     begun = time.monotonic()

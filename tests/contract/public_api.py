@@ -129,7 +129,7 @@ def _signature(function: Any) -> str:
     """The parameters in Python's own spelling, those of a typed dictionary as its keys."""
     words: list[str] = []
     last = None
-    for one in function.parameters:
+    for one in _parameters(function):
         kind = one.kind.value
         if one.name.startswith("_"):
             continue
@@ -151,6 +151,18 @@ def _signature(function: Any) -> str:
         last = kind
     prefix = "async " if "async" in function.labels else ""
     return f"{prefix}({', '.join(words)})"
+
+
+def _parameters(function: Any) -> list[Any]:
+    """The parameters; those of another function where ``@same_parameters(it)`` shows them."""
+    own = list(function.parameters)
+    for decorator in function.decorators:
+        text = str(decorator.value)
+        if text.startswith("same_parameters("):
+            name = text.removeprefix("same_parameters(").removesuffix(")").rpartition(".")[2]
+            original = function.package["create"][name]
+            return [*(one for one in own if one.name == "self"), *original.parameters]
+    return own
 
 
 def _keys(parameter: Any, function: Any) -> list[str] | None:

@@ -93,8 +93,8 @@ def test_another_process_finds_the_variables(
             f"84 n {session.sandbox.workdir}"
         )
         assert session.get("x") == 42
-    # The end of the block has let go of it.
-    with pytest.raises(SessionClosedError, match="let go") as caught:
+    # The end of the block has detached from it.
+    with pytest.raises(SessionClosedError, match="detached") as caught:
         session.run("x")
     assert "attach_session('analysis')" in str(caught.value.hint)
     again = attach_session(sandbox_id)
@@ -186,7 +186,8 @@ def test_an_interpreter_that_ended_alone(made: Callable[..., tuple[Any, str]]) -
 
     def gone() -> bool:
         with attach_session("short") as session:
-            return session._interpreter is not None and session._interpreter._client is None
+            runtime = session._life.current
+            return runtime is not None and runtime.kernel._kernel.client is None
 
     assert until(gone)
     with attach_session("short") as session:

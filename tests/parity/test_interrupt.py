@@ -95,10 +95,10 @@ def test_nothing_runs_and_nothing_is_stopped(session: BaseSession) -> None:
 
 def test_a_stop_before_the_code_was_sent(session: BaseSession) -> None:
     """Code that was stopped while its run was being prepared is never run."""
-    interpreter = session._open_interpreter()
+    kernel = session._life.runtime().kernel
     with Stop() as stop:
         assert stop.ask()
-        result = interpreter.run("open('made', 'w')", Deadline.after(None), None, None, stop)
+        result = kernel.run("open('made', 'w')", Deadline.after(None), None, None, stop)
 
     assert RunStatus.KILLED is result.status
     assert not session.sandbox.files.exists("made")

@@ -64,7 +64,7 @@ def test_a_directory_becomes_its_target(session: BaseSession, tmp_path: Path) ->
 
 
 def test_what_cannot_be_copied(session: BaseSession) -> None:
-    with pytest.raises(ValidationError, match="not bytes"):
+    with pytest.raises(ValidationError, match="expected a file of bytes"):
         session.copy_to_runtime(io.StringIO("text"), "text")  # type: ignore[arg-type]
-    with pytest.raises(ValidationError, match="not int"):
+    with pytest.raises(ValidationError, match="got int"):
         session.copy_to_runtime(3, "three")  # type: ignore[arg-type]

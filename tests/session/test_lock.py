@@ -61,9 +61,9 @@ def under_way(session: BaseSession, code: str = "while True: pass") -> Iterator[
 
 def queued(session: BaseSession, count: int) -> None:
     limit = time.monotonic() + 20
-    while len(session._lock._waiting) < count and time.monotonic() < limit:
+    while len(session._life.lock._waiting) < count and time.monotonic() < limit:
         time.sleep(0.005)
-    assert len(session._lock._waiting) == count
+    assert len(session._life.lock._waiting) == count
 
 
 def test_a_second_thread_waits_for_the_first(session: BaseSession) -> None:
@@ -196,7 +196,7 @@ def test_busy_raise_refuses_at_once() -> None:
 
 
 def test_busy_is_one_of_two() -> None:
-    with pytest.raises(ValidationError, match="busy is 'wait' or 'raise', not 'queue'"):
+    with pytest.raises(ValidationError, match="expected 'wait' or 'raise', got 'queue'"):
         SessionConfig(busy="queue")  # type: ignore[arg-type]
 
 

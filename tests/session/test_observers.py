@@ -41,7 +41,7 @@ def test_observers_hear_in_order_and_one_that_fails_disturbs_nothing(
         session.remove_observer(first)
         session.run("1")
         assert "first" not in order[6:]
-        with pytest.raises(ValidationError, match="no observer"):
+        with pytest.raises(ValidationError, match="expected one of this session"):
             session.remove_observer(first)
     warnings = [line for line in caplog.records if line.levelno >= logging.WARNING]
     assert 1 == len(warnings)

@@ -83,7 +83,7 @@ def raising(error: BaseException) -> Act:
 
 
 def busy(session: BaseSession) -> object:
-    with session._lock.hold():
+    with session._life.lock.hold():
         return session.run("1")
 
 

@@ -173,7 +173,7 @@ def test_a_table_that_cannot_be_written_says_so(session):
 def test_a_table_that_is_gone_says_so(session):
     (table,) = session.run("import pandas as pd\ndisplay(pd.DataFrame({'a': [1]}))").tables
     session.run("import gc; gc.collect()")
-    with pytest.raises(TableGoneError, match="let go"):
+    with pytest.raises(TableGoneError, match="released"):
         session.fetch_table(table)
     session.restart()
     with pytest.raises(VariableNotFoundError):

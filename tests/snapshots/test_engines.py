@@ -126,7 +126,7 @@ def test_deleting(engine: Engine, deleted: Deleted) -> None:
 def test_only_snapshots_are_deleted(engine: Engine) -> None:
     image = next(one for one in list_resources(engine) if one.tags and SNAPSHOT not in one.labels)
     other = Snapshot(engine.name, engine.identity, image.id, image.name)
-    with pytest.raises(ValidationError, match="is no snapshot"):
+    with pytest.raises(ValidationError, match="is not a snapshot"):
         other.delete()
 
 

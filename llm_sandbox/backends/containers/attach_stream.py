@@ -1,4 +1,4 @@
-"""The standard streams of a container as one byte stream, with its standard error set aside."""
+"""Attach connections of an engine: the standard streams of a container as one byte stream."""
 
 import contextlib
 import select
@@ -18,13 +18,13 @@ _PIECE = 1 << 16
 
 
 class AttachTransport:
-    """What `guest.mux.Multiplexer` runs over: an attach or exec connection of the engine.
+    """Transport for `guest.mux.Multiplexer` over an attach or exec connection of the engine.
 
-    The engine marks what comes from the container with eight bytes: which stream, and how much.
+    The engine puts a header of eight bytes before each chunk of output: its stream and its size.
 
     Args:
-        connection: The connection, after the engine has switched it over.
-        log: Takes what the container writes to standard error.
+        connection: The connection, after the engine has upgraded it.
+        log: Receives the standard error of the container.
     """
 
     def __init__(self, connection: socket.socket, log: IO[bytes]) -> None:
@@ -67,17 +67,20 @@ class AttachTransport:
             if self._is_output:
                 found.append(piece)
             else:
-                with contextlib.suppress(ValueError):  # closed: nobody will read it
+                with contextlib.suppress(ValueError):  # the log is closed
                     self._log.write(piece)
                     self._log.flush()
         return b"".join(found)
 
 
 def plain_socket(connection: Any) -> socket.socket:
-    """Return a plain socket for what docker-py calls the socket of a connection.
+    """Return a plain socket, which can be polled together with others, for a docker-py connection.
 
-    With a local engine, and without encryption, it is one. Otherwise threads carry between it and a
-    plain one, as only those can be waited for together with others.
+    A connection to a local engine, without encryption, is one already. For others, threads relay
+    between the connection and a socket pair.
+
+    Args:
+        connection: The socket that docker-py returned; it is closed when either side closes.
     """
     inner = getattr(connection, "_sock", connection)
     if type(inner) is socket.socket:
@@ -89,41 +92,36 @@ def plain_socket(connection: Any) -> socket.socket:
 
 
 def _relay(connection: Any) -> socket.socket:
-    """Return a socket that can be waited for together with others; threads carry between the two.
-
-    Args:
-        connection: What docker-py calls a socket; it is closed when either side hangs up.
-    """
     near, far = socket.socketpair()
     if isinstance(connection, ssl.SSLSocket):
-        _in_thread(_carry_tls, connection, far)
+        _in_thread(_relay_tls, connection, far)
         return near
     if hasattr(connection, "settimeout"):
-        connection.settimeout(None)  # or it would end where nothing is said for a minute
-    _in_thread(_carry_in, connection, far)
-    _in_thread(_carry_out, far, connection)
+        connection.settimeout(None)  # or it would end after a minute of silence
+    _in_thread(_relay_inwards, connection, far)
+    _in_thread(_relay_outwards, far, connection)
     return near
 
 
 def _in_thread(work: Any, *ends: Any) -> None:
-    threading.Thread(target=work, args=ends, name="llm-sandbox-bridge", daemon=True).start()
+    threading.Thread(target=work, args=ends, name="llm-sandbox-relay", daemon=True).start()
 
 
-def _carry_tls(tls: ssl.SSLSocket, plain: socket.socket) -> None:
-    # One thread for both directions: a TLS connection is not for two at once.
+def _relay_tls(tls: ssl.SSLSocket, plain: socket.socket) -> None:
+    # One thread for both directions, as two threads cannot share a TLS connection.
     try:
-        with contextlib.suppress(OSError):  # which a failure of TLS is as well
-            _TlsBridge(tls, plain).run()
+        with contextlib.suppress(OSError):  # errors of TLS are among them
+            _TlsRelay(tls, plain).run()
     finally:
         plain.close()
-        # The answer that docker-py keeps with it holds it open.
+        # The response object that docker-py keeps with it holds it open.
         answer = getattr(tls, "_response", None)
         if answer is not None:
             answer.close()
         tls.close()
 
 
-class _TlsBridge:
+class _TlsRelay:
     def __init__(self, tls: ssl.SSLSocket, plain: socket.socket) -> None:
         tls.setblocking(False)
         plain.setblocking(False)
@@ -132,10 +130,10 @@ class _TlsBridge:
         self._tls_waits_for = 0
 
     def run(self) -> None:
-        """Carry until either side hangs up."""
+        """Relay until either side closes."""
         while True:
             self._tls_waits_for = 0
-            carried = False
+            moved = False
             with contextlib.suppress(BlockingIOError):
                 if not self._inwards:
                     self._inwards = memoryview(self._plain.recv(_PIECE))
@@ -144,8 +142,8 @@ class _TlsBridge:
             with self._tls_may_wait():
                 if self._inwards:
                     self._inwards = self._inwards[self._tls.send(self._inwards) :]
-                    carried = True
-            # Tried each time: of what is decrypted and not yet taken, no descriptor tells.
+                    moved = True
+            # Tried each time: poll does not see data that is decrypted and not yet received.
             with self._tls_may_wait():
                 if not self._outwards:
                     self._outwards = memoryview(self._tls.recv(_PIECE))
@@ -154,8 +152,8 @@ class _TlsBridge:
             with contextlib.suppress(BlockingIOError):
                 if self._outwards:
                     self._outwards = self._outwards[self._plain.send(self._outwards) :]
-                    carried = True
-            if not carried:
+                    moved = True
+            if not moved:
                 self._wait()
 
     @contextlib.contextmanager
@@ -172,17 +170,17 @@ class _TlsBridge:
         reads = 0 if self._inwards else select.POLLIN
         writes = select.POLLOUT if self._outwards else 0
         for end, events in ((self._tls, self._tls_waits_for), (self._plain, reads | writes)):
-            # One that is only heard to have hung up would be heard again and again.
+            # A closed end without events of interest would be reported again and again.
             if events:
                 waiting.register(end, events)
         waiting.poll()
 
 
-def _carry_in(source: Any, target: socket.socket) -> None:
-    """Carry what the engine says."""
+def _relay_inwards(source: Any, target: socket.socket) -> None:
+    """Relay from the engine to the host."""
     buffer = bytearray(_PIECE)
     receive_into = getattr(source, "recv_into", None)
-    with contextlib.suppress(Exception):  # what errors it has is its library's matter
+    with contextlib.suppress(Exception):  # each library has its own errors
         while True:
             if receive_into is not None:
                 size = receive_into(memoryview(buffer))
@@ -196,8 +194,8 @@ def _carry_in(source: Any, target: socket.socket) -> None:
         target.shutdown(socket.SHUT_RDWR)
 
 
-def _carry_out(source: socket.socket, target: Any) -> None:
-    """Carry what the host says; its end ends both directions."""
+def _relay_outwards(source: socket.socket, target: Any) -> None:
+    """Relay from the host to the engine; the end of the host's data ends both directions."""
     with contextlib.suppress(Exception):
         while data := source.recv(_PIECE):
             target.sendall(data)

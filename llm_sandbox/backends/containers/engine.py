@@ -1,4 +1,4 @@
-"""A container engine that speaks Docker's interface, with our errors instead of its client's."""
+"""Client of a container engine with Docker's API, which raises the errors of this library."""
 
 import contextlib
 import socket
@@ -26,19 +26,19 @@ __all__ = ["Engine", "find_cause", "knock", "make_client"]
 
 _DEEPEST = 50
 _LOCAL = "http+docker://localhost"
-"""What docker-py makes of the address of a local socket."""
+"""URL that docker-py has for a local socket."""
 _IMAGE_GOES = "image not known"
-"""What Podman says, with a status of its own faults, of an image that is just being removed."""
+"""Podman's message, with the status of an internal error, for an image that is being removed."""
 _ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
 
 
 class Engine:
-    """One engine and the client that reaches it. Safe to use from several threads.
+    """One engine and its client. Safe to use from several threads.
 
     Args:
-        client: A `docker.DockerClient`, connected to any engine that answers like Docker.
-        name: ``docker`` or ``podman``: for error messages, and for what differs between them.
-        start_hint: What to type when it does not answer.
+        client: A `docker.DockerClient`, connected to any engine with Docker's API.
+        name: ``docker`` or ``podman``.
+        start_hint: Hint for the error if it does not answer.
     """
 
     def __init__(self, client: "DockerClient", name: str, start_hint: str) -> None:
@@ -48,12 +48,12 @@ class Engine:
 
     @property
     def api(self) -> "APIClient":
-        """The client's low level."""
+        """The low-level API of the client."""
         return self.client.api
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What the engine says of itself (Docker's ``/info``), asked once.
+        """The engine's description of itself (Docker's ``/info``), requested once.
 
         Raises:
             BackendUnavailableError: It does not answer.
@@ -63,13 +63,13 @@ class Engine:
             return found
 
     def check(self) -> None:
-        """Raise BackendUnavailableError unless it answers and runs Linux containers."""
+        """Raise BackendUnavailableError unless the engine answers and runs Linux containers."""
         if self.version["Os"] != "linux":
             raise self.unavailable(f"it runs {self.version['Os']} containers, not Linux ones")
 
     @cached_property
     def version(self) -> dict[str, Any]:
-        """Docker's ``/version``, asked once.
+        """The engine's version (Docker's ``/version``), requested once.
 
         Raises:
             BackendUnavailableError: It does not answer.
@@ -80,7 +80,7 @@ class Engine:
 
     @property
     def identity(self) -> str:
-        """What tells this engine from others."""
+        """Unique identifier of the engine."""
         return str(self.facts.get("ID") or self.facts.get("Name") or "")
 
     @property
@@ -92,12 +92,12 @@ class Engine:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is reached by a socket of this computer, so that its files are this one's."""
+        """Whether it is reached by a local socket, so that its files are those of this machine."""
         return str(self.api.base_url) == _LOCAL
 
     @property
     def architecture(self) -> str:
-        """Of its machine, as the kernel names it, such as ``x86_64``."""
+        """Architecture of its machine, as the kernel names it, such as ``x86_64``."""
         name = str(self.version["Arch"])
         return _ARCHITECTURES.get(name, name)
 
@@ -122,19 +122,19 @@ class Engine:
         return None
 
     def create_container(self, image: str, command: list[str], arguments: Mapping[str, Any]) -> str:
-        """Make a container and return its id.
+        """Create a container and return its id.
 
         Args:
             image: Name or id of an image that the engine has.
             command: The command line of process 1.
-            arguments: Everything else that the client's ``containers.create`` takes.
+            arguments: Further arguments of the client's ``containers.create``.
 
         Raises:
             BackendError: The engine refused.
         """
         volumes = _by_source(arguments.get("volumes") or ())
         with self.errors("create", image):
-            # As the entrypoint: Podman puts the image's own before any other command.
+            # As the entrypoint: Podman would put that of the image before the command.
             made = self.client.containers.create(
                 image, **{**arguments, "entrypoint": command, "volumes": volumes}
             )
@@ -145,10 +145,10 @@ class Engine:
 
         Args:
             container: Its id.
-            arguments: What the client's ``update`` takes.
+            arguments: Arguments of the client's ``update``.
 
         Raises:
-            UnsupportedError: The engine cannot; Podman 4.3 is such a one.
+            UnsupportedError: The engine cannot, such as Podman 4.3.
             BackendError: The engine refused.
         """
         import docker.errors
@@ -166,17 +166,17 @@ class Engine:
 
     @contextlib.contextmanager
     def errors(self, op: str, subject: str = "") -> Iterator[None]:
-        """Translate what the client raises inside the block.
+        """Translate errors of the client that the block raises.
 
         Args:
-            op: What is being done, for the error.
-            subject: The image or container that it is done to.
+            op: Name of the operation, for the error.
+            subject: The image or container that it works on.
 
         Raises:
             BackendUnavailableError: The engine does not answer.
-            ImageNotFoundError: It has no such image.
-            ContainerGoneError: It has no such container.
-            BackendError: It refused; the message has its words.
+            ImageNotFoundError: The engine has no such image.
+            ContainerGoneError: The engine has no such container.
+            BackendError: The engine refused; the message has its reason.
         """
         import docker.errors
         import requests
@@ -189,21 +189,21 @@ class Engine:
             raise ImageNotFoundError(subject) from None
         except docker.errors.NotFound as error:
             raise ContainerGoneError(
-                f"{self.name} has no such container any more: {_words(error)}",
+                f"{self.name} has no such container any more: {_message(error)}",
                 op=op,
                 backend=self.name,
             ) from None
         except docker.errors.APIError as error:
-            if _IMAGE_GOES in _words(error):
+            if _IMAGE_GOES in _message(error):
                 raise ImageNotFoundError(subject) from None
             raise BackendError(
-                f"{self.name} refused {op}: {_words(error)}", op=op, backend=self.name
+                f"{self.name} refused {op}: {_message(error)}", op=op, backend=self.name
             ) from None
         except (docker.errors.DockerException, requests.RequestException, OSError) as error:
             raise self.unavailable(find_cause(error)) from None
 
     def unavailable(self, reason: object) -> BackendUnavailableError:
-        """The error for an engine that does not answer."""
+        """Return the error for an engine that does not answer."""
         return BackendUnavailableError(
             f"the {self.name} engine does not answer: {reason}",
             backend=self.name,
@@ -212,10 +212,10 @@ class Engine:
 
 
 def _by_source(volumes: Any) -> Any:
-    """Volumes as a mapping, where it can be.
+    """Return volumes as a mapping, if possible.
 
-    From a list, docker-py takes for a part of the path what follows it, unless that is ``ro`` or
-    ``rw``, and has the engine make another volume there.
+    In a list, docker-py knows no modes but ``ro`` and ``rw``: it takes any other for a part of the
+    path, and has the engine make another volume there.
     """
     if isinstance(volumes, Mapping):
         return volumes
@@ -229,7 +229,7 @@ def _by_source(volumes: Any) -> Any:
 
 
 def find_cause(error: BaseException) -> BaseException | str:
-    """What the system said, out of what the client and its libraries have wrapped it in."""
+    """Return the message of the operating system that an error of the client wraps."""
     seen: list[object] = [error]
     for one in seen:
         if isinstance(one, BaseException) and len(seen) < _DEEPEST:
@@ -239,35 +239,35 @@ def find_cause(error: BaseException) -> BaseException | str:
     return error
 
 
-def _words(error: Any) -> str:
-    words = getattr(error, "explanation", None) or error
-    return (words.decode("utf-8", "replace") if isinstance(words, bytes) else str(words)).strip()
+def _message(error: Any) -> str:
+    text = getattr(error, "explanation", None) or error
+    return (text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)).strip()
 
 
 def knock(address: str) -> None:
-    """Raise OSError unless a local socket can be connected to; its client would leave one open.
+    """Raise OSError if nothing listens at a local socket; docker-py would leave a socket open.
 
     Args:
-        address: Where an engine listens; anything but a local socket is left alone.
+        address: Address of an engine; all but local sockets are accepted unchecked.
     """
     scheme, _, path = address.partition("://")
     if scheme in ("unix", "http+unix"):
-        with socket.socket(socket.AF_UNIX) as knocking:
-            knocking.connect(f"/{path.lstrip('/')}")
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.connect(f"/{path.lstrip('/')}")
 
 
 _CONNECTIONS = 64
-"""Kept open to the engine at most: each session holds one, and threads use them side by side."""
+"""Limit of open connections to the engine: each session holds one, and threads work in parallel."""
 
 
 def make_client(
     address: str | None, *, version: str | None = None, tls: Any = None
 ) -> "DockerClient":
-    """Make a client.
+    """Return a docker-py client that reuses its connections to a local socket.
 
     Args:
-        address: Where the engine listens; None takes it from the environment.
-        version: Of the interface; None (default) for docker-py's own choice.
+        address: Address of the engine; None takes it from the environment.
+        version: Version of the API; None (default) for docker-py's own choice.
         tls: A `docker.tls.TLSConfig` for `address`; None (default) for none.
 
     Raises:
@@ -285,8 +285,8 @@ def make_client(
     return client
 
 
-# until docker 7.3: its adapter has a pool of connections for each URL, path and query included, and
-# so a connection open for each container that was ever asked about, up to 25 of them.
+# Until docker 7.3 its adapter has a connection pool for each URL, path and query included, and so
+# keeps up to 25 connections open, one for each container that was ever inspected.
 def _share_connections(client: "DockerClient") -> None:
     from docker.transport import UnixHTTPAdapter
 

@@ -1,4 +1,4 @@
-"""Working in a container that somebody else has made, and leaving it as it was."""
+"""Existing containers of the caller: attaching to one, and leaving it as it was."""
 
 import os
 import socket
@@ -29,16 +29,16 @@ _SETUID = {"ALL", "SETUID", "CAP_SETUID"}
 
 
 class ExistingContainer:
-    """What an engine says of a container.
+    """An existing container, started if it is stopped.
 
     Args:
         engine: The engine.
         container: The container's id or name.
-        user: Who code runs as; None for the container's own user.
+        user: User of the code, ``user[:group]``; None for the container's own user.
 
     Raises:
         ContainerGoneError: There is no such container, or it cannot be started again.
-        UnsupportedError: Nothing can be run in it.
+        BackendError: It is paused.
     """
 
     def __init__(self, engine: Engine, container: str, user: str | None) -> None:
@@ -61,13 +61,13 @@ class ExistingContainer:
         self.user = user or str(self._facts["Config"].get("User") or "") or None
 
     def check_running(self) -> None:
-        """Raise ContainerGoneError if it has ended since it was looked at."""
+        """Raise ContainerGoneError if it has ended by now."""
         self._facts = self._inspect(self._name)
         if not self._facts["State"]["Running"]:
             raise ContainerGoneError(
                 f"the container {self._name!r} was running, or was started, and has ended at once",
                 backend=self.engine.name,
-                hint="give it a command that goes on, such as `sleep infinity`",
+                hint="give it a command that does not end, such as `sleep infinity`",
             )
 
     def _inspect(self, container: str) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class ExistingContainer:
 
     @property
     def supervisor_user(self) -> str:
-        """Who the supervisor runs as: user 0 where that can become another one."""
+        """User of the supervisor: user 0 where it can switch to another one."""
         host = self._facts["HostConfig"]
         dropped = _SETUID & {str(name).upper() for name in host.get("CapDrop") or ()}
         added = _SETUID & {str(name).upper() for name in host.get("CapAdd") or ()}
@@ -92,22 +92,22 @@ class ExistingContainer:
 
     @property
     def program_user(self) -> str | None:
-        """Who programs become; None for whoever the supervisor is."""
+        """User of programs; None for that of the supervisor."""
         return self.user if self.supervisor_user == "0:0" else None
 
     def isolation(self) -> Isolation:
-        """What holds it: what its maker saw to, and nothing of ours."""
+        """Return its isolation, as its creator made it."""
         return Isolation(self.engine.name, "container", _controls(self._facts))
 
 
 class AttachedLaunch:
-    """Starts a supervisor in an existing container; see `backends.connection.Launch`.
+    """Launch of a supervisor in an existing container; see `backends.connection.Launch`.
 
-    The guest's code is copied into a folder of its own, which the supervisor removes when it ends.
+    The runtime is copied into a folder of its own, which the supervisor removes when it ends.
 
     Args:
         container: The container.
-        runtime: What is copied.
+        runtime: The runtime.
         spec: The machine.
     """
 
@@ -151,7 +151,7 @@ class AttachedLaunch:
         return RelayedSupervisor(connection, channel, log, self.leave)
 
     def leave(self) -> None:
-        """Nothing: the container is not ours to remove."""
+        """Do nothing: the container belongs to the caller."""
 
     def obstacle(self) -> SandboxError | None:
         """See `find_unresponsive_cause`."""

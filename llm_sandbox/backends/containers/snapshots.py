@@ -1,11 +1,11 @@
-"""Saving a container as an image, from which others can be made that begin as it was.
+"""Snapshots of containers: images that containers are committed to, and their store.
 
-The working directory is a file system in memory, which an engine's own commit passes over. Its
-files are put into the image at a place of their own, and the supervisor of a container that is made
-from it copies them back.
+The working directory is a file system in memory, which the engine's commit does not include. Its
+files are copied into a folder of the image (`SAVED_WORKDIR`), from which the supervisor of a new
+container copies them back.
 
-An image is a snapshot from the engine's last step on, which gives it its name and its labels at
-once. What a killed process leaves before that has no name, and a label that says whose it was.
+The last commit gives the image its name and its labels at once, which make it a snapshot. Images
+that a killed process leaves before have no name, and a label with their owner.
 """
 
 import builtins
@@ -43,10 +43,31 @@ __all__ = [
 ]
 
 SAVED_WORKDIR = "/var/lib/llm_sandbox/workdir"
-_IMAGE_NAME = re.compile(r"[a-z0-9][a-z0-9._/:-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?")
-_ENGINES_OWN = ("HOME", "HOSTNAME", "PATH", "TERM", "container")
-"""Variables that engines give to containers by themselves."""
+"""Folder of an image with a saved working directory."""
 SAVED_SITE = "/var/lib/llm_sandbox/site"
+"""Folder of an image with saved libraries."""
+
+SNAPSHOT = "llm-sandbox.snapshot"
+"""Label of a snapshot; its value lists the saved parts: ``workdir``, ``site``."""
+_BACKEND = "llm-sandbox.snapshot.backend"
+"""Label with the name of the sandbox's backend."""
+_CREATED = "llm-sandbox.snapshot.created"
+"""Label with the time of creation, in seconds since 1970."""
+EXPIRES = "llm-sandbox.snapshot.expires"
+"""Label with the time of expiry, in seconds since 1970; empty for never."""
+SAVING = "llm-sandbox.saving"
+"""Label of an intermediate image or container with the process that is saving it; empty in the
+snapshot."""
+
+_ENDING_S = 1.0
+"""Seconds in which the processes of a destroyed sandbox end."""
+_GOING_S = 15.0
+"""Seconds in which the engine removes the container after that."""
+_LOOK_S = 0.05
+
+_IMAGE_NAME = re.compile(r"[a-z0-9][a-z0-9._/:-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?")
+_ENGINE_VARIABLES = ("HOME", "HOSTNAME", "PATH", "TERM", "container")
+"""Variables that engines set in containers by themselves."""
 
 
 def commit_container(
@@ -66,17 +87,17 @@ def commit_container(
     """Save a container as an image.
 
     Args:
-        engine: Where it is.
+        engine: The container's engine.
         container: Its id.
         image: Id of the image that it was made from.
         changed_root: Whether more than the working directory may have changed in it.
         workdir: The working directory as a tar archive, with one folder at its top.
-        owner: User and group that the files belong to.
+        owner: User id and group id of its files.
         site: Folder of this machine with the installed libraries; None without any.
         name: Name, and tag, of the new image.
-        backend: Name of the backend that the sandbox is in.
-        created_at: When it is saved, in seconds since 1970.
-        expires_at: When it expires, likewise; None for never.
+        backend: Name of the sandbox's backend.
+        created_at: Time of creation, in seconds since 1970.
+        expires_at: Time of expiry, in seconds since 1970; None for never.
 
     Returns:
         The new image's id.
@@ -88,8 +109,8 @@ def commit_container(
     """
     if not _IMAGE_NAME.fullmatch(name):
         raise ValidationError(
-            f"{name!r} is no name of an image: lower-case letters, digits and . _ - / and then, "
-            "after a colon, a tag",
+            "invalid name of an image: expected lower-case letters, digits and . _ - / with an "
+            f"optional tag after a colon, got {name!r}",
             parameter="name",
             hint="name='team/data:1'",
         )
@@ -116,7 +137,7 @@ def commit_container(
         },
     )
     with engine.errors("create", base):
-        # With an owner, so that it is removed if this process is killed; the image has none.
+        # With an owner, so that gc removes it if this process is killed; the image has none.
         labels = {**new_labels(), SAVING: str(current_owner())}
         made = engine.api.create_container(base, ["true"], labels=labels)
     filler = str(made["Id"])
@@ -126,7 +147,7 @@ def commit_container(
                 engine.api.put_archive(filler, "/", archive)
         with engine.errors("commit", filler):
             saved = engine.api.commit(filler, repository, tag, changes=changes)
-        # Podman answers without the prefix, and takes such words for a name.
+        # Podman answers without the prefix, and takes an id without it for a name.
         return "sha256:" + str(saved["Id"]).removeprefix("sha256:")
     finally:
         with engine.errors("remove", filler):
@@ -134,29 +155,29 @@ def commit_container(
 
 
 def _changes(config: Mapping[str, Any], own: Mapping[str, str]) -> list[str]:
-    """Dockerfile lines that give the new image the old one's settings, and none of a session's."""
+    """Return Dockerfile lines that restore the settings of the old image in the new one."""
     lines = [
         f"CMD {_words(config.get('Cmd'))}",
         f"ENTRYPOINT {_words(config.get('Entrypoint'))}",
         f"USER {config.get('User') or '0'}",
         f"WORKDIR {config.get('WorkingDir') or '/'}",
     ]
-    # A commit takes over the labels of its container, and a label cannot be taken away.
+    # A commit keeps the labels of its container, and a label cannot be removed.
     labels = {**new_labels(), OWNER: "", STARTED: "", **own}
     return [*lines, *(f'LABEL {label}="{value}"' for label, value in labels.items())]
 
 
 def _without_variables(given: Sequence[str], image: Sequence[str]) -> list[str]:
-    """Lines that give the image's values to variables of a container, and none to its own.
+    """Return lines that reset the variables of a container to those of the image.
 
-    A commit takes them over as well, and they may be secrets.
+    A commit would keep them, and they may be secrets.
     """
     before = dict(line.partition("=")[::2] for line in image)
     now = dict(line.partition("=")[::2] for line in given)
     changed = [
         name
         for name, value in now.items()
-        if before.get(name) != value and not (name in _ENGINES_OWN and name not in before)
+        if before.get(name) != value and not (name in _ENGINE_VARIABLES and name not in before)
     ]
     return [f"ENV {name}={_quoted(before.get(name, ''))}" for name in changed]
 
@@ -179,15 +200,15 @@ def _archives(workdir: bytes, owner: tuple[int, int], site: Path | None) -> Iter
 
 
 def _moved(archive: bytes, owner: tuple[int, int]) -> bytes:
-    """The same files below the place where they are saved, with an owner that can read them.
+    """Return the archive with its files below `SAVED_WORKDIR`, and with another owner.
 
     Raises:
-        ValidationError: The archive is not one of ours.
+        ValidationError: It is not a tar archive.
     """
     moved = io.BytesIO()
     prefix = SAVED_WORKDIR.lstrip("/")
-    # trust: written inside. It is neither unpacked here nor followed; what it holds goes into an
-    # image, as regular files, folders and links only, and never above the place.
+    # trust: written inside. It is neither unpacked here nor followed; its members go into an image
+    # as regular files, folders and links only, and never above the folder.
     try:
         with (
             tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as source,
@@ -203,7 +224,7 @@ def _moved(archive: bytes, owner: tuple[int, int]) -> bytes:
                     continue
                 member.name = f"{prefix}/{inside}".rstrip("/")
                 if not inside:
-                    # The place is not the working directory, whose permissions stay its own.
+                    # The folder itself, not the working directory, which keeps its permissions.
                     member.mode = 0o755
                 member.uid, member.gid = owner
                 member.uname = member.gname = ""
@@ -240,27 +261,8 @@ def _roots(member: tarfile.TarInfo) -> tarfile.TarInfo:
     return member
 
 
-SNAPSHOT = "llm-sandbox.snapshot"
-"""Label of an image that a container was saved as; its value lists what is at the saved places."""
-_BACKEND = "llm-sandbox.snapshot.backend"
-"""Label with the name of the backend that its sandbox was in."""
-_CREATED = "llm-sandbox.snapshot.created"
-"""Label with the moment it was saved, in seconds since 1970."""
-EXPIRES = "llm-sandbox.snapshot.expires"
-"""Label with the moment it expires, in seconds since 1970; empty for never."""
-SAVING = "llm-sandbox.saving"
-"""Label of what is a step on the way to one, an image or a container: which process takes it. Empty
-in the end."""
-
-_ENDING_S = 1.0
-"""In which the processes of a sandbox that was destroyed have ended."""
-_GOING_S = 15.0
-"""In which an engine has noticed, and removed the container."""
-_LOOK_S = 0.05
-
-
 def snapshot_times(labels: Mapping[str, str]) -> tuple[float, float | None]:
-    """When an image was saved, and when it expires, as its labels have it."""
+    """Return the times of creation and expiry that an image's labels have."""
     found: list[float | None] = []
     for label in (_CREATED, EXPIRES):
         value = None
@@ -271,12 +273,12 @@ def snapshot_times(labels: Mapping[str, str]) -> tuple[float, float | None]:
 
 
 def reject_expired(name: str, labels: Mapping[str, str]) -> None:
-    """Do nothing unless this is the image of a snapshot whose time to live is over.
+    """Reject the image of an expired snapshot.
 
-    What the image says counts: a name of it can be written by anybody.
+    The labels decide: a `Snapshot` object can be written by anybody.
 
     Raises:
-        ValidationError: It is.
+        ValidationError: The snapshot has expired.
     """
     if SNAPSHOT in labels:
         created, expires = snapshot_times(labels)
@@ -314,7 +316,7 @@ class EngineSnapshots(SnapshotStore):
                     labels.get(_BACKEND) or self._engine.name,
                     self._engine.identity,
                     ref,
-                    # Another one may have been given its name.
+                    # Another image may have its name by now.
                     tags[0] if tags else ref.removeprefix("sha256:")[:12],
                     created_at=created or float(facts.get("Created") or 0),
                     expires_at=expires,
@@ -333,7 +335,7 @@ class EngineSnapshots(SnapshotStore):
                 facts = api.inspect_image(ref)
             labels = (facts.get("Config") or {}).get("Labels") or {}
             if SNAPSHOT not in labels:
-                raise ValidationError(f"image {ref} is no snapshot", parameter="ref")
+                raise ValidationError(f"image {ref} is not a snapshot", parameter="ref")
             _remove(self._engine, ref, facts, waits=waits)
         except (ImageNotFoundError, ContainerGoneError):
             return False
@@ -370,15 +372,15 @@ def _remove(engine: Engine, ref: str, facts: Mapping[str, Any], *, waits: bool) 
 
 
 def _is_used(engine: Engine, ref: str) -> bool:
-    """Whether a container of an image lives.
+    """Return whether a container of an image lives.
 
-    An engine says of one that was destroyed for some time yet that it runs.
+    Engines list a destroyed container as running for some time.
     """
     api: Any = engine.api
     image = ref.removeprefix("sha256:")
     with engine.errors("list"):
-        everyone = api.containers(all=True)
-    for one in everyone:
+        containers = api.containers(all=True)
+    for one in containers:
         if str(one.get("ImageID")).removeprefix("sha256:") != image:
             continue
         try:

@@ -1,3 +1,3 @@
-"""What of ours is in an engine, and how it goes."""
+"""Inventory and garbage collection of an engine's containers, volumes and images."""
 
 __all__: list[str] = []

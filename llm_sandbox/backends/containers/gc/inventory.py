@@ -1,4 +1,4 @@
-"""What an engine holds of ours: containers, volumes and images, and who made them."""
+"""Inventory of an engine: its containers, volumes and images of this library, and their removal."""
 
 import contextlib
 import datetime
@@ -27,11 +27,11 @@ _AT_ONCE = 8
 
 
 def list_resources(engine: Engine) -> list[Resource]:
-    """Return what an engine holds of ours: containers, volumes, images, each oldest first.
+    """Return the containers, volumes and images of this library, each oldest first.
 
     Raises:
-        BackendUnavailableError: It does not answer.
-        BackendError: It refused to say.
+        BackendUnavailableError: The engine does not answer.
+        BackendError: The engine refused.
     """
     api: Any = engine.api
     with engine.errors("list"):
@@ -65,7 +65,7 @@ def _container(engine: Engine, facts: Mapping[str, Any], names: Mapping[str, str
         kind,
         str(facts["Id"]),
         str(facts["Id"])[:12],
-        # Podman says `initialized` and `configured` of what Docker calls `created`.
+        # Docker's `created` is `initialized` or `configured` in Podman.
         state=str(facts.get("State") or "").lower(),
         image=_image_name(facts, names),
         network=_network(engine, facts),
@@ -76,11 +76,11 @@ def _container(engine: Engine, facts: Mapping[str, Any], names: Mapping[str, str
 
 
 def _image_name(facts: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    asked, identity = str(facts.get("Image") or ""), str(facts.get("ImageID") or "")
+    requested, identity = str(facts.get("Image") or ""), str(facts.get("ImageID") or "")
     named = names.get(identity, "<none>:<none>")
-    # Ours are made by an image's id, which tells people nothing.
-    if not asked.startswith("sha256:"):
-        return asked
+    # Sandboxes are created by an image's id, which people cannot read.
+    if not requested.startswith("sha256:"):
+        return requested
     return identity.removeprefix("sha256:")[:12] if named.startswith("<none>") else named
 
 
@@ -94,7 +94,7 @@ def _network(engine: Engine, facts: Mapping[str, Any]) -> str | None:
 
 
 def _is_inherited(engine: Engine, facts: Mapping[str, Any], owner: str) -> bool:
-    """Whether a container only has its image's label: somebody has saved a sandbox as an image."""
+    """Return whether a container has the label from its image, a committed sandbox."""
     with contextlib.suppress(SandboxError), engine.errors("inspect image"):
         api: Any = engine.api
         image = api.inspect_image(facts.get("ImageID") or facts["Image"])
@@ -103,7 +103,7 @@ def _is_inherited(engine: Engine, facts: Mapping[str, Any], owner: str) -> bool:
 
 
 def _is_snapshot_filler(facts: Mapping[str, Any]) -> bool:
-    # A container of somebody's has the mark as well, from its image.
+    # A user's container has the mark as well, from its image.
     return str(facts.get("State")).lower() in ("created", "configured") and str(
         facts.get("Command")
     ).split()[-1:] == ["true"]
@@ -139,7 +139,7 @@ def _image(engine: Engine, facts: Mapping[str, Any], *, in_use: bool) -> Resourc
 
 
 def _moment(value: object) -> datetime.datetime | None:
-    """A moment as engines and labels write it: seconds since 1970, or ISO 8601."""
+    """Parse a time of engines and labels: seconds since 1970, or ISO 8601."""
     with contextlib.suppress(ValueError, TypeError, OverflowError):
         if isinstance(value, (int, float)):
             return datetime.datetime.fromtimestamp(value, datetime.UTC)
@@ -149,7 +149,7 @@ def _moment(value: object) -> datetime.datetime | None:
 
 
 def _measure_memory(engine: Engine, resources: Iterable[Resource]) -> list[Resource]:
-    """Return the same, with the memory that running containers use as far as the engine tells."""
+    """Return the resources with the memory that running containers use, where it is known."""
     with ThreadPoolExecutor(_AT_ONCE, "llm-sandbox-measure") as pool:
         return list(pool.map(lambda one: _measured(engine, one), resources))
 
@@ -161,7 +161,7 @@ def _measured(engine: Engine, resource: Resource) -> Resource:
     with contextlib.suppress(SandboxError, KeyError, TypeError, ValueError):
         with engine.errors("stats", resource.id):
             stats = api.stats(resource.id, stream=False, one_shot=True)["memory_stats"]
-        # Files that were read and can be dropped are no one's use.
+        # The page cache of files can be dropped, and does not count.
         cache = (stats.get("stats") or {}).get("total_inactive_file") or 0
         return replace(resource, memory_bytes=max(0, int(stats["usage"]) - int(cache)))
     return resource
@@ -201,20 +201,22 @@ class EngineInventory(Inventory):
 
 
 class GarbageCollector:
-    """Decides, and removes. What a living process owns stays, as does what may be somebody's.
+    """Decides which resources can be removed, and removes them.
+
+    A resource stays if a living process owns it, or if it may belong to a user.
 
     Args:
         engine: The engine.
-        younger_stays_s: Seconds; what is younger stays in any case.
+        min_age_s: Seconds; younger resources stay in any case.
     """
 
-    def __init__(self, engine: Engine, younger_stays_s: float = 0.0) -> None:
+    def __init__(self, engine: Engine, min_age_s: float = 0.0) -> None:
         self._engine = engine
-        self._younger_s = younger_stays_s
+        self._min_age_s = min_age_s
         self._now = datetime.datetime.now(datetime.UTC)
 
     def decide(self, resources: Iterable[Resource]) -> list[Decision]:
-        """Decide on all that an engine holds; nothing is removed."""
+        """Return a decision for each resource; nothing is removed yet."""
         held = list(resources)
         self._any_image = next((one.id for one in held if one.kind == "image"), None)
         return [self._decide(one) for one in held]
@@ -228,8 +230,8 @@ class GarbageCollector:
             "image": self._decide_image,
         }
         remove, why = rules[one.kind](one)
-        if remove and one.age_s(self._now) < self._younger_s:
-            return Decision(one, remove=False, why=f"it is younger than {self._younger_s:.0f} s")
+        if remove and one.age_s(self._now) < self._min_age_s:
+            return Decision(one, remove=False, why=f"it is younger than {self._min_age_s:.0f} s")
         return Decision(one, remove, why)
 
     def _decide_container(self, one: Resource) -> tuple[bool, str]:
@@ -245,7 +247,7 @@ class GarbageCollector:
             case _:
                 where = f"made on {one.owner.host}" if one.owner is not None else "made elsewhere"
                 if one.state in ("running", "paused"):
-                    # A sandbox ends by itself with the process that made it, wherever that is.
+                    # A sandbox ends by itself with the process that created it, on any machine.
                     return False, f"{where}, where its process seems to live"
                 return _aged(age, _UNKNOWN_S, f"{where}, and it does not run")
 
@@ -257,7 +259,7 @@ class GarbageCollector:
         current = one.labels.get(MARK) == VERSION
         if one.id.startswith(_GUEST):
             if one.id != self._guest_volume():
-                # Another program's Python may be about to use it; it would be filled again.
+                # Another program's Python may be about to use it, and would fill it again.
                 least = 0.0 if one.owner_state == "dead" else _UNKNOWN_S
                 why = "it serves another version, or another Python, and no container uses it"
                 return _aged(one.age_s(self._now), least, why)
@@ -277,7 +279,7 @@ class GarbageCollector:
             if saving.is_alive:
                 return False, f"process {saving.pid} is saving a sandbox"
             if saving.is_here:
-                # What it saved through uses it, and is removed before.
+                # Its filler uses it, and is removed first.
                 return True, f"process {saving.pid} was saving a sandbox, and has ended"
         if one.in_use:
             return False, "containers use it"
@@ -298,7 +300,7 @@ class GarbageCollector:
         return f"{_GUEST}{describe_runtime(self._engine.architecture).digest}"
 
     def _lacks(self, volume: str, marker: str) -> bool:
-        """Whether a file is missing in a volume; False where that cannot be looked up."""
+        """Return whether a file is missing in a volume; False if that cannot be checked."""
         if self._any_image is None:
             return False
         api: Any = self._engine.api
@@ -324,7 +326,7 @@ class GarbageCollector:
         return False
 
     def collect(self, decisions: Iterable[Decision]) -> list[Decision]:
-        """Remove what is to be removed; returns what came of it."""
+        """Carry out decisions; returns them as they came out."""
         return [self._collect(one) if one.remove else one for one in decisions]
 
     def _collect(self, decision: Decision) -> Decision:
@@ -346,7 +348,7 @@ class GarbageCollector:
 
 
 def _aged(age_s: float, least_s: float, why: str) -> tuple[bool, str]:
-    """What goes once it is old enough."""
+    """Return a decision to remove what is old enough."""
     if age_s > least_s or not least_s:
         return True, why
     minutes = least_s / 60

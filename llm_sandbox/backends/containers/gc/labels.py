@@ -1,4 +1,4 @@
-"""How what we make in an engine is marked, so that whoever made it can be told from a leftover."""
+"""Labels of the containers, volumes and images of this library, which name their owner."""
 
 import datetime
 
@@ -8,14 +8,14 @@ from llm_sandbox.const import VERSION
 __all__ = ["MARK", "OWNER", "STARTED", "new_labels"]
 
 MARK = "llm-sandbox"
-"""Label of everything of ours; its value is the library's version."""
+"""Label of every resource; its value is the version of this library."""
 OWNER = "llm-sandbox.owner"
-"""Label that says which process made it; see `Owner`."""
+"""Label with the process that created it; see `Owner`."""
 STARTED = "llm-sandbox.started"
-"""Label with the moment it was made, ISO 8601 in UTC."""
+"""Label with the time of creation, ISO 8601 in UTC."""
 
 
 def new_labels() -> dict[str, str]:
-    """The labels of something that this process makes now."""
+    """Return the labels of a resource that this process creates now."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return {MARK: VERSION, OWNER: str(current_owner()), STARTED: now}

@@ -1,8 +1,8 @@
-"""Removing containers behind the caller's back, but surely.
+"""Removal of containers in the background.
 
-A container ends by itself when its connection is closed, and the engine then removes it; that
-takes the engine a tenth of a second, and up to a minute when it is busy. Whoever closes a session
-need not wait for it. One thread looks after what is left, and removes by force what does not go.
+A container ends by itself when its connection is closed, and the engine then removes it, which
+takes from a tenth of a second to a minute. Closing a session does not wait for that: one thread
+watches the containers that are left, and removes those by force that do not end.
 """
 
 import atexit
@@ -31,7 +31,7 @@ _AT_EXIT_S = 5.0
 
 
 @dataclass
-class _Leaving:
+class _PendingRemoval:
     engine: Engine
     container: str
     image: str | None
@@ -42,14 +42,14 @@ class _Leaving:
 class _Remover:
     def __init__(self) -> None:
         self._condition = threading.Condition()
-        self._leaving: list[_Leaving] = []
+        self._pending: list[_PendingRemoval] = []
         self._thread: threading.Thread | None = None
 
-    def add(self, leaving: _Leaving) -> None:
+    def add(self, removal: _PendingRemoval) -> None:
         with self._condition:
-            if any(other.container == leaving.container for other in self._leaving):
+            if any(other.container == removal.container for other in self._pending):
                 return
-            self._leaving.append(leaving)
+            self._pending.append(removal)
             if self._thread is None:
                 self._thread = threading.Thread(
                     target=self._work, name="llm-sandbox-remover", daemon=True
@@ -58,39 +58,39 @@ class _Remover:
 
     def wait(self, timeout_s: float) -> bool:
         with self._condition:
-            return self._condition.wait_for(lambda: not self._leaving, timeout_s)
+            return self._condition.wait_for(lambda: not self._pending, timeout_s)
 
     def _work(self) -> None:
         while True:
             with self._condition:
-                if not self._leaving:
+                if not self._pending:
                     self._thread = None
                     self._condition.notify_all()
                     return
-                waiting = list(self._leaving)
+                waiting = list(self._pending)
             time.sleep(_POLL_S)
             now = time.monotonic()
             done = [one for one in waiting if one.again_at <= now and _is_gone(one)]
             with self._condition:
-                self._leaving = [leaving for leaving in self._leaving if leaving not in done]
+                self._pending = [removal for removal in self._pending if removal not in done]
 
 
-def _is_gone(leaving: _Leaving) -> bool:
-    api = leaving.engine.api
-    age = time.monotonic() - leaving.since
+def _is_gone(removal: _PendingRemoval) -> bool:
+    api = removal.engine.api
+    age = time.monotonic() - removal.since
     try:
-        with leaving.engine.errors("inspect"):
-            state = api.inspect_container(leaving.container)["State"]
+        with removal.engine.errors("inspect"):
+            state = api.inspect_container(removal.container)["State"]
         if age > _BY_ITSELF_S or not state["Running"]:
-            _remove(leaving.engine, leaving.container, paused=bool(state.get("Paused")))
+            _remove(removal.engine, removal.container, paused=bool(state.get("Paused")))
     except ContainerGoneError:
-        _remove_image(leaving)
+        _remove_image(removal)
         return True
     except BackendUnavailableError:
-        leaving.again_at = time.monotonic() + _UNREACHABLE_POLL_S
+        removal.again_at = time.monotonic() + _UNREACHABLE_POLL_S
         return age > _GIVE_UP_S
     except BackendError:
-        # Busy with the same removal, or restarting. What stays is found by `llm-sandbox gc`.
+        # Busy with the same removal, or restarting. `llm-sandbox gc` finds what stays.
         return age > _GIVE_UP_S
     return False
 
@@ -98,22 +98,22 @@ def _is_gone(leaving: _Leaving) -> bool:
 def _remove(engine: Engine, container: str, *, paused: bool) -> None:
     with engine.errors("remove", container):
         if paused:
-            # A frozen process cannot be killed.
+            # A paused process cannot be killed.
             with contextlib.suppress(BackendError), engine.errors("unpause", container):
                 engine.api.unpause(container)
         engine.api.remove_container(container, v=True, force=True)
 
 
 def remove_now(engine: Engine, container: str) -> None:
-    """Remove a container whatever it does, and return when it is gone.
+    """Remove a container, whatever it does, and return when it is gone.
 
     Args:
-        engine: Where it is.
+        engine: The container's engine.
         container: Its id.
 
     Raises:
         BackendUnavailableError: The engine does not answer.
-        BackendError: It is not gone after 30 seconds; the message has the engine's words.
+        BackendError: It is not gone after 30 seconds; the message has the engine's reason.
     """
     deadline = time.monotonic() + _NOW_S
     while True:
@@ -126,17 +126,17 @@ def remove_now(engine: Engine, container: str) -> None:
         except BackendUnavailableError:
             raise
         except BackendError:
-            # It is being removed already, or is just coming to its end.
+            # It is being removed already, or is just ending.
             if time.monotonic() > deadline:
                 raise
         time.sleep(_POLL_S)
 
 
-def _remove_image(leaving: _Leaving) -> None:
-    if leaving.image is not None:
-        # One that other containers use, or others were made from, stays.
-        with contextlib.suppress(SandboxError), leaving.engine.errors("rmi", leaving.image):
-            leaving.engine.api.remove_image(leaving.image)
+def _remove_image(removal: _PendingRemoval) -> None:
+    if removal.image is not None:
+        # An image that other containers or images use stays.
+        with contextlib.suppress(SandboxError), removal.engine.errors("rmi", removal.image):
+            removal.engine.api.remove_image(removal.image)
 
 
 _remover = _Remover()
@@ -151,18 +151,18 @@ os.register_at_fork(after_in_child=_renew)
 
 
 def remove_soon(engine: Engine, container: str, image: str | None = None) -> None:
-    """Have a container removed, and return at once.
+    """Remove a container in the background, and return at once.
 
     Args:
-        engine: Where it is.
+        engine: The container's engine.
         container: Its id.
-        image: An image that is removed after it, unless others use it.
+        image: Image that is removed afterwards, unless others use it; None for none.
     """
-    _remover.add(_Leaving(engine, container, image))
+    _remover.add(_PendingRemoval(engine, container, image))
 
 
 def wait_until_removed(timeout_s: float = _AT_EXIT_S) -> bool:
-    """Wait until everything that was to be removed is; returns whether that came in time."""
+    """Wait until no removal is pending; returns whether that came in time."""
     return _remover.wait(timeout_s)
 
 
