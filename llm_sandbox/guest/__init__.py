@@ -1,4 +1,4 @@
-"""Code that runs inside the sandbox.
+"""Guest side: the modules that run inside the sandbox.
 
 Stdlib only (the kernel modules also use ipykernel) and nothing of ours outside this package: the
 folder is bound read-only into every sandbox and started there as the package ``guest``.

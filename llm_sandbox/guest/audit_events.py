@@ -32,7 +32,7 @@ Subject = Callable[[Sequence[Any]], str]
 
 
 def to_text(value: Any, *, nested: bool = False) -> str:
-    """The words for an argument of an event.
+    """Return the words for an argument of an event.
 
     Nothing of the object's own class runs, except for a path's conversion, which the interpreter
     asks for as well.
@@ -188,12 +188,12 @@ for _meanings in _MEANINGS.values():
 
 
 def is_possible(event: str, capability: str) -> bool:
-    """Whether an event can mean a capability."""
+    """Return whether an event can mean a capability."""
     return capability in _MEANINGS.get(event, ())
 
 
 def refine(capability: str, subject: str) -> str:
-    """The capability, where the subject tells more than the event does."""
+    """Return the capability, where the subject tells more than the event does."""
     network = capability in ("network.socket", "network.web")
     if network and any(address in subject for address in _ADDRESSES):
         return "network.metadata"

@@ -1,13 +1,12 @@
-"""Frames: Jupyter messages as length-prefixed records on one byte stream.
+"""Frames: Jupyter messages as length-prefixed records on one byte stream; used by both ends.
 
 ``u32 size | u8 channel | u8 buffers`` then `size` bytes: ``u32 JSON length | JSON | (u32 length |
 bytes) * buffers``, little endian. Bulk text and images travel as buffers and never inside the JSON:
 the JSON's ``bulk`` key lists, for each of the first buffers, the path in the message's content
 where its text belongs; the rest are the message's own buffers. A value of a JSON type travels there
-as JSON text, which nobody need parse who does not want it. Where a message would otherwise be over
-the limits of `json_limits`, its long texts follow each other in one more buffer, with path and
-length of each in the key ``texts``; or its whole content is one, with an empty path. Both ends use
-this module.
+as JSON text, so that it is parsed on demand. Where a message would otherwise be over the limits of
+`json_limits`, its long texts follow each other in one more buffer, with path and length of each in
+the key ``texts``; or its whole content is one, with an empty path.
 """
 
 import json
@@ -39,27 +38,27 @@ class Frame(NamedTuple):
     message: Message
     buffers: list[memoryview]
     size: int
-    """Bytes of its body."""
+    """Bytes of the body."""
 
 
 class FrameError(ValueError):
-    """The stream does not hold frames: the peer is broken or hostile."""
+    """Invalid frame: the peer is broken or hostile."""
 
 
 def encode(channel: int, message: Message, buffers: Sequence[Buffer] = ()) -> list[Buffer]:
-    """Encode one frame as pieces for a gathering write; the buffers are not copied.
+    """Encode one frame as pieces for a vectored write; the buffers are not copied.
 
     Args:
         channel: One of the four channel numbers of this module.
         message: Header, parent header, metadata and content; plus ``bulk`` if bulk was lifted.
-        buffers: Raw bytes that follow, the lifted ones first.
+        buffers: Raw buffers, the lifted ones first.
     """
     body = _encoder.encode(message).encode()
     return encode_raw(channel, body, buffers)
 
 
 def encode_light(channel: int, message: Message, buffers: Sequence[Buffer] = ()) -> list[Buffer]:
-    """As `encode`, with everything moved out of the JSON that would take it over its limits."""
+    """Encode as `encode`, with content moved out of the JSON where that is over its limits."""
     pieces = encode_parts(channel, message, buffers)
     if pieces is not None:
         return pieces
@@ -71,8 +70,10 @@ def encode_light(channel: int, message: Message, buffers: Sequence[Buffer] = ())
 def encode_parts(
     channel: int, message: Message, buffers: Sequence[Buffer] = ()
 ) -> list[Buffer] | None:
-    """As `encode_light`, but for a message whose content is read in parts: None where moving texts
-    is not enough.
+    """Encode as `encode_light`, but for a message whose content is read in parts.
+
+    Returns:
+        None if the JSON is over its limits without its long texts.
     """
     lighter, lifted = lift_bulk(message)
     body = _encoder.encode(lighter).encode()
@@ -87,12 +88,12 @@ def encode_parts(
 def encode_display(
     channel: int, record: Message, buffers: Sequence[Buffer], limit: int
 ) -> list[Buffer]:
-    """Encode a display, or in the place of one that is over the limits a word about it.
+    """Encode a display message, or a note in place of one that is over the limits.
 
     Args:
-        channel: One of the channels of `frames`.
+        channel: One of the four channel numbers of this module.
         record: The message.
-        buffers: Its own buffers.
+        buffers: The message's own buffers.
         limit: Most bytes.
     """
     pieces = encode_parts(channel, record, buffers)
@@ -117,7 +118,7 @@ def encode_display(
 
 
 def encode_raw(channel: int, body: bytes, buffers: Sequence[Buffer] = ()) -> list[Buffer]:
-    """As `encode`, for a message that is JSON already."""
+    """Encode as `encode`, for a message that is JSON already."""
     size = 4 + len(body) + sum(4 + len(piece) for piece in buffers)
     pieces: list[Buffer] = [
         HEADER.pack(size, channel, len(buffers)) + _LENGTH.pack(len(body)),
@@ -135,11 +136,11 @@ def decode(
 
     Args:
         body: The body.
-        count: How many buffers it has.
+        count: Number of its buffers.
         limited: Whether its JSON has to keep to `json_limits`.
 
     Raises:
-        FrameError: Lengths that do not add up, or JSON that is not an object, or is too large.
+        FrameError: The lengths do not add up, or the JSON is not an object or too large.
     """
     offset = 0
 
@@ -173,12 +174,12 @@ def _refuse_constant(name: str) -> None:
 
 
 class FrameReader:
-    """Cuts a byte stream into frames. Bytes go in by `feed`, frames come out by iterating.
+    """Incremental parser of frames: add bytes by `feed`, iterate over complete frames.
 
     Args:
-        max_size: Largest body accepted, in bytes; a larger one is a `FrameError` before anything is
+        max_size: Largest accepted body in bytes; a larger one is a `FrameError` before it is
             stored.
-        limited: Whether the JSON of frames has to keep to `json_limits`: where the peer may be
+        limited: Whether the JSON of frames has to keep to `json_limits`, for a peer that may be
             hostile.
     """
 
@@ -188,7 +189,7 @@ class FrameReader:
         self._limited = limited
 
     def wanted(self) -> int:
-        """How many more bytes the frame at hand needs at least; a hint for the next read."""
+        """Return how many bytes the next frame still needs at least, a hint for the next read."""
         if len(self._buffer) < HEADER.size:
             return HEADER.size - len(self._buffer)
         size: int = HEADER.unpack_from(self._buffer)[0]
@@ -196,15 +197,15 @@ class FrameReader:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the last byte that came in was the last of a frame."""
+        """Whether the received bytes end with a complete frame."""
         return not self._buffer
 
     def feed(self, data: Buffer) -> None:
-        """Add bytes as they arrived."""
+        """Add received bytes."""
         self._buffer += data
 
     def __iter__(self) -> Iterator[Frame]:
-        """Yield the whole frames that are there."""
+        """Yield the complete frames."""
         while len(self._buffer) >= HEADER.size:
             size, channel, count = HEADER.unpack_from(self._buffer)
             if size > self._max_size:
@@ -214,8 +215,8 @@ class FrameReader:
             end = HEADER.size + size
             if len(self._buffer) < end:
                 return
-            # The buffers handed out must outlive the next feed: the frame takes the whole buffer
-            # along if nothing follows in it, and is copied otherwise.
+            # The returned buffers must outlive the next `feed`: the frame takes the whole buffer if
+            # nothing follows in it, and is copied otherwise.
             if len(self._buffer) == end:
                 body = memoryview(self._buffer)[HEADER.size :]
                 self._buffer = bytearray()
@@ -267,7 +268,7 @@ def _lift_texts(message: Message, buffers: list[bytes]) -> tuple[Message, list[b
 
     Args:
         message: A message; not changed.
-        buffers: What was moved before.
+        buffers: The buffers that were lifted before.
 
     Returns:
         The message with a key ``texts``, and the buffers with one more.
@@ -303,15 +304,14 @@ def restore_bulk(
 
     Args:
         message: The message, which is changed.
-        buffers: What came with it.
+        buffers: The buffers of its frame.
         most: Most bytes of text to put back; None for any number.
 
     Returns:
-        The buffers that are the message's own. Content that was moved as a whole becomes the bytes
-        of its JSON.
+        The message's own buffers. Content that was moved as a whole becomes the bytes of its JSON.
 
     Raises:
-        FrameError: Paths that do not fit the content or the number of buffers.
+        FrameError: The paths do not fit the content or the number of buffers.
     """
     paths, texts = message.pop("bulk", []), message.pop("texts", None)
     taken = len(paths) + (texts is not None)

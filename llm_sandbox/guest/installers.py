@@ -34,7 +34,7 @@ def refuse_installation(command: str) -> None:
 
 
 def _is_offline(words: list[str]) -> bool:
-    """Whether an installation needs no network, as it says so or names files alone."""
+    """Return whether an installation needs no network, as it says so or names files alone."""
     if not _OFFLINE.isdisjoint(words):
         return True
     named = [

@@ -506,7 +506,7 @@ def _has_children() -> bool:
 
 
 def _needs_loop(code: str) -> bool:
-    """Whether a cell must run inside a running event loop.
+    """Return whether a cell must run inside a running event loop.
 
     Others run outside of one, so that `asyncio.run`, which models write by habit, works as in a
     script.
@@ -529,7 +529,7 @@ def _run_without_loop(coroutine: Any) -> None:
 
 
 def _exit_code(error: SystemExit) -> int:
-    """The exit code of a script that this ends, which says its text on standard error."""
+    """Return the exit code of a script that this ends, which says its text on standard error."""
     if error.code is None:
         return 0
     if isinstance(error.code, int):

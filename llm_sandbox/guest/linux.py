@@ -86,7 +86,7 @@ def mount(
 
 
 def unmount(target: str, flags: int = 0) -> None:
-    """The umount2 system call.
+    """Return the umount2 system call.
 
     Raises:
         OSError: It failed; the message names the target.
@@ -267,7 +267,7 @@ _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 
 
 def landlock_abi() -> int:
-    """The Landlock version of the running kernel, or 0 where there is none."""
+    """Return the Landlock version of the running kernel, or 0 where there is none."""
     return max(0, int(_libc.syscall(_LANDLOCK_CREATE_RULESET, None, 0, _LANDLOCK_VERSION_FLAG)))
 
 
@@ -311,5 +311,5 @@ def restrict_paths(read_only: list[str], writable: list[str]) -> int:
 
 
 def architecture() -> str:
-    """The machine's architecture as the kernel names it, such as ``x86_64``."""
+    """Return the machine's architecture as the kernel names it, such as ``x86_64``."""
     return os.uname().machine

@@ -118,7 +118,7 @@ class PlainMachine:
         raise OSError(errno.EOPNOTSUPP, "its file systems are not its own")
 
     def killed_for_memory(self) -> bool:
-        """Whether the kernel has killed for want of memory since this was last asked."""
+        """Return whether the kernel has killed for want of memory since this was last asked."""
         return False
 
     def destroy(self) -> None:
@@ -462,7 +462,7 @@ def find_user(wanted: str) -> tuple[int, int]:
 
 
 def _entry(path: str, name: str) -> list[str] | None:
-    """The line of a name, or of a number, split at its colons."""
+    """Return the line of a name, or of a number, split at its colons."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             for line in file:

@@ -118,7 +118,7 @@ def order_after_pipes(streams: list[Stream]) -> None:
 
 
 def must_wait(stream: Stream) -> bool:
-    """Whether what a socket is to be written has arrived after what its pipes wait to be."""
+    """Return whether what a socket is to be written has arrived after what its pipes wait to be."""
     return any(pipe.arrivals and pipe.arrivals[0] < stream.arrivals[0] for pipe in stream.pipes)
 
 

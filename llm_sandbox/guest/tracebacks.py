@@ -29,12 +29,12 @@ def machinery_folders() -> tuple[str, ...]:
 
 
 def is_cell(filename: str, script: str | None = None) -> bool:
-    """Whether a code object's file name is that of a cell, or of the script that is run."""
+    """Return whether a code object's file name is that of a cell, or of the script that is run."""
     return filename.startswith("<cell ") or filename == script
 
 
 def cell_name(number: int) -> str:
-    """The file name of cell `number`."""
+    """Return the file name of cell `number`."""
     return f"<cell {number}>"
 
 

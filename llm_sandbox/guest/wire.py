@@ -30,7 +30,7 @@ class Wire:
         self._received: collections.deque[frames.Frame] = collections.deque()
 
     def fileno(self) -> int:
-        """The stream's descriptor."""
+        """Return the stream's descriptor."""
         return self._socket.fileno()
 
     def send(self, pieces: list[frames.Buffer]) -> None:
@@ -145,7 +145,7 @@ class Wire:
             self._received.extendleft(reversed(set_aside))
 
     def has_frame(self) -> bool:
-        """Whether `receive` would return without reading."""
+        """Return whether `receive` would return without reading."""
         return bool(self._received)
 
 
