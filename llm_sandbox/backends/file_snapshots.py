@@ -28,7 +28,7 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
 )
 
-__all__ = ["FileSnapshots", "SnapshotRecord", "SnapshotWriter"]
+__all__ = ["ArchiveInfo", "FileSnapshots", "SnapshotRecord", "SnapshotWriter"]
 
 _FORMAT = 1
 _PRIVATE_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
