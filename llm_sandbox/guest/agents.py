@@ -74,7 +74,7 @@ def launch_files(machine: PlainMachine, connection: int) -> int:
         files.serve(socket.socket(fileno=connection))
         os._exit(0)
 
-    return machine.fork_servant(child)
+    return machine.fork_agent(child)
 
 
 def launch_root(machine: PlainMachine, limit: int, connection: int) -> int:
@@ -173,4 +173,4 @@ def _launch(
         serve()
         os._exit(0)
 
-    return machine.fork_servant(child)
+    return machine.fork_agent(child)
