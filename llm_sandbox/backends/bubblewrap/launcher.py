@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from llm_sandbox.backends.hardening.cgroup_removal import remove_group
+from llm_sandbox.backends.hardening.cleanup import remove_group
 from llm_sandbox.backends.hardening.idmap import MappedFolder, clone, move, open_exactly
 from llm_sandbox.guest import linux
 

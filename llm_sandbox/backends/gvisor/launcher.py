@@ -21,7 +21,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from llm_sandbox.backends.hardening.cgroup_removal import remove_group
+from llm_sandbox.backends.hardening.cleanup import remove_group
 from llm_sandbox.guest import linux, memory
 
 __all__ = ["BUILD", "LAYERS", "OUT_OF_MEMORY", "ROOT", "STAGE", "main", "plan"]

@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from llm_sandbox.backends.hardening.cgroup_removal import remove_group
+from llm_sandbox.backends.hardening.cleanup import remove_group
 from llm_sandbox.limits import Limits
 
 __all__ = ["ROOT", "Cgroup", "CgroupTree", "find_tree"]
