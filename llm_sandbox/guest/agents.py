@@ -93,7 +93,7 @@ def launch_root(machine: PlainMachine, limit: int, connection: int) -> int:
 
         send_root(root, Connection(socket.socket(fileno=connection)), limit)
 
-    return _launch(machine, connection, serve, name="root", kept=[root])
+    return _launch(machine, connection, serve, name="root", keep_open=[root])
 
 
 def launch_presence(machine: PlainMachine, reply: int) -> int:
@@ -152,7 +152,7 @@ def _launch(
     serve: Callable[[], None],
     *,
     name: str,
-    kept: Sequence[int] = (),
+    keep_open: Sequence[int] = (),
 ) -> int:
     def child() -> NoReturn:
         signal.set_wakeup_fd(-1)
@@ -169,7 +169,7 @@ def _launch(
             machine.spec.confinement.apply(serves_host=True)
             linux.set_undumpable()
         linux.set_process_name(name)
-        close_all_but([connection, *kept])
+        close_all_but([connection, *keep_open])
         serve()
         os._exit(0)
 

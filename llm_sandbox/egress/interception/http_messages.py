@@ -59,8 +59,8 @@ class _Head:
     @property
     def keeps_open(self) -> bool:
         """Whether the connection stays open after this message."""
-        said = tokens(self.values("connection"))
-        return "close" not in said and (self.version == "HTTP/1.1" or "keep-alive" in said)
+        options = tokens(self.values("connection"))
+        return "close" not in options and (self.version == "HTTP/1.1" or "keep-alive" in options)
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class RequestHead(_Head):
         return bool(self.values("upgrade"))
 
     def render(self) -> bytes:
-        """Return it as bytes."""
+        """Return the head as bytes."""
         return _render(f"{self.method} {self.target} {self.version}", self.fields)
 
 
@@ -88,7 +88,7 @@ class ResponseHead(_Head):
     phrase: str
 
     def render(self) -> bytes:
-        """Return it as bytes."""
+        """Return the head as bytes."""
         return _render(f"{self.version} {self.status} {self.phrase}", self.fields)
 
 
