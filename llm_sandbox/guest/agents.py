@@ -20,7 +20,7 @@ from .machine import NamespaceMachine, PlainMachine
 from .relay import Relay
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import NoReturn
 

@@ -13,7 +13,7 @@ import stat
 import tarfile
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, BinaryIO
 

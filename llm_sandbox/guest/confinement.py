@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from . import linux
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from typing import Any
 
 

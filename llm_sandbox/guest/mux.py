@@ -38,7 +38,7 @@ from .control import ControlChannel
 from .descriptors import BOTH, FROM_PEER, NULL, TO_PEER
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Protocol
 

@@ -16,7 +16,7 @@ from .files import CHUNK
 from .mount_points import mount_path, open_beneath, open_mount_point
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 _STAGE = "/mnt"
