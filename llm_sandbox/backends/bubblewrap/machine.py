@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from llm_sandbox.backends.saved import Store
+from llm_sandbox.backends.file_snapshots import FileSnapshots
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.supervised import SupervisedMachine
 from llm_sandbox.exceptions import BackendError, OutputLimitError, UnsupportedError
@@ -75,7 +75,7 @@ class BubblewrapMachine(SupervisedMachine):
             )
         created_at = time.time()
         root = self._changed_root() if self.spec.writable_root else None
-        with Store() as store, store.begin() as saving:
+        with FileSnapshots() as store, store.begin() as saving:
             saving.add("workdir", workdir)
             if root is not None:
                 saving.add("root", root)

@@ -4,8 +4,8 @@ import os
 import sys
 from typing import Any
 
+from llm_sandbox.backends.file_snapshots import FileSnapshots
 from llm_sandbox.backends.mounts import linked_mount
-from llm_sandbox.backends.saved import Store
 from llm_sandbox.exceptions import (
     BackendError,
     ImageNotFoundError,
@@ -56,7 +56,7 @@ def open_saved_root(ref: str | None) -> list[int]:
     """
     if ref is None:
         return []
-    with Store() as store:
+    with FileSnapshots() as store:
         record = store.find(ref)
         if record is None:
             raise ImageNotFoundError(ref)
