@@ -3,7 +3,7 @@
 import ipaddress
 import socket
 
-__all__ = ["IpAddress", "IpNetwork", "is_own", "is_public", "never", "special_range"]
+__all__ = ["IpAddress", "IpNetwork", "is_own", "is_public", "is_unreachable", "special_range"]
 
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 IpNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -74,7 +74,7 @@ def is_public(address: IpAddress) -> bool:
     return special_range(address) is None
 
 
-def never(address: IpAddress) -> bool:
+def is_unreachable(address: IpAddress) -> bool:
     """Return whether no rule can allow an address: nothing answers there, or it is an alias."""
     return any(address in other for other in (*_NEVER, *_NEVER_6))
 

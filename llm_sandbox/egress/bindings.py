@@ -138,9 +138,11 @@ class Bindings:
         """Return the secrets that are bound to a host and port; None if there are none."""
         found = []
         for binding, hosts in self._hosts:
-            here = tuple(host for host in hosts if name and host.names(name) and host.port == port)
-            if here:
-                found.append((binding, here))
+            matching = tuple(
+                host for host in hosts if name and host.names(name) and host.port == port
+            )
+            if matching:
+                found.append((binding, matching))
         return HostBindings(found) if found else None
 
     def names_host(self, name: str | None) -> bool:
@@ -191,8 +193,8 @@ def replace_in_target(target: str, bindings: Sequence[Binding]) -> str:
     pairs = []
     for pair in query.split("&"):
         name, equals, value = pair.partition("=")
-        here = [binding for binding in bindings if unquote(name) in binding.query]
-        replaced = _replace(unquote(value), here)
+        matching = [binding for binding in bindings if unquote(name) in binding.query]
+        replaced = _replace(unquote(value), matching)
         changed = equals and replaced != unquote(value)
         pairs.append(f"{name}={quote(replaced, safe='')}" if changed else pair)
     return f"{path}?{'&'.join(pairs)}"

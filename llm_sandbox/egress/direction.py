@@ -18,7 +18,7 @@ _NONBLOCK = os.SPLICE_F_NONBLOCK | os.SPLICE_F_MOVE
 
 
 class Direction:
-    """Copies bytes until their end, and shuts the target down for writing then.
+    """Copy of one direction until its end, which shuts the target down for writing.
 
     Args:
         source: The socket to read from.

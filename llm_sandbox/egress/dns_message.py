@@ -120,8 +120,8 @@ def read_response(data: bytes, number: int, name: str, kind: int) -> Response:
     its_number, flags, questions, answers, _, _ = _HEADER.unpack_from(data)
     if its_number != number or not flags & _IS_RESPONSE or questions != 1:
         raise FormatError("not the answer")
-    asked, at = _read_name(data, _HEADER.size)
-    if asked != name or data[at : at + 4] != struct.pack(">HH", kind, _INTERNET):
+    question_name, at = _read_name(data, _HEADER.size)
+    if question_name != name or data[at : at + 4] != struct.pack(">HH", kind, _INTERNET):
         raise FormatError("the answer to something else")
     at += 4
     aliases: dict[str, str] = {}

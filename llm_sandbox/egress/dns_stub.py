@@ -161,12 +161,12 @@ class DnsStub:
 def _datagram_reply(
     sock: socket.socket, peer: tuple[str, int], ancillary: list[tuple[int, int, bytes]]
 ) -> Callable[[bytes], None]:
-    asked = b""
+    queried = b""
     for level, kind, value in ancillary:
         if level == socket.IPPROTO_IP and kind == _PKTINFO:
-            asked = value[8:12]
+            queried = value[8:12]
     # Interface 0: the address alone sets the source of the answer.
-    source = [(socket.IPPROTO_IP, _PKTINFO, struct.pack("=I4s4x", 0, asked))] if asked else []
+    source = [(socket.IPPROTO_IP, _PKTINFO, struct.pack("=I4s4x", 0, queried))] if queried else []
 
     def reply(answer: bytes) -> None:
         with contextlib.suppress(OSError):  # the client is gone, or does not read

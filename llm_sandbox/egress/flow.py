@@ -53,9 +53,9 @@ def reset(sock: socket.socket) -> None:
     sock.close()
 
 
-def _set_reset_on_close(sock: socket.socket, wanted: bool) -> None:
+def _set_reset_on_close(sock: socket.socket, enabled: bool) -> None:
     with contextlib.suppress(OSError):
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", wanted, 0))
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", enabled, 0))
 
 
 class Flow:
@@ -250,8 +250,8 @@ class Flow:
         strict = self._gate.matcher.rules.tls == "strict"
         reason = client_hello.objection(hello, name, strict=strict)
         if reason is not None:
-            asked = hello.name if isinstance(hello, client_hello.Hello) else None
-            self.fail(reason, protocol="tls", detail=asked or "")
+            requested = hello.name if isinstance(hello, client_hello.Hello) else None
+            self.fail(reason, protocol="tls", detail=requested or "")
             raise _RefusedError
         return True
 

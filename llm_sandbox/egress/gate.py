@@ -154,8 +154,8 @@ class Gate:
             ContainerGoneError: The gate has ended; no connection is possible.
             UnsupportedError: The sockets were opened for other ports.
         """
-        wanted = ports_of(rules)
-        if self._ports is not None and (wanted is None or not self._ports.issuperset(wanted)):
+        ports = ports_of(rules)
+        if self._ports is not None and (ports is None or not self._ports.issuperset(ports)):
             raise UnsupportedError(
                 "rules with other ports than before",
                 reason="this kernel has no nf_tables, so that connections are taken port by port, "

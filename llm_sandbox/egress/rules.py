@@ -9,7 +9,7 @@ from llm_sandbox.egress.addresses import (
     IpAddress,
     IpNetwork,
     is_own,
-    never,
+    is_unreachable,
     special_range,
 )
 from llm_sandbox.network import NetworkRules
@@ -137,7 +137,7 @@ class RuleMatcher:
     def literal(self, address: IpAddress, port: int) -> Verdict:
         """Return the verdict on an address without a name."""
         # In a sandbox, loopback is the sandbox's own; here it would be the host's.
-        if never(address) or address.is_loopback:
+        if is_unreachable(address) or address.is_loopback:
             return Verdict("never")
         if self._is_denied(address, port):
             return Verdict("denied")
@@ -156,7 +156,7 @@ class RuleMatcher:
 
     def resolved(self, name: str, address: IpAddress, port: int) -> Verdict:
         """Return the verdict on an address to which an allowed name was resolved."""
-        if never(address):
+        if is_unreachable(address):
             return Verdict("never")
         if self._is_denied(address, port):
             return Verdict("denied")

@@ -224,13 +224,13 @@ def _interception(given: dict[str, Any]) -> "Interception":
 def _raise_open_files() -> int:
     """Raise the limit of open files as far as is needed and allowed, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _MOST_FLOWS * _FDS_OF_FLOW + _OTHER_FDS
+    limit = _MOST_FLOWS * _FDS_OF_FLOW + _OTHER_FDS
     if hard != resource.RLIM_INFINITY:
-        wanted = min(wanted, hard)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
-        return wanted
-    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-    return wanted
+        limit = min(limit, hard)
+    if soft == resource.RLIM_INFINITY or soft >= limit:
+        return limit
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+    return limit
 
 
 def _confine() -> None:

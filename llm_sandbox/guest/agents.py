@@ -20,7 +20,7 @@ from .machine import NamespaceMachine, PlainMachine
 from .relay import Relay
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import NoReturn
 
@@ -93,7 +93,7 @@ def launch_root(machine: PlainMachine, limit: int, connection: int) -> int:
 
         send_root(root, Connection(socket.socket(fileno=connection)), limit)
 
-    return _launch(machine, connection, serve, name="root", kept=[root])
+    return _launch(machine, connection, serve, name="root", keep_open=[root])
 
 
 def launch_presence(machine: PlainMachine, reply: int) -> int:
@@ -152,7 +152,7 @@ def _launch(
     serve: Callable[[], None],
     *,
     name: str,
-    kept: Sequence[int] = (),
+    keep_open: Sequence[int] = (),
 ) -> int:
     def child() -> NoReturn:
         signal.set_wakeup_fd(-1)
@@ -169,7 +169,7 @@ def _launch(
             machine.spec.confinement.apply(serves_host=True)
             linux.set_undumpable()
         linux.set_process_name(name)
-        close_all_but([connection, *kept])
+        close_all_but([connection, *keep_open])
         serve()
         os._exit(0)
 

@@ -13,7 +13,7 @@ import stat
 import tarfile
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, BinaryIO
 
@@ -170,24 +170,24 @@ class Unpacker:
 
     def _walk(self, parts: list[str]) -> int:
         """Open a folder, making it where it is missing."""
-        here = os.dup(self._root)
+        parent = os.dup(self._root)
         try:
             for part in parts:
                 try:
-                    below = os.open(part, _FOLDER, dir_fd=here)
+                    below = os.open(part, _FOLDER, dir_fd=parent)
                 except FileNotFoundError:
-                    os.mkdir(part, 0o755, dir_fd=here)
-                    below = os.open(part, _FOLDER, dir_fd=here)
+                    os.mkdir(part, 0o755, dir_fd=parent)
+                    below = os.open(part, _FOLDER, dir_fd=parent)
                 except OSError as error:
                     if error.errno in (errno.ELOOP, errno.ENOTDIR):
                         raise _refused("a link or a file is in the way of a folder") from None
                     raise
-                os.close(here)
-                here = below
+                os.close(parent)
+                parent = below
         except BaseException:
-            os.close(here)
+            os.close(parent)
             raise
-        return here
+        return parent
 
 
 def _parts(name: str) -> list[str]:

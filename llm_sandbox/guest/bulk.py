@@ -18,7 +18,7 @@ _FAILED = 0xFFFFFFFF
 _MAX_CHUNK = 64 << 20
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from typing import Any
 
     Record = dict[str, Any]

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from . import linux
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from typing import Any
 
 
@@ -114,11 +114,11 @@ def join_cgroups(fds: Iterable[int]) -> None:
         os.write(fd, b"0")
 
 
-def close_all_but(kept: Iterable[int]) -> None:
-    """Close every descriptor from 3 up that is not in `kept`."""
-    spared = set(kept)
+def close_all_but(keep_open: Iterable[int]) -> None:
+    """Close every descriptor from 3 up that is not in `keep_open`."""
+    keep = set(keep_open)
     for name in os.listdir("/proc/self/fd"):
         fd = int(name)
-        if fd >= 3 and fd not in spared:
+        if fd >= 3 and fd not in keep:
             with contextlib.suppress(OSError):  # the descriptor of `listdir` is closed by now
                 os.close(fd)

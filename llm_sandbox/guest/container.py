@@ -20,7 +20,7 @@ import os
 _REAP_S = 2.0
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 

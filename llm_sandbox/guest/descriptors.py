@@ -64,10 +64,13 @@ def writers(process: int) -> set[int]:
     pipes = {_target(f"/proc/{process}/fd/{number}") for number in (1, 2)} - {None}
     if not pipes:
         return set()
-    found = {int(name) for name in os.listdir("/proc") if name.isdigit()} - {process, os.getpid()}
-    if len(found) > _MAX_PROCESSES:
+    candidates = {int(name) for name in os.listdir("/proc") if name.isdigit()} - {
+        process,
+        os.getpid(),
+    }
+    if len(candidates) > _MAX_PROCESSES:
         return {_UNKNOWN}
-    return {pid for pid in found if _writes(pid, pipes)}
+    return {pid for pid in candidates if _writes(pid, pipes)}
 
 
 def _writes(process: int, pipes: set[str | None]) -> bool:

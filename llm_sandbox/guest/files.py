@@ -263,25 +263,25 @@ def _send_folder(connection: Connection, path: str, limit: int) -> None:
     while waiting:
         folder, depth = waiting.pop()
         try:
-            here = changes.open_directory(path, folder)
+            parent = changes.open_directory(path, folder)
         except OSError as error:
             connection.send_record({"path": folder, "kind": "unreadable", "why": error.strerror})
             continue
         try:
-            for name in sorted(os.listdir(here)):
+            for name in sorted(os.listdir(parent)):
                 relative = os.path.join(folder, name)
                 try:
-                    kind = _kind(os.lstat(name, dir_fd=here).st_mode)
+                    kind = _kind(os.lstat(name, dir_fd=parent).st_mode)
                 except OSError:
                     continue
                 if kind == "file":
-                    limit -= _send_file(connection, name, relative, limit, here)
+                    limit -= _send_file(connection, name, relative, limit, parent)
                     continue
                 connection.send_record({"path": relative, "kind": kind})
                 if kind == "directory" and depth < _MAX_DEPTH:
                     waiting.append((relative, depth + 1))
         finally:
-            os.close(here)
+            os.close(parent)
 
 
 def _send_file(

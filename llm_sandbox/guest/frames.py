@@ -105,15 +105,15 @@ def encode_display(
         if size <= limit:
             return pieces
         note = f"<a display of {size} bytes, over the limit of {limit}: left out>"
-    asked = record["content"]
-    known = (asked.get("transient") or {}).get("display_id")
+    original = record["content"]
+    known = (original.get("transient") or {}).get("display_id")
     content = {
         "data": {"text/plain": note},
         "metadata": {"llm_sandbox": {"left_out_bytes": size}},
         "transient": {"display_id": known[:_LONGEST_ID]} if isinstance(known, str) else {},
     }
-    if "execution_count" in asked:
-        content["execution_count"] = asked["execution_count"]
+    if "execution_count" in original:
+        content["execution_count"] = original["execution_count"]
     return encode(channel, {**record, "content": content})
 
 
@@ -188,7 +188,7 @@ class FrameReader:
         self._max_size = max_size
         self._limited = limited
 
-    def wanted(self) -> int:
+    def missing_bytes(self) -> int:
         """Return how many bytes the next frame still needs at least, a hint for the next read."""
         if len(self._buffer) < HEADER.size:
             return HEADER.size - len(self._buffer)

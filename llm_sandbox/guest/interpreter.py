@@ -51,8 +51,8 @@ class Interpreter:
         report, report_write = os.pipe2(os.O_CLOEXEC)
         self.pid = os.fork()
         if self.pid == 0:
-            given = (self.input.reads, out_write, err_write, requests, answers)
-            self._execute(argv, environment, given, report_write)
+            passed = (self.input.reads, out_write, err_write, requests, answers)
+            self._execute(argv, environment, passed, report_write)
         for fd in (out_write, err_write, requests, answers, report_write):
             os.close(fd)
         failure = os.read(report, 4)
@@ -71,13 +71,13 @@ class Interpreter:
         self,
         argv: Sequence[str],
         environment: Mapping[str, str],
-        given: tuple[int, ...],
+        passed: tuple[int, ...],
         report_write: int,
     ) -> None:
         try:
             # Above the passed ones, so that none is overwritten before it is copied.
             report_write = fcntl.fcntl(report_write, fcntl.F_DUPFD_CLOEXEC, 40)
-            high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 20) for fd in given]
+            high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 20) for fd in passed]
             for target, fd in enumerate(high):
                 os.dup2(fd, target)
             signal.set_wakeup_fd(-1)

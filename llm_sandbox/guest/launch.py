@@ -16,7 +16,7 @@ from .process_tree import MARKER
 from .state import MachineState, RunningProcess
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 _RESET = ("CHLD", "TERM", "INT", "HUP", "PIPE", "XFSZ", "USR1")

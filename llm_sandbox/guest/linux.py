@@ -86,7 +86,7 @@ def mount(
 
 
 def unmount(target: str, flags: int = 0) -> None:
-    """Return the umount2 system call.
+    """Unmount `target` (umount2).
 
     Raises:
         OSError: It failed; the message names the target.

@@ -22,7 +22,7 @@ from .constants import USER_ID
 from .mount_points import mount_path, open_mount_point
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 _NAMESPACES = linux.CLONE_NEWNS | linux.CLONE_NEWIPC | linux.CLONE_NEWUTS
@@ -113,7 +113,7 @@ class PlainMachine:
         raise OSError(errno.EOPNOTSUPP, "its file systems are not its own")
 
     def killed_for_memory(self) -> bool:
-        """Return whether the kernel has killed for want of memory since this was last asked."""
+        """Return whether the kernel has killed for want of memory since the last call."""
         return False
 
     def destroy(self) -> None:
@@ -315,12 +315,12 @@ class NamespaceMachine(PlainMachine):
         limit = os.open("max_user_namespaces", os.O_WRONLY, dir_fd=sysctl)
         os.write(limit, b"0")
 
-    def _mount_root(self, wanted: dict[str, Any]) -> int:
+    def _mount_root(self, writable_root: dict[str, Any]) -> int:
         from . import overlay
 
-        for place in wanted["places"]:
-            os.close(open_mount_point(place))
-        return overlay.mount_root(wanted, self._archive)
+        for path in writable_root["places"]:
+            os.close(open_mount_point(path))
+        return overlay.mount_root(writable_root, self._archive)
 
 
 def _make_folder(path: str, user: tuple[int, int] | None) -> None:
@@ -432,7 +432,7 @@ def _reap() -> None:
         pass
 
 
-def find_user(wanted: str) -> tuple[int, int]:
+def find_user(spec: str) -> tuple[int, int]:
     """Return user and group number for ``user[:group]``, each a number or a name.
 
     Without a group it is the user's own, and 0 for a number that the image does not know.
@@ -440,7 +440,7 @@ def find_user(wanted: str) -> tuple[int, int]:
     Raises:
         LookupError: The image has no such user or group.
     """
-    name, _, group = wanted.partition(":")
+    name, _, group = spec.partition(":")
     entry = _entry("/etc/passwd", name)
     if entry is None and not name.isdecimal():
         raise LookupError(f"the image has no user {name!r}")
@@ -484,11 +484,11 @@ def restore_files(source: str, target: str, user: tuple[int, int] | None) -> Non
             if user is not None:
                 linux.set_user(*user)
             for entry in os.scandir(source):
-                place = os.path.join(target, entry.name)
+                copy = os.path.join(target, entry.name)
                 if entry.is_dir(follow_symlinks=False):
-                    shutil.copytree(entry.path, place, symlinks=True)
+                    shutil.copytree(entry.path, copy, symlinks=True)
                 else:
-                    shutil.copy2(entry.path, place, follow_symlinks=False)
+                    shutil.copy2(entry.path, copy, follow_symlinks=False)
         except (OSError, shutil.Error) as error:
             os.write(write, str(error).encode()[:4000])
         finally:

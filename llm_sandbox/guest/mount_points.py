@@ -91,8 +91,8 @@ def _step(folder: int, name: str, path: str) -> int:
     return fd
 
 
-def _replace(old: int, new: int, kept: int) -> int:
-    if old != kept:
+def _replace(old: int, new: int, keep_open: int) -> int:
+    if old != keep_open:
         os.close(old)
     return new
 
@@ -120,7 +120,7 @@ def _make(folder: int, name: str, *, is_folder: bool) -> None:
         if is_folder:
             os.mkdir(name, 0o755, dir_fd=folder)
         else:
-            wanted = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-            os.close(os.open(name, wanted, 0o644, dir_fd=folder))
+            open_flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            os.close(os.open(name, open_flags, 0o644, dir_fd=folder))
     finally:
         linux.mount(None, "/", None, flags | linux.MS_RDONLY)

@@ -38,7 +38,7 @@ from .control import ControlChannel
 from .descriptors import BOTH, FROM_PEER, NULL, TO_PEER
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Protocol
 
@@ -326,12 +326,12 @@ class Multiplexer:
 
     def _watch_output(self) -> None:
         transport = self._transport
-        wanted = _WRITE if self._outbox else 0
-        if wanted != self._out_interest:
-            self._out_interest = wanted
+        interest = _WRITE if self._outbox else 0
+        if interest != self._out_interest:
+            self._out_interest = interest
             if transport.writes_to == transport.reads_from:
-                self._selector.modify(transport.reads_from, _READ | wanted)
-            elif wanted:
+                self._selector.modify(transport.reads_from, _READ | interest)
+            elif interest:
                 self._selector.register(transport.writes_to, _WRITE)
             else:
                 self._selector.unregister(transport.writes_to)
@@ -419,7 +419,7 @@ class Multiplexer:
         if not stream.writing:
             return
         if stream.pending_bytes + len(payload) > _MOST_WAITING:
-            raise ProtocolError("more bytes than were asked for")
+            raise ProtocolError("more bytes than its credit allows")
         self._arrived += 1
         stream.pending.append(memoryview(payload))
         stream.arrivals.append(self._arrived)
@@ -478,13 +478,13 @@ class Multiplexer:
     def _watch(self, stream: Stream) -> None:
         reads = stream.reading and stream.credit and not self._paused and not stream.owed
         writes = stream.pending and not must_wait(stream)
-        wanted = (_READ if reads else 0) | (_WRITE if writes else 0)
-        if wanted == stream.interest:
+        interest = (_READ if reads else 0) | (_WRITE if writes else 0)
+        if interest == stream.interest:
             return
         if not stream.interest:
-            self._selector.register(stream.fd, wanted, stream)
-        elif wanted:
-            self._selector.modify(stream.fd, wanted, stream)
+            self._selector.register(stream.fd, interest, stream)
+        elif interest:
+            self._selector.modify(stream.fd, interest, stream)
         else:
             self._selector.unregister(stream.fd)
-        stream.interest = wanted
+        stream.interest = interest

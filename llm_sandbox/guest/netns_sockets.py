@@ -44,11 +44,11 @@ def main(fd: int) -> None:
     record = channel.receive()
     if record is None:
         return
-    asked, _ = record
+    request, _ = record
     try:
-        enter(asked["process"])
+        enter(request["process"])
         check_alone()
-        redirected, sockets = open_sockets(asked["ports"], allow_redirect=asked["redirect"])
+        redirected, sockets = open_sockets(request["ports"], allow_redirect=request["redirect"])
     except (OSError, NetnsError) as error:
         channel.send({"state": "failed", "error": str(error)})
         return

@@ -117,9 +117,9 @@ class Observer:
 
     def add_libraries(self, *paths: str) -> None:
         """Add folders of installed libraries."""
-        kept = {f"{path.rstrip('/')}/" for path in paths if path.startswith("/")}
-        kept -= {*self._standard, self._inside}
-        self._libraries = tuple({*self._libraries, *kept})
+        roots = {f"{path.rstrip('/')}/" for path in paths if path.startswith("/")}
+        roots -= {*self._standard, self._inside}
+        self._libraries = tuple({*self._libraries, *roots})
         self._classified.clear()
 
     def stop(self) -> None:
@@ -176,10 +176,10 @@ class Observer:
         return event, refine(capability, subject), _cut(subject)
 
     def _file_item(self, event: str, args: tuple[Any, ...]) -> Item | None:
-        capability, place, directory = FILE_EVENTS[event]
-        if type(args[place]) is int:
+        capability, index, directory = FILE_EVENTS[event]
+        if type(args[index]) is int:
             return None
-        given = to_text(args[place])
+        given = to_text(args[index])
         relative_to = args[directory] if directory is not None else -1
         if event == "sqlite3.connect":
             given = given.removeprefix("file:").partition("?")[0]
@@ -226,24 +226,24 @@ class Observer:
             if code is _IMPORT:
                 return "import", code.co_filename
             if code.co_filename != own:
-                place = self._classify(code.co_filename)
-                if place != "standard":
-                    return place, code.co_filename
+                origin = self._classify(code.co_filename)
+                if origin != "standard":
+                    return origin, code.co_filename
             frame = frame.f_back
         return "user", ""
 
     def _classify(self, file: str) -> str:
-        place = self._classified.get(file)
-        if place is None:
+        origin = self._classified.get(file)
+        if origin is None:
             roots = [root for root in (*self._libraries, *self._standard) if file.startswith(root)]
             nearest = max(roots, key=len, default="")
             if file.startswith("<frozen ") or nearest in self._standard:
-                place = "standard"
+                origin = "standard"
             else:
-                place = "library" if nearest else "user"
+                origin = "library" if nearest else "user"
             if len(self._classified) < 1000:
-                self._classified[file] = place
-        return place
+                self._classified[file] = origin
+        return origin
 
     def _count(self, item: Item) -> bool:
         """Count an observation; return whether it is new, and within the limit."""

@@ -16,7 +16,7 @@ from .files import CHUNK
 from .mount_points import mount_path, open_beneath, open_mount_point
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 _STAGE = "/mnt"
@@ -48,8 +48,8 @@ def mount_root(spec: dict[str, Any], archive: int | None) -> int:
     _check_attributes(f"{_STAGE}/{_UPPER}")
     if archive is not None:
         _unpack(archive, f"{_STAGE}/{_UPPER}")
-    for place in spec["places"]:
-        _mount_overlay(place)
+    for path in spec["places"]:
+        _mount_overlay(path)
     upper = os.open(f"{_STAGE}/{_UPPER}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     # Covered, which no program can undo: an unmount would wait for all processors, five times as
     # long as all the rest takes.
@@ -69,17 +69,17 @@ def _check_attributes(folder: str) -> None:
         ) from None
 
 
-def _mount_overlay(place: str) -> None:
+def _mount_overlay(folder: str) -> None:
     """Mount an overlay over a folder, and bind the mounts below the folder again."""
     # trust: the upper layer was packed from another sandbox.
     stage = os.open(_STAGE, os.O_PATH | os.O_CLOEXEC)
-    upper = _make_beneath(stage, f"{_UPPER}{place}")
-    work = _make_beneath(stage, f"{_WORK}{place}")
-    _own_folders(place, upper)
-    below = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC)) for path in _mounts_below(place)]
-    options = f"lowerdir={place},upperdir={mount_path(upper)},workdir={mount_path(work)},userxattr"
+    upper = _make_beneath(stage, f"{_UPPER}{folder}")
+    work = _make_beneath(stage, f"{_WORK}{folder}")
+    _own_folders(folder, upper)
+    below = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC)) for path in _mounts_below(folder)]
+    options = f"lowerdir={folder},upperdir={mount_path(upper)},workdir={mount_path(work)},userxattr"
     try:
-        linux.mount("overlay", place, "overlay", linux.MS_NOSUID | linux.MS_NODEV, options)
+        linux.mount("overlay", folder, "overlay", linux.MS_NOSUID | linux.MS_NODEV, options)
     except OSError as error:
         raise OSError(
             f"{REFUSED}: the kernel mounts no overlay in a user namespace ({error.strerror})"
@@ -106,13 +106,13 @@ def _make_beneath(folder: int, path: str) -> int:
     return fd
 
 
-def _own_folders(place: str, upper: int) -> None:
-    """Make the folders of a place belong to the programs' user, by folders in the upper layer.
+def _own_folders(root: str, upper: int) -> None:
+    """Make the folders below `root` belong to the programs' user, by folders in the upper layer.
 
-    Only the first levels: a place with thousands of folders would take long.
+    Only the first levels: a root with thousands of folders would take long.
     """
-    for folder, names, _ in os.walk(place):
-        below = folder[len(place) :].lstrip("/")
+    for folder, names, _ in os.walk(root):
+        below = folder[len(root) :].lstrip("/")
         if below and below.count("/") + 1 >= _SKELETON:
             names.clear()
         try:
@@ -130,12 +130,12 @@ def _own_folders(place: str, upper: int) -> None:
         os.close(above)
 
 
-def _mounts_below(place: str) -> list[str]:
+def _mounts_below(root: str) -> list[str]:
     found = []
     with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
         for line in file:
             path = line.split()[4].encode().decode("unicode_escape")
-            if path.startswith(f"{place}/"):
+            if path.startswith(f"{root}/"):
                 found.append(path)
     return sorted(found)
 

@@ -28,7 +28,7 @@ class _End:
         self.peer: _End = self
         self.pair: _Pair | None = None
 
-    def wanted(self) -> int:
+    def interest(self) -> int:
         events = _READ if self.reads and not self.peer.waiting else 0
         return events | (_WRITE if self.waiting else 0)
 
@@ -159,15 +159,15 @@ class Relay:
             self._watch(each)
 
     def _watch(self, end: _End) -> None:
-        wanted = end.wanted()
+        interest = end.interest()
         known = self._selector.get_map().get(end.socket)
         if known is None:
-            if wanted:
-                self._selector.register(end.socket, wanted, end)
-        elif not wanted:
+            if interest:
+                self._selector.register(end.socket, interest, end)
+        elif not interest:
             self._selector.unregister(end.socket)
-        elif known.events != wanted:
-            self._selector.modify(end.socket, wanted, end)
+        elif known.events != interest:
+            self._selector.modify(end.socket, interest, end)
 
     def _end(self, pair: _Pair) -> None:
         self._pairs.discard(pair)

@@ -38,7 +38,7 @@ from .machine import (
 from .state import MachineState, PendingStart, RunningProcess
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 

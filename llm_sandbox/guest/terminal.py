@@ -23,7 +23,7 @@ from .confinement import close_all_but
 from .machine import PlainMachine
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from typing import NoReturn
 
 _SIZE = struct.Struct("<HH")

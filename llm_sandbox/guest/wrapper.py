@@ -216,14 +216,14 @@ class WrapperKernel:
         self._display_bytes = settings.get("display_bytes", self._display_bytes)
         if "more_memory" in settings:
             raise_data_limit(settings["more_memory"], self._interpreter.pid)
-        wanted = settings.get("environment")
-        if wanted is None or wanted == self._environment:
+        environment = settings.get("environment")
+        if environment is None or environment == self._environment:
             return
-        before, self._environment = self._environment, dict(wanted)
-        for name, value in wanted.items():
+        before, self._environment = self._environment, dict(environment)
+        for name, value in environment.items():
             if before.get(name) != value:
                 self._interpreter.send("set", ("name", name), ("value", value))
-        for name in before.keys() - wanted.keys():
+        for name in before.keys() - environment.keys():
             self._interpreter.send("set", ("name", name))
 
     def _begin(self, message: dict[str, Any]) -> None:
@@ -236,8 +236,7 @@ class WrapperKernel:
         if content.get("store_history", True):
             self._count += 1
         if writers(self._interpreter.pid):
-            told = {"writers": "workers"}
-            self._send(frames.IOPUB, "llm_sandbox_pipes", told, message)
+            self._send(frames.IOPUB, "llm_sandbox_pipes", {"writers": "workers"}, message)
         self._interpreter.usage.begin()
         if content.get("allow_stdin"):
             self._interpreter.input.open()

@@ -6,7 +6,6 @@ A message that a server could read in another way is refused, against request sm
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from llm_sandbox.egress.interception.refusal import Refusal
 
@@ -59,8 +58,8 @@ class _Head:
     @property
     def keeps_open(self) -> bool:
         """Whether the connection stays open after this message."""
-        said = tokens(self.values("connection"))
-        return "close" not in said and (self.version == "HTTP/1.1" or "keep-alive" in said)
+        options = tokens(self.values("connection"))
+        return "close" not in options and (self.version == "HTTP/1.1" or "keep-alive" in options)
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ class RequestHead(_Head):
         return bool(self.values("upgrade"))
 
     def render(self) -> bytes:
-        """Return it as bytes."""
+        """Return the head as bytes."""
         return _render(f"{self.method} {self.target} {self.version}", self.fields)
 
 
@@ -88,7 +87,7 @@ class ResponseHead(_Head):
     phrase: str
 
     def render(self) -> bytes:
-        """Return it as bytes."""
+        """Return the head as bytes."""
         return _render(f"{self.version} {self.status} {self.phrase}", self.fields)
 
 
@@ -199,10 +198,10 @@ _LONGEST_LINE = 4096
 _MOST_TRAILERS = 16 << 10
 
 
-class Body(Protocol):
-    """Body of a message that is relayed."""
+class Body:
+    """Body of a message that is relayed, without framing of its own."""
 
-    done: bool
+    done = False
     """Whether the body has ended."""
 
     def take(self, buffer: bytearray) -> bytes:
@@ -211,15 +210,18 @@ class Body(Protocol):
         Raises:
             Refusal: Its framing is invalid or ambiguous.
         """
+        raise NotImplementedError
 
     def frame(self, data: bytes) -> bytes:
         """Return a piece of the body with its framing."""
+        return data
 
     def end(self) -> bytes:
         """Return the framing after the last piece."""
+        return b""
 
 
-class SizedBody:
+class SizedBody(Body):
     """Body with a content length.
 
     Args:
@@ -238,20 +240,9 @@ class SizedBody:
         self.done = self._left == 0
         return taken
 
-    def frame(self, data: bytes) -> bytes:
-        """See `Body`."""
-        return data
 
-    def end(self) -> bytes:
-        """See `Body`."""
-        return b""
-
-
-class EndlessBody:
+class EndlessBody(Body):
     """Body that ends with its connection."""
-
-    def __init__(self) -> None:
-        self.done = False
 
     def take(self, buffer: bytearray) -> bytes:
         """See `Body`."""
@@ -259,20 +250,11 @@ class EndlessBody:
         buffer.clear()
         return taken
 
-    def frame(self, data: bytes) -> bytes:
-        """See `Body`."""
-        return data
 
-    def end(self) -> bytes:
-        """See `Body`."""
-        return b""
-
-
-class ChunkedBody:
+class ChunkedBody(Body):
     """Chunked body; relayed in chunks of its own, without trailers."""
 
     def __init__(self) -> None:
-        self.done = False
         self._left = 0
         self._state = "size"
         self._trailers = 0

@@ -38,8 +38,8 @@ def library_paths() -> list[str]:
                     extra="egress",
                 )
             continue  # not every build of it has one
-        place = Path(found.origin).parent
-        folders.append(str(place.parent if found.submodule_search_locations else place))
+        path = Path(found.origin).parent
+        folders.append(str(path.parent if found.submodule_search_locations else path))
     return list(dict.fromkeys(folders))
 
 
@@ -52,10 +52,10 @@ def trusted_certificates() -> str:
         BackendUnavailableError: None were found.
     """
     named = os.environ.get("SSL_CERT_FILE")
-    places = [named] if named else [ssl.get_default_verify_paths().cafile, *_USUAL, _certifi()]
-    for place in filter(None, places):
+    paths = [named] if named else [ssl.get_default_verify_paths().cafile, *_USUAL, _certifi()]
+    for path in filter(None, paths):
         try:
-            found = _CERTIFICATE.findall(Path(place).read_bytes())
+            found = _CERTIFICATE.findall(Path(path).read_bytes())
         except OSError:
             continue
         if found:
