@@ -35,8 +35,8 @@ _BUNDLE = f"{STAGE}/bundle"
 _STATE = f"{STAGE}/state"
 
 _DATA_BYTES = 2 << 30
-"""Private memory of gVisor's own processes, for their tables of files and processes; programs inside
-do not use it."""
+"""Private memory of gVisor's own processes, for their tables of files and processes. Memory of
+programs inside is not part of it."""
 _KEPT_FLAGS = (
     (os.ST_NOEXEC, linux.MS_NOEXEC),
     (os.ST_NOATIME, 1 << 10),
