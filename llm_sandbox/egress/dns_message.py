@@ -114,7 +114,7 @@ def read_response(data: bytes, number: int, name: str, kind: int) -> Response:
     Raises:
         FormatError: It is invalid, or the answer to another question.
     """
-    # trust: comes from whoever answered: lengths are checked, records and pointers are counted.
+    # trust: comes from a server: lengths are checked, records and pointers are counted.
     if len(data) < _HEADER.size:
         raise FormatError("too short")
     its_number, flags, questions, answers, _, _ = _HEADER.unpack_from(data)

@@ -80,7 +80,7 @@ class Flow:
         self.name = name
         self.address: IpAddress | None = None if name is not None else address
         self.port = port
-        self.moved = time.monotonic()
+        self.active_at = time.monotonic()
         self._gate = gate
         self._client = client
         self._server: socket.socket | None = None
@@ -142,7 +142,7 @@ class Flow:
             if server is not None and code in (0, errno.EINPROGRESS):
                 self._server = server
                 _set_reset_on_close(server, True)
-                self.moved = time.monotonic()
+                self.active_at = time.monotonic()
                 self._gate.loop.watch(
                     server.fileno(), EVENTS_BOTH, partial(self._server_ready, server)
                 )
@@ -209,7 +209,7 @@ class Flow:
     def _relay(self) -> None:
         if self._closed or self._directions is None:
             return
-        self.moved = time.monotonic()
+        self.active_at = time.monotonic()
         try:
             more = [direction.pump() for direction in self._directions]
         except _RefusedError:
@@ -285,9 +285,9 @@ class Flow:
         """Close a connection that is idle, or an attempt to connect, for too long."""
         if self._directions is not None:
             patience = getattr(self._directions[0], "patience", None) or _IDLE_S
-            if now - self.moved > patience:
+            if now - self.active_at > patience:
                 self.close()
-        elif self._server is not None and now - self.moved > _DIAL_S:
+        elif self._server is not None and now - self.active_at > _DIAL_S:
             self._drop_server()
             self._dial()
 

@@ -81,17 +81,17 @@ def open_netns_sockets(
                 env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
             )
         try:
-            return _converse(
+            return _receive_sockets(
                 channel,
                 {"process": process, "ports": ports_of(rules), "redirect": redirect},
                 backend,
             )
         except (OSError, EOFError) as error:
             child.send_signal(signal.SIGKILL)
-            said = child.stderr.read().decode(errors="replace").strip() if child.stderr else ""
+            stderr = child.stderr.read().decode(errors="replace").strip() if child.stderr else ""
             raise BackendUnavailableError(
                 f"no gate could be put into the network of process {process}: "
-                f"{said.splitlines()[-1] if said else str(error) or 'it ended at once'}",
+                f"{stderr.splitlines()[-1] if stderr else str(error) or 'it ended at once'}",
                 backend=backend,
             ) from None
         finally:
@@ -99,8 +99,10 @@ def open_netns_sockets(
             child.communicate()
 
 
-def _converse(channel: ControlChannel, asked: dict[str, Any], backend: str | None) -> NetnsSockets:
-    channel.send(asked)
+def _receive_sockets(
+    channel: ControlChannel, request: dict[str, Any], backend: str | None
+) -> NetnsSockets:
+    channel.send(request)
     sockets = NetnsSockets([], redirected=True)
     try:
         while True:
@@ -111,7 +113,7 @@ def _converse(channel: ControlChannel, asked: dict[str, Any], backend: str | Non
             sockets.fds += zip(message.get("kinds", ()), fds, strict=True)
             if message["state"] == "ready":
                 sockets.redirected = message["redirected"]
-                sockets.ports = None if sockets.redirected else frozenset(asked["ports"])
+                sockets.ports = None if sockets.redirected else frozenset(request["ports"])
                 return sockets
             if message["state"] == "no_ports":
                 raise UnsupportedError(
@@ -123,7 +125,7 @@ def _converse(channel: ControlChannel, asked: dict[str, Any], backend: str | Non
                 )
             if message["state"] == "failed":
                 raise BackendUnavailableError(
-                    f"no gate could be put into the network of process {asked['process']}: "
+                    f"no gate could be put into the network of process {request['process']}: "
                     f"{message['error']}",
                     backend=backend,
                 )

@@ -147,25 +147,25 @@ def decode(
     def take() -> memoryview:
         nonlocal offset
         if offset + 4 > len(body):
-            raise FrameError("a frame ends inside a length")
+            raise FrameError("invalid frame: ends inside a length")
         (length,) = _LENGTH.unpack_from(body, offset)
         piece = body[offset + 4 : offset + 4 + length]
         if len(piece) != length:
-            raise FrameError("a frame is shorter than its parts")
+            raise FrameError("invalid frame: shorter than its parts")
         offset += 4 + length
         return piece
 
     text = bytes(take())
     excess = find_excess(text) if limited else None
     if excess is not None:
-        raise FrameError(f"a frame is too large: {excess}")
+        raise FrameError(f"invalid frame: too large, {excess}")
     buffers = [take() for _ in range(count)]
     try:
         message = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise FrameError(f"a frame is not JSON: {type(error).__name__}") from None
+        raise FrameError(f"invalid frame: not JSON ({type(error).__name__})") from None
     if not isinstance(message, dict):
-        raise FrameError("a frame is not a JSON object")
+        raise FrameError("invalid frame: not a JSON object")
     return message, buffers
 
 
@@ -209,9 +209,9 @@ class FrameReader:
         while len(self._buffer) >= HEADER.size:
             size, channel, count = HEADER.unpack_from(self._buffer)
             if size > self._max_size:
-                raise FrameError(f"a frame of {size} bytes is over the limit of {self._max_size}")
+                raise FrameError(f"invalid frame: {size} bytes, over the limit of {self._max_size}")
             if channel >= len(CHANNEL_NAMES):
-                raise FrameError(f"there is no channel {channel}")
+                raise FrameError(f"invalid frame: unknown channel {channel}")
             end = HEADER.size + size
             if len(self._buffer) < end:
                 return
@@ -316,20 +316,20 @@ def restore_bulk(
     paths, texts = message.pop("bulk", []), message.pop("texts", None)
     taken = len(paths) + (texts is not None)
     if not isinstance(paths, list) or taken > len(buffers):
-        raise FrameError("a frame names more bulk than it carries")
+        raise FrameError("invalid frame: more bulk paths than buffers")
     size = sum(map(len, buffers[:taken]))
     if most is not None and size > most:
-        raise FrameError(f"a frame's texts have {size} bytes, and may have {most}")
+        raise FrameError(f"invalid frame: {size} bytes of text, over the limit of {most}")
     for path, piece in zip(paths, buffers, strict=False):
         _put(message, path, piece)
     start = 0
     for path, length in texts or ():
         if type(length) is not int or length < 0:
-            raise FrameError("a frame's texts have no lengths")
+            raise FrameError("invalid frame: a text without a length")
         _put(message, path, buffers[taken - 1][start : start + length])
         start += length
     if texts is not None and start != len(buffers[taken - 1]):
-        raise FrameError("a frame's texts are not as long as it says")
+        raise FrameError("invalid frame: the lengths of its texts do not add up")
     return buffers[taken:]
 
 
@@ -343,4 +343,4 @@ def _put(message: Message, path: list[Any], piece: memoryview) -> None:
             target = target[key]  # type: ignore[index]
         target[path[-1]] = str(piece, "utf-8", "replace")  # type: ignore[index]
     except (TypeError, KeyError, IndexError):
-        raise FrameError("a frame's bulk has no place in its content") from None
+        raise FrameError("invalid frame: a bulk path that is not in its content") from None

@@ -349,7 +349,7 @@ class Multiplexer:
         while len(inbox) - start >= _HEADER.size:
             kind, number, size = _HEADER.unpack_from(inbox, start)
             if size > _MOST_FRAME:
-                raise ProtocolError(f"a frame of {size} bytes")
+                raise ProtocolError(f"invalid frame: {size} bytes, over the limit of {_MOST_FRAME}")
             end = start + _HEADER.size + size
             if len(inbox) < end:
                 break
@@ -374,7 +374,7 @@ class Multiplexer:
         elif kind == CREDIT and len(payload) == _NUMBER.size:
             stream.credit += _NUMBER.unpack(payload)[0]
         else:
-            raise ProtocolError(f"a frame of kind {kind}")
+            raise ProtocolError(f"invalid frame: kind {kind}")
         self._update(stream)
 
     def _receive_control(self, payload: bytes) -> None:
@@ -384,11 +384,11 @@ class Multiplexer:
             passed = [_PASSED.unpack_from(payload, 1 + i * _PASSED.size) for i in range(count)]
             message = json.loads(payload[body:])
         except (IndexError, ValueError, RecursionError, struct.error) as error:
-            raise ProtocolError(f"a broken record: {error}") from None
+            raise ProtocolError(f"invalid record: {error}") from None
         if passed and not self._serves:
-            raise ProtocolError("descriptors from inside")
+            raise ProtocolError("invalid record: descriptors from inside")
         if not isinstance(message, dict):
-            raise ProtocolError("a record that is no object")
+            raise ProtocolError("invalid record: not a JSON object")
         before = set(self._streams)
         theirs = [self._make_counterpart(kind, number) for kind, number in passed]
         order_after_pipes(

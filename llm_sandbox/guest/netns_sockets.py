@@ -3,8 +3,7 @@
 It is short-lived and belongs to the trusted side.
 
 Started as ``python -I -S -c 'from guest import netns_sockets; netns_sockets.main(FD)'``. The
-descriptor is a
-control connection, on which it receives ``{process, ports, redirect}`` once:
+descriptor is a control connection, on which it receives ``{process, ports, redirect}`` once:
 
     process   a process in the namespace
     ports     where to listen if the kernel cannot redirect; null for all ports
