@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 SAY := @printf '==> %s\n'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-again lint docs bench scan-report languages-table matrix zenml doors clean system-tools
+.PHONY: help demo test test-fast test-again lint docs bench scan-report languages-table matrix zenml doors clean system-tools
 # A recipe that fails leaves no half-made stamp that a later call would believe.
 .DELETE_ON_ERROR:
 
@@ -26,6 +26,13 @@ demo: $(VENV)/.stamp-demo ## Run an analysis in the sandbox, and save its figure
 test: system-tools $(VENV)/.stamp-dev ## Install what the tests need, and run them (ARGS="..." goes to pytest)
 	$(SAY) "running the tests"
 	@$(BIN)/python tests/engines.py --install --tests $(ARGS) -- $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+# Behaviour on the embedded backend, and the tree; nothing that takes an engine, an attack or ten seconds.
+FAST := $(addprefix tests/,artifacts egress network packages parity readiness session unit values views workspace \
+  contract/test_public_api.py packaging/test_docs.py packaging/test_names.py packaging/test_tree.py)
+
+test-fast: $(VENV)/.stamp-dev ## Run the quick tests, which need no engine, before each commit
+	@$(BIN)/python -m pytest -n $(JOBS) -q -m "not slow and not engine and not root and not redteam" $(FAST) $(ARGS)
 
 test-again: $(VENV)/.stamp-dev ## Run what failed the last time, one by one
 	$(SAY) "running again, alone, what failed"

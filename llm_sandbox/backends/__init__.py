@@ -1,4 +1,4 @@
-"""Where sandboxes live: one folder or file per engine, each a `base.Backend`.
+"""Backends: one folder for each engine that sandboxes run on, each with a `base.Backend`.
 
-May import the words of L0 and `guest`, and not each other. Start reading at `base`.
+They may import the modules of layer 0 and `guest`, and not each other. Start reading at `base`.
 """

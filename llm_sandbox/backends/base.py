@@ -1,19 +1,34 @@
-"""The contract of a backend: make machines, start processes in them, say truthfully what holds
-them.
+"""Contract of a backend: a factory of machines, in which programs and kernels are started.
 
-A backend is a factory of `Machine`s. A machine that can start processes is complete; forked kernels
-and the file service are what our own supervisor adds wherever it runs.
+A new backend subclasses `Backend` and `Machine`, implements the abstract members, and is found by
+an entry point (`backends.registry`). Where our supervisor can run, `SupervisedBackend` and
+`SupervisedMachine` implement most of both. `llm_sandbox.testing.backend_suite` tests a backend.
+
+Rules for every implementation:
+
+- Members may be called from any thread, also at the same time.
+- An option that the backend cannot honour is refused with `UnsupportedError`, never ignored.
+- After its end, methods of a machine raise `ContainerGoneError`; `destroy`, `on_end` and the
+  properties do not.
+- Descriptors and sockets that a method returns belong to the caller, who closes them.
+- An optional member has a default: most raise `UnsupportedError`.
 """
 
 import abc
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from llm_sandbox.backends.machine_spec import (
+    Control,
+    Isolation,
+    MachineSpec,
+    Network,
+    validate_workdir,
+)
 from llm_sandbox.backends.processes import (
     Ending,
     Exit,
@@ -25,9 +40,8 @@ from llm_sandbox.backends.processes import (
     RunningProgram,
 )
 from llm_sandbox.backends.snapshot import Snapshot, SnapshotStore
-from llm_sandbox.exceptions import ProcessNotFoundError, UnsupportedError, ValidationError
+from llm_sandbox.exceptions import ProcessNotFoundError, UnsupportedError
 from llm_sandbox.limits import Limits
-from llm_sandbox.mounts import Mount, check_mounts
 
 if TYPE_CHECKING:
     from llm_sandbox.backends.images import ImageStore
@@ -53,179 +67,193 @@ __all__ = [
     "validate_workdir",
 ]
 
-Network = Literal["blocked", "open"]
-
-
-_NO_WORKDIR = ("bin", "dev", "etc", "lib", "lib32", "lib64", "opt", "proc", "sbin", "sys", "usr")
-
-
-def validate_workdir(workdir: str) -> str:
-    """Return a working directory, normalised.
-
-    Raises:
-        ValidationError: It is no absolute path without ``..``, or it is a place of the system's.
-    """
-    parts = str(workdir).split("/")
-    if parts[0] or ".." in parts or "\0" in workdir:
-        raise ValidationError(
-            f"workdir must be an absolute path without '..', not {workdir!r}", parameter="workdir"
-        )
-    names = [part for part in parts if part not in ("", ".")]
-    if not names or names[0] in _NO_WORKDIR:
-        place = "/" + (names[0] if names else "")
-        raise ValidationError(f"workdir cannot be below {place}", parameter="workdir")
-    return "/" + "/".join(names)
-
-
-@dataclass(frozen=True)
-class MachineSpec:
-    """What is asked of a machine.
-
-    Raises:
-        ValidationError: Its working directory cannot be one, nor can a mount or `gpu`.
-    """
-
-    workdir: str = "/sandbox"
-    """Its working directory, absolute."""
-    limits: Limits = field(default_factory=Limits)
-    """What its processes may use together."""
-    network: Network = "blocked"
-    """``blocked``: no interface but loopback. ``open``: the host's network."""
-    timeout_s: float | None = None
-    """Seconds until it ends by itself; None for no deadline."""
-    mounts: Mapping[str, Mount] = field(default_factory=dict, hash=False)
-    """What of this computer it is given, by path inside."""
-    gpu: str | int | None = None
-    """Graphics processors that it is given: ``all``, how many, or names with commas between them;
-    None for none."""
-    writable_root: bool = False
-    """Whether programs may change more than the working directory and what is for temporary
-    files."""
-    saved_root: str | None = None
-    """Name, in this user's store, of the snapshot whose changed root it begins with; None for an
-    unchanged one."""
-    for_kernel: bool = False
-    """Whether a kernel will be asked for, so that a backend may start at once what that takes."""
-    ahead: bool = False
-    """Whether it is made ahead of need, so that there is time to load what sessions often use."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "workdir", validate_workdir(self.workdir))
-        object.__setattr__(self, "mounts", check_mounts(self.mounts, self.workdir))
-        _check_gpu(self.gpu)
-
-
-def _check_gpu(gpu: object) -> None:
-    if gpu is None or (isinstance(gpu, str) and gpu.strip(", ")):
-        return
-    if isinstance(gpu, bool) or not isinstance(gpu, int) or gpu < 1:
-        raise ValidationError(
-            "gpu is 'all', a number from 1, or names of devices with commas between them",
-            parameter="gpu",
-        )
-
-
-@dataclass(frozen=True)
-class Control:
-    """How one resource is held."""
-
-    state: Literal["enforced", "approximated", "absent"]
-    by: str
-    """The mechanism, or why there is none."""
-
-
-@dataclass(frozen=True)
-class Isolation:
-    """What holds a sandbox, resource by resource."""
-
-    backend: str
-    level: Literal["microvm", "container", "namespaces", "none"]
-    controls: Mapping[str, Control]
-
-    def state(self, resource: str) -> str:
-        """``enforced``, ``approximated`` or ``absent`` for a resource such as ``network``."""
-        return self.controls[resource].state
-
-    def __str__(self) -> str:
-        parts = [f"{self.backend} ({self.level})"]
-        for state in ("enforced", "approximated", "absent"):
-            names = [name for name, control in self.controls.items() if control.state == state]
-            if names:
-                parts.append(f"{state}: {', '.join(names)}")
-        return "; ".join(parts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as JSON-able data."""
-        controls = {name: {"state": c.state, "by": c.by} for name, c in self.controls.items()}
-        return {"backend": self.backend, "level": self.level, "controls": controls}
-
-
 _OWN_MACHINE = "this sandbox lives in the process that made it"
 _DETACHED = "create it with a name, tags or on_exit='keep'"
 
 
 class Machine(abc.ABC):
-    """A place with files, processes, a network and an end."""
+    """One machine: files, processes and a network that end together."""
 
     id: str
+    """Unique identifier."""
     spec: MachineSpec
+    """Specification, with the limits and the working directory in effect."""
     isolation: Isolation
+    """Report of what isolates it."""
     name: str | None = None
-    """The name it is found by; None without one."""
+    """Name by which other processes attach to it; None without one."""
     namespace: str = "default"
-    """Where its name is the only one of its kind."""
+    """Namespace in which the name is unique."""
     tags: Mapping[str, str] = MappingProxyType({})
-    """What it is found by besides."""
+    """Tags by which other processes find it."""
     lets_go: bool = False
-    """Whether it lives on when whoever uses it is done."""
+    """Whether the machine lives on when its user is done with it."""
     network: Any = None
-    """Control of the machine's network, where another process has it; None where its sandbox has.
-
-    Of the interface `sandbox.network.NetworkControl`."""
+    """Network control of another process (`sandbox.network.NetworkControl`); None where the sandbox
+    of this process controls the network."""
     arranges_streams: ClassVar[bool] = False
     """Whether `start` honours `terminal`, `stdout` and `stderr` of a `ProcessSpec`."""
+
+    # --- programs and kernels
 
     @abc.abstractmethod
     def start(self, spec: ProcessSpec) -> RawProcess:
         """Start a program.
 
+        It runs with exactly the environment of the specification. When its deadline passes, the
+        machine kills it and everything that it started.
+
         Raises:
-            LaunchError: There is no such program or directory, or it cannot be executed.
+            LaunchError: The program or its directory does not exist, or it cannot be executed.
+            UnsupportedError: The machine has no terminals, and the program needs one.
             ContainerGoneError: The machine has ended.
         """
 
     @abc.abstractmethod
     def start_kernel(self, spec: KernelSpec) -> RawKernel:
-        """Start an interpreter that speaks frames.
+        """Start an interpreter that exchanges frames (`guest.frames`) over a stream.
 
         Raises:
-            KernelNotReadyError: The machine's Python cannot run one; the message has its own words.
+            KernelNotReadyError: The machine's Python cannot run a kernel; the message says why.
             ContainerGoneError: The machine has ended.
         """
 
     @abc.abstractmethod
+    def signal(self, process_id: str, number: int) -> bool:
+        """Send a signal to one process; return False if the process has ended.
+
+        Args:
+            process_id: Id of a `RawProcess` or `RawKernel`.
+            number: Signal number of Linux, as the guest counts (`host.guest_numbers`).
+        """
+
+    def resize(self, process_id: str, rows: int, cols: int) -> bool:
+        """Change the size of a program's terminal; return False if the program has ended.
+
+        Raises:
+            ValidationError: The program has no terminal.
+            UnsupportedError: The backend has no terminals.
+        """
+        raise UnsupportedError("resize()", self.isolation.backend, "it has no terminals")
+
+    @abc.abstractmethod
+    def kill(self, process_id: str, *, children_only: bool = False) -> bool:
+        """Kill a process tree, daemons included; return False if the process has ended.
+
+        Args:
+            process_id: Id of the root of the tree.
+            children_only: Whether the process itself is spared.
+        """
+
+    @abc.abstractmethod
+    def sweep(self) -> None:
+        """Kill processes whose `RawProcess` or `RawKernel` has ended: what it left running."""
+
+    def limit_events(self) -> LimitEvents:
+        """Return how often the operating system has enforced limits of the machine so far."""
+        return LimitEvents()
+
+    @abc.abstractmethod
+    def set_deadline(self, seconds: float | None) -> None:
+        """Replace the deadline of the machine.
+
+        Args:
+            seconds: Time from now until the machine ends by itself; None for no deadline.
+        """
+
+    def update_limits(self, limits: Limits) -> None:
+        """Change limits of the living machine, and `spec` with them.
+
+        Raises:
+            UnsupportedError: A limit that differs cannot be changed; then none was changed.
+            BackendError: The kernel or the engine refused a limit, such as one below current use.
+        """
+        raise UnsupportedError(
+            "update_limits()",
+            self.isolation.backend,
+            "limits of a living machine cannot be changed",
+            hint="make another sandbox with limits=",
+        )
+
+    @property
+    @abc.abstractmethod
+    def end_reason(self) -> str | None:
+        """``closed``, ``deadline``, ``oom`` or ``gone``; None while the machine lives."""
+
+    def on_end(self, call: Callable[[], None]) -> None:
+        """Register a callback for the end of the machine.
+
+        It is called from any thread, perhaps twice, and at once if the machine has ended. Network
+        rules, ports and detached sandboxes need it.
+
+        Raises:
+            UnsupportedError: The backend does not report the end of its machines.
+        """
+        raise UnsupportedError("on_end()", self.isolation.backend, "it does not report ends")
+
+    @property
+    def exit_code(self) -> int | None:
+        """Exit code of the main program; None while the machine lives, or without one."""
+        return None
+
+    def active(self, begins: bool) -> None:  # noqa: B027 - optional, not abstract
+        """Note that work of the host on the machine, such as a file transfer, begins or ends.
+
+        For idle timeouts.
+        """
+
+    def note_turn(self, begins: bool) -> None:  # noqa: B027 - optional, not abstract
+        """Note that a request to a kernel of the machine begins or ends. For idle timeouts."""
+
+    def programs(self) -> "list[RunningProgram] | None":
+        """Return the programs of all clients, oldest first; None where a program is known to the
+        client that started it only.
+        """
+        return None
+
+    def reattach(self, process_id: str) -> RawProcess:
+        """Return one of the `programs`, with its output from the first byte.
+
+        Raises:
+            ProcessNotFoundError: The machine has no such program.
+        """
+        raise ProcessNotFoundError(process_id, backend=self.isolation.backend)
+
+    # --- files and ports
+
+    @abc.abstractmethod
     def open_files(self) -> socket.socket:
-        """Connect to a file service in the machine (see `guest.files`)."""
+        """Start a file service in the machine and return a connection to it.
+
+        The service is `guest.files.serve`, run inside as the user of the programs. It ends when the
+        connection is closed.
+
+        Raises:
+            ContainerGoneError: The machine has ended.
+        """
 
     def prepare_files(self) -> None:  # noqa: B027 - optional, not abstract
-        """Start a file service ahead of need: the next `open_files` connects to it."""
+        """Start the file service that the next `open_files` returns."""
 
     def connect(self, port: int) -> socket.socket:
-        """Connect to a port that a program of the machine listens at on its own loopback.
+        """Connect to a port of the machine's loopback.
 
         Raises:
-            ConnectionRefusedError: None does.
-            OSError: It could not be reached.
-            UnsupportedError: The backend cannot.
+            ConnectionRefusedError: No program listens there.
+            OSError: The port could not be reached.
+            UnsupportedError: The backend cannot connect to ports.
         """
-        raise UnsupportedError(f"port {port}", self.isolation.backend, "it cannot be connected to")
+        raise UnsupportedError(
+            f"port {port}", self.isolation.backend, "the backend cannot connect to ports"
+        )
 
     def process_in_network(self) -> AbstractContextManager[int]:
-        """Have, for a block, the number of a process of this computer that is in the machine's
-        network namespace, by which that can be entered.
+        """Yield, for a block, the id of a process in the machine's network namespace.
+
+        The id is that of this computer: the namespace can be entered by it.
 
         Raises:
-            UnsupportedError: It has none of its own, or this process cannot enter it.
+            UnsupportedError: The machine has no network namespace that this process can enter.
         """
         raise UnsupportedError(
             "a network with rules",
@@ -234,126 +262,46 @@ class Machine(abc.ABC):
             hint="use the bubblewrap, docker or podman backend",
         )
 
-    @abc.abstractmethod
-    def signal(self, process_id: str, number: int) -> bool:
-        """Send a signal to one process; False if it has ended."""
-
-    def resize(self, process_id: str, rows: int, cols: int) -> bool:
-        """Change the size of a program's terminal; False if it has ended.
-
-        Raises:
-            ValidationError: The program has none.
-        """
-        raise UnsupportedError("resize()", self.isolation.backend, "it has no terminals")
-
-    @abc.abstractmethod
-    def kill(self, process_id: str, *, children_only: bool = False) -> bool:
-        """Kill a process and everything it started, wherever that went; False if it has ended.
-
-        Args:
-            process_id: The process.
-            children_only: Whether the process itself is left alone.
-        """
-
-    @abc.abstractmethod
-    def sweep(self) -> None:
-        """Kill what processes that have ended left behind."""
-
-    def limit_events(self) -> LimitEvents:
-        """How often the kernel has enforced its limits so far, as far as that is known."""
-        return LimitEvents()
-
-    @abc.abstractmethod
-    def set_deadline(self, seconds: float | None) -> None:
-        """Have the machine end in `seconds` from now; None for never."""
-
-    def update_limits(self, limits: Limits) -> None:
-        """Have the machine held to other limits from now on; its `spec` has them then.
-
-        Raises:
-            UnsupportedError: One that differs cannot change while the machine lives; none has.
-            BackendError: The kernel or the engine refused one, such as less than what is used.
-        """
-        raise UnsupportedError(
-            "update_limits()",
-            self.isolation.backend,
-            "limits cannot change while it lives",
-            hint="make another sandbox with limits=",
-        )
-
-    @property
-    @abc.abstractmethod
-    def end_reason(self) -> str | None:
-        """Why the machine has ended: ``closed``, ``deadline``, ``gone``; None while it lives."""
-
-    def on_end(self, call: Callable[[], None]) -> None:
-        """Have `call` called when the machine ends, at once if it has ended; by any thread, perhaps
-        twice.
-        """
-        raise NotImplementedError
-
-    @property
-    def exit_code(self) -> int | None:
-        """Exit code of what the machine was made for; None while it lives, or for no such thing."""
-        return None
-
-    def active(self, begins: bool) -> None:  # noqa: B027 - optional, not abstract
-        """Take the news that the host's own work on it, as on a file, begins or ends."""
-
-    def note_turn(self, begins: bool) -> None:  # noqa: B027 - optional, not abstract
-        """Take the news that an interpreter is to do something, or that it is done."""
-
-    def programs(self) -> "list[RunningProgram] | None":
-        """The programs it knows, oldest first, whoever started them; None where only who started
-        one knows it.
-        """
-        return None
-
-    def reattach(self, process_id: str) -> RawProcess:
-        """Return one of its `programs`, with its output from the first byte.
-
-        Raises:
-            ProcessNotFoundError: It is not known.
-        """
-        raise ProcessNotFoundError(process_id, backend=self.isolation.backend)
+    # --- interpreter and libraries
 
     @abc.abstractmethod
     def base_env(self) -> dict[str, str]:
-        """The environment that programs get before the caller's additions."""
+        """Return the environment of programs before the caller's additions."""
 
     @abc.abstractmethod
     def python(self) -> str:
-        """Path of the machine's Python interpreter."""
+        """Return the path of the machine's Python interpreter; empty without one."""
 
     @abc.abstractmethod
     def language_folder(self, language: str) -> str:
-        """Path in it of what this library brings for a language beside Python."""
+        """Return the machine's folder of this library's files for a language beside Python."""
 
     @property
     def has_packages(self) -> bool:
-        """Whether libraries are packages of its own (`install_packages`), and no layers."""
+        """Whether libraries are installed by `install_packages` instead of as layers."""
         return False
 
     def install_packages(self, specs: Sequence[str]) -> None:
         """Install packages in the machine, where it `has_packages`.
 
         Raises:
-            LibraryInstallationError: One could not be installed.
+            LibraryInstallationError: A package could not be installed.
+            UnsupportedError: Libraries are installed as layers.
         """
         raise UnsupportedError("install_packages()", self.isolation.backend, "it has layers")
 
     def engine_container(self) -> Any:
-        """Return the container that it is, as an object of the engine's client.
+        """Return the machine's container, as an object of the engine's client.
 
         Raises:
             ContainerGoneError: The engine no longer has it.
-            UnsupportedError: It is not a container.
+            UnsupportedError: The machine is not a container.
         """
         raise UnsupportedError("engine_container()", self.isolation.backend, "it has no containers")
 
     @property
     def library_path(self) -> str | None:
-        """Folder with libraries that it was made with, for Python's path; None without any."""
+        """Folder of libraries that the machine was made with, for Python's path, or None."""
         return None
 
     @property
@@ -383,9 +331,7 @@ class Machine(abc.ABC):
 
     @property
     def images(self) -> tuple[str, str] | None:
-        """What stands for the image that it was made from, and what people know that by; None
-        where it has no image, or nobody knows which.
-        """
+        """Id and name of the machine's image; None without an image, or with an unknown one."""
         return None
 
     def snapshot(
@@ -396,16 +342,16 @@ class Machine(abc.ABC):
         *,
         expires_at: float | None = None,
     ) -> Snapshot:
-        """Save the machine.
+        """Save the file system of the machine.
 
         Args:
-            workdir: Its working directory as a tar archive.
-            name: Name for it; None makes one up.
-            site: Folder of this computer with libraries that it uses besides.
-            expires_at: When it expires, in seconds since 1970; None for never.
+            workdir: The working directory as a tar archive.
+            name: Name of the snapshot; None generates one.
+            site: Folder of this computer with further libraries of the machine.
+            expires_at: When the snapshot expires, in seconds since 1970; None for never.
 
         Raises:
-            UnsupportedError: The backend cannot.
+            UnsupportedError: The backend cannot save file systems.
         """
         raise UnsupportedError(
             "a snapshot of the whole file system",
@@ -416,67 +362,72 @@ class Machine(abc.ABC):
 
     @abc.abstractmethod
     def destroy(self) -> None:
-        """End the machine and everything in it; returns at once, and is sure. May be called
-        twice.
+        """End the machine and everything in it. May be called again.
+
+        Returns at once: what takes longer is done in the background, and surely, also when this
+        process is killed.
         """
 
 
 class Backend(abc.ABC):
-    """An engine that machines are made by."""
+    """Factory of machines of one kind. There is one object for a process (`backends.registry`)."""
 
     name: ClassVar[str]
+    """Name by which callers choose it."""
     has_containers: ClassVar[bool] = False
-    """Whether its machines are containers of an engine: then the last part of this contract, from
-    `engine_client` on, holds as well."""
+    """Whether its machines are containers of an engine; then `engine_client` and the members after
+    it are required."""
     writable_root: ClassVar[bool] = False
-    """Whether machines may be made with `MachineSpec.writable_root`."""
+    """Whether `MachineSpec.writable_root` is supported."""
     hardens: ClassVar[bool] = False
-    """Whether all its machines have a read-only root unless asked otherwise, no capability, no new
-    privileges, and no user but an unprivileged one."""
+    """Whether all its machines have a read-only root (unless `writable_root`), no capabilities, no
+    new privileges, and an unprivileged user only."""
     isolates: ClassVar[bool] = True
-    """Whether programs are kept apart from this computer. Where not, libraries are installed by
-    plain processes instead of in a `builder`."""
+    """Whether programs are isolated from this computer. Where not, libraries are installed by plain
+    processes instead of in a `builder`."""
     search_path: ClassVar[str] = ""
-    """Where machines find this computer's own programs: folders with colons between them; empty
-    where they have programs of their own."""
+    """Folders of this computer's programs that machines see, separated by colons; empty where
+    machines have programs of their own."""
     pooled: bool = True
-    """Whether machines may be made ahead of need: any of them serves any session."""
+    """Whether machines may be created ahead of need, because any machine serves any session."""
     options: "ContainerOptions | None" = None
     """Options of its containers; None where machines are not containers."""
 
     @abc.abstractmethod
     def check(self) -> Isolation:
-        """Prove once that this engine works here.
+        """Prove that the backend works here; the proof is made once for a process.
 
         Returns:
-            What a machine made here is held by.
+            The isolation report of a machine with the default specification.
 
         Raises:
-            BackendUnavailableError: It does not work here; the hint says what to do.
+            BackendUnavailableError: The backend does not work here; the hint says what to do.
         """
 
     @abc.abstractmethod
     def create(self, spec: MachineSpec) -> Machine:
-        """Make a machine.
+        """Create a machine. Nothing runs in it yet.
 
         Raises:
-            BackendUnavailableError: The engine does not work here.
-            UnsupportedError: The engine cannot honour the specification.
+            BackendUnavailableError: The backend does not work here.
+            UnsupportedError: The backend cannot honour the specification.
         """
 
     def layers(self, machine: Machine) -> "LayerLocation":
-        """Say where a machine that was made here finds installed libraries.
+        """Return where a machine of this backend finds installed libraries.
 
         Raises:
-            UnsupportedError: It finds none anywhere.
+            UnsupportedError: The backend has no layers.
         """
         raise UnsupportedError("installing libraries as layers", self.name)
 
     def builder(
         self, staging: Path, *, binds: Mapping[str, str]
     ) -> AbstractContextManager[Machine]:
-        """Create, for a block, a machine to install libraries in: with an open network, and one
-        writable folder of this computer.
+        """Create, for a block, a machine to install libraries in.
+
+        It has an open network, one writable folder of this computer, and nothing in common with the
+        machines of sessions.
 
         Args:
             staging: The folder, which is ``/build`` inside; root gives it to the user that programs
@@ -484,43 +435,50 @@ class Backend(abc.ABC):
             binds: Path inside to host path of other files and folders, read-only.
 
         Raises:
-            BackendUnavailableError: The engine does not work here.
-            UnsupportedError: The backend cannot.
+            BackendUnavailableError: The backend does not work here.
+            UnsupportedError: The backend has no layers.
         """
         raise UnsupportedError("installing libraries as layers", self.name)
 
     def prepare(self, network: Network = "blocked") -> None:  # noqa: B027 - optional, not abstract
-        """Start in the background what the first kernel needs, and report nothing."""
+        """Start `warm_up` in the background. Errors are not reported: `create` raises them."""
 
     @abc.abstractmethod
     def warm_up(self, network: Network = "blocked") -> None:
-        """Start what makes the first kernel quick, and return at once."""
+        """Start what makes the first kernel quick, without waiting until it is loaded.
+
+        Raises:
+            BackendUnavailableError: The backend does not work here.
+        """
 
     @abc.abstractmethod
     def wait_until_warm(self, network: Network = "blocked", timeout_s: float = 60.0) -> bool:
-        """Wait until kernels start as quickly as they ever will; False if that did not come
-        about.
+        """Call `warm_up` and wait until it has loaded everything; return whether it has.
+
+        Raises:
+            BackendUnavailableError: The backend does not work here.
         """
 
     def close(self) -> None:  # noqa: B027 - optional, not abstract
-        """End every machine of this process and wait for it. Called at exit; machines can be
-        created again afterwards.
+        """End every machine of this process, and wait for that.
+
+        Called at exit. Machines can be created again afterwards.
         """
 
     def ping(self) -> None:
-        """Do nothing if the engine answers; quicker than `check`.
+        """Check that the engine answers; quicker than `check`.
 
         Raises:
-            BackendUnavailableError: It does not answer.
+            BackendUnavailableError: The engine does not answer.
         """
         self.check()
 
     def describe_engine(self) -> str | None:
         """Return the program or service that runs the machines, with its version and address; None
-        where there is nothing to say.
+        without one.
 
         Raises:
-            BackendUnavailableError: It does not answer.
+            BackendUnavailableError: The engine does not answer.
         """
         return None
 

@@ -1,5 +1,7 @@
-"""The list of fonts that matplotlib makes at its first figure: made once on this computer, and not
-anew in each sandbox, where it takes a second, and many with many fonts.
+"""Font list of matplotlib, made once on this computer.
+
+Otherwise matplotlib makes it at the first figure of each sandbox, which takes seconds with many
+fonts.
 """
 
 import contextlib
@@ -26,17 +28,17 @@ finally:
     shutil.rmtree(os.environ["MPLCONFIGDIR"], ignore_errors=True)
 """
 _lock = threading.Lock()
-_asked: set[Path] = set()
+_requested: set[Path] = set()
 
 
 def font_lists(cache: Path) -> dict[str, str]:
-    """Return the files that matplotlib looks for: name to content.
+    """Return matplotlib's font list files: name to content.
 
-    Empty where there is no matplotlib, and while they are being made, which this has done in the
+    Empty without matplotlib, and while they are being made: the first call starts that in the
     background.
 
     Args:
-        cache: This library's folder of what can be made again.
+        cache: Cache folder of this library.
     """
     spec = importlib.util.find_spec("matplotlib")
     if spec is None or spec.origin is None:
@@ -51,9 +53,9 @@ def font_lists(cache: Path) -> dict[str, str]:
     except (OSError, UnicodeDecodeError):
         return {}
     with _lock:
-        is_asked = folder in _asked
-        _asked.add(folder)
-    if not found and not is_asked:
+        is_requested = folder in _requested
+        _requested.add(folder)
+    if not found and not is_requested:
         threading.Thread(
             target=_make, args=(folder,), name="llm-sandbox-fonts", daemon=True
         ).start()
@@ -61,7 +63,7 @@ def font_lists(cache: Path) -> dict[str, str]:
 
 
 def _key(origin: str) -> str:
-    """Stands for matplotlib, and for the fonts that sandboxes see."""
+    """Return a key of this matplotlib and the fonts that sandboxes see."""
     facts = [origin, sys.version]
     for path in (origin, *_FONTS):
         with contextlib.suppress(OSError):
@@ -70,15 +72,13 @@ def _key(origin: str) -> str:
 
 
 def _make(folder: Path) -> None:
-    """Have matplotlib make them, in a process of its own, which takes no time from others and goes
-    on to its end where this one ends before.
-    """
+    """Make the font list in a process of low priority, which outlives this process if need be."""
     draft = folder.with_name(f"{folder.name}.{secrets.token_hex(4)}")
     with contextlib.suppress(OSError):
         draft.mkdir(mode=0o700, parents=True)
         subprocess.Popen(
             [sys.executable, "-P", "-c", _MAKE, str(folder)],
-            # No fonts of the user's own: sandboxes do not have them.
+            # Without the user's own fonts, which sandboxes do not have.
             env={"PATH": "/usr/bin:/bin", "MPLCONFIGDIR": str(draft), "HOME": "/nonexistent"},
             cwd="/",
             stdin=subprocess.DEVNULL,

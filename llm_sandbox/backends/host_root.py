@@ -1,8 +1,8 @@
-"""The private root: what of the host a sandbox sees that has no image of its own, and where.
+"""Private root of sandboxes without an image: read-only parts of this computer's file system.
 
-Only what an interpreter needs is there, read-only: the system's programs and libraries, a few files
-of /etc, the Python environment, our guest code, and the installed layers. Home directories, the
-caller's working directory, /var, /run and /sys are not.
+It has what an interpreter needs: the system's programs and libraries, a few files of /etc, the
+Python environment, our guest code, and the installed layers. Home directories, the caller's working
+directory, /var, /run and /sys are not in it.
 """
 
 import os
@@ -53,22 +53,22 @@ _ETC = (
 """Files of the host's /etc that hold no secrets and that interpreters and libraries read."""
 
 _CERTIFICATES = ("ssl/certs", "pki/ca-trust", "pki/tls/certs")
-"""Whom encrypted connections trust: a sandbox may be given a way out at any time."""
+"""Certificate authorities: the network of a sandbox may be opened at any time."""
 
 _ETC_FOR_NETWORK = ("ca-certificates", "ca-certificates.conf", "pki", "resolv.conf")
-"""What an open network needs besides."""
+"""Further files for an open network."""
 
 
 @dataclass
 class Layout:
-    """A private root, described.
+    """Description of a private root.
 
     Attributes:
         binds: Path inside to host path, bound read-only.
         writable: Path inside to host path, bound writable: only for building layers.
         links: Path inside to what it links to.
         files: Path inside to content.
-        folders: Empty folders, which machines mount over.
+        folders: Empty folders, as mount points.
     """
 
     binds: dict[str, str] = field(default_factory=dict)

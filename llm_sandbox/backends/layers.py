@@ -1,4 +1,4 @@
-"""Where a machine finds installed libraries, and whose Python they are for."""
+"""Location of installed libraries in a machine, and the image that they are built for."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,26 +11,26 @@ __all__ = ["ImageLayers", "LayerLocation"]
 
 
 class ImageLayers(Protocol):
-    """What a machine that is made from an image has instead of this machine's folder of layers."""
+    """Layers of an engine's machines of one image, which do not see this computer's layers."""
 
     image: str
-    """Stands for everything that the image has, its Python among it; text for a record's key."""
+    """Identity of the image with its Python; part of the keys of records."""
     image_name: str
-    """What people know the image by."""
+    """Name of the image, for people."""
 
     def fresh_machine(self, spec: MachineSpec) -> Machine:
-        """Make a machine of the same image in which nothing has run; the taker destroys it."""
+        """Create a fresh machine of the same image. The caller destroys it."""
 
     def marker(self, digest: str) -> str:
-        """Path, as the machine sees it, of a file that is there when a layer is there complete."""
+        """Return the path inside of a file that exists once a layer is complete."""
 
     def deliver(self, digest: str, folder: Path, deadline: Deadline) -> None:
-        """Have a layer there for every machine of the engine, those that run already included.
+        """Copy a layer to where every machine of the engine sees it, running ones included.
 
         Args:
-            digest: Its name.
-            folder: Its files on this machine.
-            deadline: Until when.
+            digest: Name of the layer.
+            folder: Its files on this computer.
+            deadline: Deadline of the copy.
 
         Raises:
             BackendError: The engine refused.
@@ -40,10 +40,10 @@ class ImageLayers(Protocol):
 
 @dataclass(frozen=True)
 class LayerLocation:
-    """Where a machine finds layers."""
+    """Location of layers in a machine."""
 
     guest_root: str
-    """Their folder as the machine sees it."""
+    """Folder of the layers inside."""
     image: ImageLayers | None = None
-    """What they have to be made for and brought to; None for a machine that has the Python of this
-    process and sees this machine's own folder of layers."""
+    """Image that layers are built for and copied to; None for a machine that has the Python of this
+    process and sees this computer's folder of layers."""

@@ -1,4 +1,4 @@
-"""Reaching the ports of a machine that a supervisor keeps."""
+"""Connections to the ports of a supervised machine."""
 
 import errno
 import os
@@ -20,16 +20,16 @@ def connect_port(request: Callable[..., dict[str, Any]], machine: str, port: int
     """Connect to a port of a machine's loopback.
 
     Args:
-        request: Asks the machine's supervisor.
-        machine: The machine's key.
+        request: Sends a request to the machine's supervisor.
+        machine: Id of the machine.
         port: The port.
 
     Returns:
-        A stream socket: the connection itself, or one end of what carries it.
+        A stream socket: the connection itself, or the near end of a relay.
 
     Raises:
-        ConnectionRefusedError: Nothing listens there.
-        OSError: It could not be reached.
+        ConnectionRefusedError: No program listens there.
+        OSError: The port could not be reached.
     """
     near, far = socket.socketpair()
     try:
@@ -54,7 +54,7 @@ def connect_port(request: Callable[..., dict[str, Any]], machine: str, port: int
 
 
 def _receive_answer(connection: socket.socket) -> tuple[bytes, list[int]]:
-    if system_name() != "Linux":  # all machines are in containers, which hand nothing over
+    if system_name() != "Linux":  # machines in containers, which pass no descriptors
         return connection.recv(1), []
     answer, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
     return answer, descriptors

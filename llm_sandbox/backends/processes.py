@@ -1,4 +1,4 @@
-"""A program and an interpreter: what is asked for, what a machine gives, and how they end."""
+"""Programs and kernels of a machine: specifications, handles and ends."""
 
 import math
 import socket
@@ -29,7 +29,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ProcessSpec:
-    """A program to start."""
+    """Specification of a program."""
 
     argv: tuple[str, ...]
     """The program and its arguments; never a shell line."""
@@ -40,53 +40,53 @@ class ProcessSpec:
     timeout_s: float | None = None
     """Seconds until it is killed with everything it started; None for no deadline."""
     stdin: bool = False
-    """Whether the caller will write to it; otherwise it reads an empty stream."""
+    """Whether the caller will write to its standard input; otherwise that is empty."""
     terminal: Terminal | None = None
-    """Its terminal, which is all of its streams: what it shows is its standard output."""
+    """Terminal for all of its streams, whose output is the standard output; None for pipes."""
     stdout: Literal["pipe", "null"] = "pipe"
-    """``null`` if nobody wants its standard output."""
+    """``null`` discards the standard output."""
     stderr: Literal["pipe", "null", "stdout"] = "pipe"
-    """``stdout`` if it is the same stream as that."""
+    """``stdout`` merges it into the standard output."""
 
 
 @dataclass(frozen=True)
 class KernelSpec:
-    """An interpreter to start."""
+    """Specification of a kernel."""
 
     env: Mapping[str, str]
     """The whole environment."""
     cold: bool = False
-    """Whether it gets a memory layout of its own instead of a fork of the shared zygote."""
+    """Whether it is started with a memory layout of its own instead of forked from the zygote."""
     warm: bool = False
-    """Whether it runs a first cell of its own before it is used."""
+    """Whether it runs a warm-up cell before its first use."""
     command: tuple[str, ...] = ()
-    """The command line of another language's interpreter, around which the kernel is put; empty for
-    Python, whose interpreter is the kernel."""
+    """Command line of another language's interpreter, which the kernel wraps; empty for Python,
+    whose interpreter is the kernel."""
     packages: str | None = None
-    """Folder of the machine with the kernel's own packages, behind those that its Python has; None
-    where it has them."""
+    """Folder of the machine with the kernel's packages, where its Python lacks them; last in the
+    path."""
 
 
 @dataclass(frozen=True)
 class Exit:
-    """How a process ended, as its parent outside saw it."""
+    """Exit of a process, as observed by its parent, outside of user code."""
 
     exit_code: int
-    """By the endings table: n, 128 + signal, 124 for a deadline, 137 for memory."""
+    """n, 128 + signal, 124 after a deadline, 137 after the memory limit."""
     signal: int | None = None
-    """The signal that ended it."""
+    """Signal that ended it; None for an exit of its own."""
     timed_out: bool = False
     """Whether its deadline ended it."""
     oom_killed: bool = False
     """Whether the memory limit ended it."""
     cpu_s: float | None = None
-    """CPU time of it and its awaited children, in seconds."""
+    """CPU time of the process and its awaited children, in seconds."""
     peak_memory_bytes: int | None = None
     """Its largest resident size, in bytes."""
 
     @property
     def words(self) -> str:
-        """What ended it, for people."""
+        """Reason of the exit, for people."""
         if self.oom_killed:
             return "the memory limit"
         return f"exit code {self.exit_code}" if self.signal is None else f"signal {self.signal}"
@@ -94,15 +94,15 @@ class Exit:
 
 @dataclass(frozen=True)
 class LimitEvents:
-    """How often the kernel has enforced limits of a machine since it was made."""
+    """Counts of limits that the operating system has enforced since a machine was created."""
 
     oom_kills: int | None = None
-    """Processes that it killed at the memory limit; None when not known."""
+    """Processes killed at the memory limit; None if unknown."""
     refused_forks: int | None = None
-    """Processes and threads that it did not start because of their limit; None when not known."""
+    """Processes and threads refused at their limit; None if unknown."""
 
     def since(self, before: Self) -> Self:
-        """Return how often it was since an earlier count."""
+        """Return the counts since earlier ones."""
         return type(self)(
             _more(before.oom_kills, self.oom_kills), _more(before.refused_forks, self.refused_forks)
         )
@@ -113,24 +113,24 @@ def _more(before: int | None, now: int | None) -> int | None:
 
 
 def ended_by(ended: Exit, limits: Limits) -> RunCause | None:
-    """Say what ended a process, by what its parent outside saw.
+    """Return the cause of an exit.
 
     Args:
-        ended: How it ended.
-        limits: What it was allowed.
+        ended: The exit.
+        limits: Limits of the process.
 
     Returns:
-        None for an end of its own with exit status 0.
+        The cause; None for an exit of its own with status 0.
     """
     if ended.timed_out:
         return RunCause.TIMEOUT
     if ended.oom_killed:
         return RunCause.MEMORY
-    # A shell says so of its last command.
+    # A shell reports the signal of its last command as 128 + number.
     number = ended.signal or (ended.exit_code - 128 if ended.exit_code > 128 else None)
     if limits.cpu_seconds is not None and ended.cpu_s is not None:
-        # The limit counts the clock's ticks, of which a busy machine gives a process parts only;
-        # SIGKILL comes a second after SIGXCPU, to those who ignore that.
+        # The limit counts clock ticks, of which a process on a busy machine gets parts. SIGKILL
+        # follows SIGXCPU by a second, for processes that ignore that.
         shares: dict[int, float] = {GuestSignal.SIGXCPU: 0.5, GuestSignal.SIGKILL: 1.0}
         share = shares.get(number or 0, math.inf)
         if ended.cpu_s >= share * whole_seconds(limits.cpu_seconds):
@@ -150,34 +150,34 @@ def whole_seconds(cpu_seconds: float) -> int:
 
 
 class Ending:
-    """Set once, when a process has ended; any thread may wait for it."""
+    """Future of a process's exit: set once, and awaited by any thread."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
         self._exit: Exit | None = None
         self.at: float | None = None
-        """When it was set, by `time.monotonic`; None before."""
+        """Time of the exit by `time.monotonic`; None before."""
 
     def set(self, ended: Exit) -> None:
-        """Record the end; later calls change nothing."""
+        """Record the exit; later calls change nothing."""
         if self._exit is None:
             self.at = time.monotonic()
             self._exit = ended
             self._event.set()
 
     def get(self) -> Exit | None:
-        """The end, or None while it runs."""
+        """Return the exit, or None while the process runs."""
         return self._exit
 
     def wait(self, timeout_s: float | None = None) -> Exit | None:
-        """Wait for the end; None if it did not come in time."""
+        """Wait for the exit and return it; None if it did not come in time."""
         self._event.wait(timeout_s)
         return self._exit
 
 
 @dataclass
 class RawProcess:
-    """A started program: three descriptors, which the taker closes, and its end."""
+    """Started program: three descriptors, which the caller closes, and its end."""
 
     id: str
     stdin: int | None
@@ -185,26 +185,26 @@ class RawProcess:
     stderr: int
     ending: Ending
     has_terminal: bool = False
-    """Whether its output comes from a terminal, whose last words come a little later."""
+    """Whether its output comes from a terminal, whose last bytes arrive a little later."""
 
 
 @dataclass(frozen=True)
 class RunningProgram:
-    """A program that a machine knows, whoever started it."""
+    """Program of a machine, started by any client."""
 
     id: str
     argv: tuple[str, ...]
     started_at: float
-    """Seconds since 1970."""
+    """Start, in seconds since 1970."""
     exit: Exit | None = None
-    """How it ended; None while it runs."""
+    """Exit; None while it runs."""
     is_entry: bool = False
-    """Whether it is the one that the machine was made for, and ends with."""
+    """Whether it is the machine's main program, with which the machine ends."""
 
 
 @dataclass
 class RawKernel:
-    """A started interpreter: its frame stream, what it writes past that, and its end."""
+    """Started kernel: its frame stream, its output beside that, and its end."""
 
     id: str
     stream: socket.socket

@@ -1,4 +1,4 @@
-"""The host's Python environment, as a sandbox can be given it: read-only, and at paths that name no
+"""Python environment of this process as seen in a private root: read-only, at paths that reveal no
 host folder.
 """
 
@@ -36,23 +36,23 @@ FORKABLE = {
     "JE_ARROW_MALLOC_CONF": "background_thread:false",
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
-"""Variables for a process that sessions are forked from. Libraries start no thread when they are
-loaded: a lock that a thread holds while its process forks is held in the fork for ever. And they
-reserve no memory, which would count against the limit of every fork."""
+"""Variables of a zygote: libraries start no threads when they are loaded, as a lock that a thread
+holds during a fork is held in the fork for ever; and they reserve no memory, which would count
+against the limit of every fork."""
 
 PACKAGE = Path(__file__).resolve().parent.parent
 """The folder of the package `llm_sandbox`."""
 
 
 def shims() -> dict[str, Path]:
-    """What runs inside for each language beside Python: name to folder."""
+    """Return the code that runs inside for each language beside Python: name to folder."""
     folders = sorted((PACKAGE / "language_handlers").glob("*/shim"))
     return {path.parent.name: path for path in folders if path.parent.name != "python"}
 
 
 @dataclass(frozen=True)
 class PythonEnvironment:
-    """How the interpreter that runs this process appears in a private root.
+    """Interpreter of this process as it appears in a private root.
 
     Attributes:
         executable: The interpreter's path inside.
@@ -115,9 +115,9 @@ def current() -> PythonEnvironment:
 
 
 def compile_guest() -> None:
-    """Compile the code that runs inside, where a checkout has not been.
+    """Compile the code that runs inside, where a checkout has not been compiled.
 
-    Sandboxes see its folders read-only, and would compile it anew at every start.
+    Sandboxes see its folders read-only, and would compile it at every start.
     """
     shim = PACKAGE / "language_handlers" / "python" / "shim"
     for source in (*(PACKAGE / "guest").glob("*.py"), *shim.rglob("*.py")):
@@ -132,8 +132,8 @@ def compile_guest() -> None:
 
 
 def _extra_packages() -> tuple[str | None, bool]:
-    """The folder of packages outside the base interpreter, and whether the base's are visible
-    too.
+    """Return the folder of packages outside of the base interpreter, and whether the base packages
+    are visible too.
     """
     if sys.prefix != sys.base_prefix:
         text = (Path(sys.prefix) / "pyvenv.cfg").read_text(encoding="utf-8")

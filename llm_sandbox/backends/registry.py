@@ -1,6 +1,6 @@
-"""Backends by name, imported when first used.
+"""Registry of backends by name, imported on first use.
 
-Packages outside can add one with an entry point in the group ``llm_sandbox.backends``.
+Other packages add a backend by an entry point in the group ``llm_sandbox.backends``.
 """
 
 import os
@@ -35,7 +35,7 @@ _OF_LINUX = (SandboxBackend.BUBBLEWRAP, SandboxBackend.GVISOR, SandboxBackend.LO
 
 
 def available_names() -> list[str]:
-    """The names that `get_backend` knows, sorted."""
+    """Return the names that `get_backend` knows, sorted."""
     return sorted({*map(str, _BUILT), *(point.name for point in _installed())})
 
 
@@ -59,11 +59,11 @@ def _installed() -> "EntryPoints":
 
 
 def get_backend(name: str) -> Backend:
-    """Return the backend of that name, one object for the whole process.
+    """Return the backend of a name: one object for the whole process.
 
     Raises:
-        UnsupportedBackendError: There is none, or it is not in this version yet.
-        BackendUnavailableError: It needs Linux, and this is another system.
+        UnsupportedBackendError: No backend has the name.
+        BackendUnavailableError: The backend needs Linux, and this is another system.
     """
     with _lock:
         return _get_backend(str(name).lower())

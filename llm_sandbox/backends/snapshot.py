@@ -125,9 +125,9 @@ class Snapshot:
             BackendError: The engine refused: as long as a sandbox that was made from it lives.
         """
         if self.is_file:
-            from llm_sandbox.backends.saved import Store
+            from llm_sandbox.backends.file_snapshots import FileSnapshots
 
-            with Store() as store:
+            with FileSnapshots() as store:
                 self._check_store(store.identity)
                 return store.delete(self.ref)
         engine_store = _engine_store(self.backend)
@@ -155,9 +155,9 @@ class Snapshot:
         Raises:
             BackendUnavailableError: The engine that was named does not answer.
         """
-        from llm_sandbox.backends.saved import Store
+        from llm_sandbox.backends.file_snapshots import FileSnapshots
 
-        with Store() as store:
+        with FileSnapshots() as store:
             found = [one.snapshot for one in store.list()]
         for name in ENGINES:
             with contextlib.suppress(*([] if backend == name else [SandboxError])):

@@ -1,4 +1,4 @@
-"""The terminal of a program: how large it is and what it understands."""
+"""Terminal of a program: size and type."""
 
 from dataclasses import dataclass
 
@@ -11,32 +11,38 @@ _MOST = (1 << 16) - 1
 
 @dataclass(frozen=True)
 class Terminal:
-    """What a terminal is to be like.
+    """Specification of a terminal.
 
     Raises:
-        ValidationError: It cannot be like that.
+        ValidationError: The size or the type is invalid.
     """
 
     rows: int = 24
-    """Its height in characters, 1 to 65535."""
+    """Height in characters, 1 to 65535."""
     cols: int = 80
-    """Its width in characters, 1 to 65535."""
+    """Width in characters, 1 to 65535."""
     term: str = "xterm-256color"
-    """What it understands, as ``TERM`` says it to the program."""
+    """Type, as in the program's ``TERM``."""
 
     def __post_init__(self) -> None:
         check_size(self.rows, self.cols)
         term: object = self.term
         if not isinstance(term, str) or not term or "\0" in term:
-            raise ValidationError("term is the name of a kind of terminal", parameter="term")
+            raise ValidationError(
+                f"invalid term: expected the name of a terminal type, got {term!r}",
+                parameter="term",
+            )
 
 
 def check_size(rows: object, cols: object) -> None:
-    """Refuse what is no size of a terminal.
+    """Check the size of a terminal.
 
     Raises:
-        ValidationError: One is no number from 1 to 65535.
+        ValidationError: A value is not an integer from 1 to 65535.
     """
     for name, value in (("rows", rows), ("cols", cols)):
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _MOST:
-            raise ValidationError(f"{name} is a number from 1 to {_MOST}", parameter=name)
+            raise ValidationError(
+                f"invalid {name}: expected an integer from 1 to {_MOST}, got {value!r}",
+                parameter=name,
+            )

@@ -1,4 +1,4 @@
-"""What should have ended by now, and has not: noticed by one thread for the whole process."""
+"""Watchdog: one thread that acts on processes of sandboxes that outlive their deadline."""
 
 import heapq
 import itertools
@@ -37,7 +37,7 @@ class _Watchdog:
     def _work(self) -> None:
         while True:
             with self._changed:
-                # One that has ended must not keep the thread, nor what its action refers to.
+                # A process that has ended must not keep the thread, nor what its action refers to.
                 self._entries = [entry for entry in self._entries if entry[2].get() is None]
                 heapq.heapify(self._entries)
                 if not self._entries:
@@ -65,11 +65,11 @@ os.register_at_fork(after_in_child=_renew)
 
 
 def start_watchdog(ending: Ending, within_s: float, act: Callable[[], None]) -> None:
-    """Have something done, in a thread of its own, about what does not end in time.
+    """Call a function, in a thread of its own, if a process does not end in time.
 
     Args:
-        ending: Set when it has ended.
-        within_s: Seconds from now that it should take; 2 more are granted.
-        act: What is done.
+        ending: End of the process.
+        within_s: Seconds from now until its deadline; 2 more are granted.
+        act: The function.
     """
     _watchdog.add(time.monotonic() + within_s + _GRACE_S, ending, act)

@@ -1,3 +1,4 @@
-"""The gate through which a sandbox reaches the network: sockets planted in its network namespace,
-and a process outside that judges every name and every address and dials by itself.
+"""Egress gate of a sandbox: sockets in its network namespace, and a process outside of it.
+
+The process checks every name and address against the rules and makes the connections itself.
 """

@@ -1,14 +1,14 @@
-"""Which addresses are the public internet's, and which are anything else."""
+"""Classification of IP addresses: public, special-purpose, or of this computer."""
 
 import ipaddress
 import socket
 
-__all__ = ["IpAddress", "IpNetwork", "is_own", "is_public", "never", "special_range"]
+__all__ = ["IpAddress", "IpNetwork", "is_own", "is_public", "is_unreachable", "special_range"]
 
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 IpNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-# The registries of special-purpose addresses, and what clouds answer at although it looks public.
+# The registries of special-purpose addresses, and public-looking ones that clouds answer at.
 _SPECIAL_4 = tuple(
     map(
         ipaddress.IPv4Network,
@@ -33,7 +33,7 @@ _SPECIAL_4 = tuple(
     )
 )
 _GLOBAL_6 = ipaddress.IPv6Network("2000::/3")
-"""All that is assigned to the internet: what lies outside of it is special, whatever it is for."""
+"""All that is assigned to the internet; every address outside of it is special."""
 _SPECIAL_6 = tuple(
     map(
         ipaddress.IPv6Network,
@@ -60,7 +60,7 @@ _NEVER_6 = tuple(map(ipaddress.IPv6Network, ("ff00::/8", "::ffff:0:0/96")))
 
 
 def special_range(address: IpAddress) -> IpNetwork | None:
-    """The range that an address is in if it is not the internet's; None if it is."""
+    """Return the special-purpose range of an address; None for one of the public internet."""
     if isinstance(address, ipaddress.IPv4Address):
         return next((special for special in _SPECIAL_4 if address in special), None)
     found = next((special for special in _SPECIAL_6 if address in special), None)
@@ -70,23 +70,23 @@ def special_range(address: IpAddress) -> IpNetwork | None:
 
 
 def is_public(address: IpAddress) -> bool:
-    """Whether an address is one of the public internet."""
+    """Return whether an address is one of the public internet."""
     return special_range(address) is None
 
 
-def never(address: IpAddress) -> bool:
-    """Whether nothing can be connected to there, or only by another name of it: no rule helps."""
+def is_unreachable(address: IpAddress) -> bool:
+    """Return whether no rule can allow an address: nothing answers there, or it is an alias."""
     return any(address in other for other in (*_NEVER, *_NEVER_6))
 
 
 def is_own(address: IpAddress) -> bool:
-    """Whether an address is this computer's; asks the kernel, and sends nothing."""
+    """Return whether an address is this computer's, by the kernel's routes; sends nothing."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     try:
         with socket.socket(family, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as probe:
             probe.connect((str(address), 9))
-            # What goes to an own address comes from it.
+            # A packet to an own address has it as its source too.
             source = ipaddress.ip_address(probe.getsockname()[0].partition("%")[0])
     except OSError:
-        return False  # there is no way to it at all
+        return False  # no route leads there
     return source == address

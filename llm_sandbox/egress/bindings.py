@@ -1,4 +1,4 @@
-"""Which placeholders are replaced where."""
+"""Bindings of secrets: the hosts, paths and fields where a placeholder is replaced by its value."""
 
 import base64
 import binascii
@@ -15,14 +15,14 @@ __all__ = ["Bindings", "HostBindings", "encoded_forms", "replace_in_target", "re
 
 _BASIC = re.compile(r"(basic[ \t]+)([A-Za-z0-9+/=_-]+)", re.ASCII | re.IGNORECASE)
 _CREDENTIALS = frozenset({"authorization", "proxy-authorization"})
-"""Fields whose basic credentials are decoded: no other one has any."""
+"""Fields whose basic credentials are decoded."""
 _PATH = re.compile(r"(?:/(?:[A-Za-z0-9._~!$&'()*+,=:@-]|%[0-9A-Fa-f]{2})*)+", re.ASCII)
-"""What a path consists of, without the parameters that some servers cut off at a semicolon."""
+"""A path without the parameters that some servers cut off at a semicolon."""
 _ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})", re.ASCII)
 _MAY_BE_ESCAPED = frozenset(map(ord, " !\"#$&'()*+,:<=>?@[]^`{|}"))
-"""What an escape may stand for. Not for what needs none, nor for what servers may take for the
-parts of another path (slashes, dots, semicolons), for another escape, or for something beyond
-ASCII, which some write in several ways."""
+"""Characters that may be escaped in a path. Excluded are those that need no escape, those that
+servers may take for parts of another path (slashes, dots, semicolons) or for another escape, and
+all beyond ASCII, which has several spellings."""
 _REROUTING = frozenset(
     {
         "x-accel-redirect",
@@ -36,7 +36,7 @@ _REROUTING = frozenset(
         "x-rewrite-url",
     }
 )
-"""Fields that some servers take the path from, instead of from the request line."""
+"""Fields from which some servers take the path, instead of from the request line."""
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,14 @@ class _Host:
 
 
 def _canonical(path: str) -> str | None:
-    """Return a path without escapes; None if any server may take it for another one."""
+    """Return a path without escapes; None if a server may read it as another path."""
     if not _PATH.fullmatch(path):
         return None
     if any(int(code, 16) not in _MAY_BE_ESCAPED for code in _ESCAPED.findall(path)):
         return None
     path = unquote(path)
     parts = path.split("/")[1:]
-    # Some servers leave out dots and spaces at the end of a name: what is nothing else is none.
+    # Some servers strip dots and spaces from the end of a name: one of these alone is empty there.
     if not all(part.strip(". ") for part in (*parts[:-1], parts[-1] or "-")):
         return None
     return path
@@ -90,17 +90,17 @@ def _read_host(rule: str) -> _Host:
 
 
 class HostBindings:
-    """The secrets that are bound to one host and port."""
+    """Secrets that are bound to one host and port."""
 
     def __init__(self, secrets: Sequence[tuple[Binding, tuple[_Host, ...]]]) -> None:
         self._secrets = secrets
 
     def at(self, target: str, fields: Collection[str] = ()) -> list[Binding]:
-        """Those that are bound to what a request asks for.
+        """Return the bindings that apply to a request.
 
         Args:
-            target: The path, and the query.
-            fields: The names of its fields.
+            target: The request target: the path, and the query.
+            fields: The names of the request's fields.
         """
         rerouted = not _REROUTING.isdisjoint(map(str.lower, fields))
         return [
@@ -110,7 +110,7 @@ class HostBindings:
         ]
 
     def words(self) -> dict[bytes, bytes]:
-        """What is not to come back from there, and what takes its place."""
+        """Return every encoding of the values, for the scrubber, with its replacement."""
         found: dict[bytes, bytes] = {}
         for binding, _ in self._secrets:
             for word, other in encoded_forms(binding.value, binding.placeholder):
@@ -119,10 +119,10 @@ class HostBindings:
 
 
 class Bindings:
-    """All placeholders of a sandbox.
+    """All secrets of a sandbox.
 
     Args:
-        bindings: What stands for what, and where.
+        bindings: Placeholder, value and hosts of each secret.
     """
 
     def __init__(self, bindings: Sequence[Binding]) -> None:
@@ -130,31 +130,33 @@ class Bindings:
         self._hosts = [(one, tuple(map(_read_host, one.hosts))) for one in self.all]
 
     def names(self) -> Iterator[str]:
-        """The names that any secret is bound to, without what a wildcard stands for."""
+        """Yield the host names of all bindings, without their wildcard labels."""
         for _, hosts in self._hosts:
             yield from (host.name for host in hosts)
 
     def bound(self, name: str | None, port: int) -> HostBindings | None:
-        """What is bound to a host and port; None for nothing."""
+        """Return the secrets that are bound to a host and port; None if there are none."""
         found = []
         for binding, hosts in self._hosts:
-            here = tuple(host for host in hosts if name and host.names(name) and host.port == port)
-            if here:
-                found.append((binding, here))
+            matching = tuple(
+                host for host in hosts if name and host.names(name) and host.port == port
+            )
+            if matching:
+                found.append((binding, matching))
         return HostBindings(found) if found else None
 
     def names_host(self, name: str | None) -> bool:
-        """Whether a secret is bound to a name, on whichever port."""
+        """Return whether a secret is bound to a host name, on any port."""
         return name is not None and any(
             host.names(name) for _, hosts in self._hosts for host in hosts
         )
 
     def sent(self, text: str, besides: Sequence[Binding] = ()) -> str | None:
-        """The name of a secret whose placeholder is in a head, also within what is encoded there.
+        """Return the name of a secret whose placeholder is in a head, also where it is encoded.
 
         Args:
             text: The head.
-            besides: Those that may be.
+            besides: Bindings whose placeholders are permitted there.
         """
         texts = [text, unquote(text)]
         texts += [decoded for _, token in _BASIC.findall(text) if (decoded := _decoded(token))]
@@ -165,15 +167,15 @@ class Bindings:
 
 
 def replace_in_value(name: str, value: str, bindings: Sequence[Binding]) -> str:
-    """Put values in place of placeholders in a field.
+    """Replace placeholders by values in a field.
 
-    Within what is encoded only where that is a credential: what else a host does with it, such as
-    to say it back, is not known.
+    Encoded text is searched in credentials alone: a host may echo any other field, in a form that
+    the scrubber does not know.
 
     Args:
         name: The field's name.
         value: Its value.
-        bindings: What may be put there.
+        bindings: The bindings that apply.
     """
     found = _BASIC.fullmatch(value) if name.lower() in _CREDENTIALS else None
     if found is not None and (decoded := _decoded(found[2])):
@@ -184,15 +186,15 @@ def replace_in_value(name: str, value: str, bindings: Sequence[Binding]) -> str:
 
 
 def replace_in_target(target: str, bindings: Sequence[Binding]) -> str:
-    """Put values in place of placeholders in the listed fields of a query."""
+    """Replace placeholders by values in the fields of a query that the bindings list."""
     path, mark, query = target.partition("?")
     if not mark or not any(binding.query for binding in bindings):
         return target
     pairs = []
     for pair in query.split("&"):
         name, equals, value = pair.partition("=")
-        here = [binding for binding in bindings if unquote(name) in binding.query]
-        replaced = _replace(unquote(value), here)
+        matching = [binding for binding in bindings if unquote(name) in binding.query]
+        replaced = _replace(unquote(value), matching)
         changed = equals and replaced != unquote(value)
         pairs.append(f"{name}={quote(replaced, safe='')}" if changed else pair)
     return f"{path}?{'&'.join(pairs)}"
@@ -216,16 +218,17 @@ _FROM_URL_SAFE = str.maketrans("-_", "+/")
 
 
 _LONGEST = 4096
-"""Of a longer value only the usual two ways are known: each sign may become six."""
+"""Characters of a value; a longer one is known in two encodings only, as each may become six."""
 
 
 def encoded_forms(value: str, placeholder: str) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the ways in which a value may be written, each with what takes its place: as long, and
-    the placeholder in the same way if that can be.
+    """Yield the encodings of a value in which a host may echo it, each with its replacement.
+
+    The replacement has the same length: the placeholder in the same encoding if that fits.
 
     Args:
         value: Printable ASCII.
-        placeholder: What stands for it.
+        placeholder: Its placeholder.
     """
     short = len(value) <= _LONGEST
     written = zip(_written(value), _written(placeholder), strict=True) if short else ()
@@ -249,7 +252,7 @@ def _written(text: str) -> Iterator[str]:
     points = [f"{ord(sign):04x}" for sign in text]
     yield "".join(f"\\u{point}" for point in points)
     yield "".join(f"\\u{point.upper()}" for point in points)
-    # As encoders do that write JSON into pages.
+    # As encoders that write JSON into HTML pages do.
     for rare in ("<>&", "<>&'=", "<>&'+"):
         yield "".join(f"\\u{ord(sign):04x}" if sign in rare else sign for sign in in_json)
     yield html.escape(text)
@@ -270,19 +273,19 @@ def _written(text: str) -> Iterator[str]:
 
 
 def _lower_escapes(text: str) -> str:
-    """The same with small letters in its escapes."""
+    """Return a text with its percent escapes in lower case."""
     first, *rest = text.split("%")
     return "%".join([first, *(f"{part[:2].lower()}{part[2:]}" for part in rest)])
 
 
 def _inner(encode: Callable[[bytes], bytes], bits: int, data: bytes, before: int) -> str:
-    """The letters that stand for some data alone, whatever comes before and after.
+    """Return the characters that encode some data alone, whatever comes before and after it.
 
     Args:
         encode: Base 32 or 64.
-        bits: How many of them a letter stands for.
+        bits: Number of bits that a character encodes.
         data: The data.
-        before: How many bytes come before, modulo what is encoded at once.
+        before: Number of bytes before the data, modulo the size of an encoded block.
     """
     whole = encode(bytes(before) + data).decode("ascii")
     return whole[-(-before * 8 // bits) : (before + len(data)) * 8 // bits]

@@ -1,4 +1,4 @@
-"""The server name that a TLS client asks for in its first message."""
+"""Parser of the TLS ClientHello: the server name that a client requests."""
 
 import re
 import struct
@@ -8,7 +8,7 @@ from typing import Literal
 __all__ = ["MOST", "Hello", "examine", "objection"]
 
 MOST = 1 << 16
-"""A first message that is longer is not read to its end, in bytes."""
+"""Bytes of the longest ClientHello that is read."""
 
 _HANDSHAKE_RECORD, _CLIENT_HELLO = 22, 1
 _SERVER_NAME, _ENCRYPTED_HELLO = 0, 0xFE0D
@@ -18,22 +18,22 @@ _NAME = re.compile(r"[a-z0-9._-]{1,253}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """What a client asks for."""
+    """Server name indication of a ClientHello."""
 
     name: str | None
-    """In lower case; None where it asks for no name."""
+    """In lower case; None where none is requested."""
     encrypted: bool
-    """Whether there is another, encrypted one besides."""
+    """Whether there is an encrypted name besides (ECH)."""
 
 
 def examine(data: bytes) -> Hello | Literal["more", "other", "malformed"]:
-    """Read the beginning of what a client sends.
+    """Parse the first bytes that a client sends.
 
     Returns:
-        What it asks for; or ``more`` if that is not all here yet, ``other`` if it is no TLS, and
-        ``malformed`` if it starts like it and cannot be read.
+        The requested name; or ``more`` if the message is incomplete, ``other`` if it is not TLS,
+        and ``malformed`` if it begins like TLS and is invalid.
     """
-    # trust: comes from inside; lengths are checked, and what is not understood is refused.
+    # trust: comes from inside; lengths are checked, and anything unknown is refused.
     if data[:2] != bytes((_HANDSHAKE_RECORD, 3))[: len(data)]:
         return "other"
     message = b""
@@ -52,7 +52,7 @@ def examine(data: bytes) -> Hello | Literal["more", "other", "malformed"]:
 
 
 def objection(hello: Hello | str, name: str | None, *, strict: bool) -> str | None:
-    """Why a first message does not fit the name that was looked up; None if it does."""
+    """Return the reason why a ClientHello does not match the resolved name; None if it does."""
     if not isinstance(hello, Hello):
         return "tls_malformed" if hello == "malformed" else None
     if hello.name is not None and hello.name != name:
@@ -103,7 +103,7 @@ def _read(body: _Reader) -> Hello | Literal["malformed"]:
 def _server_name(value: _Reader) -> str:
     names = value.vector(2)
     kind, name = names.number(1), names.vector(2)
-    # Servers differ in which of several they take.
+    # Of several names, servers take different ones.
     if kind != 0 or names.data or value.data:
         raise ValueError("not one name")
     text = name.data.decode("ascii").lower().removesuffix(".")

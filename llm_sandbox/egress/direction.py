@@ -1,4 +1,4 @@
-"""One direction of a connection: bytes go from one socket to another as fast as that takes them."""
+"""One direction of a connection: a copy of bytes from one socket to another, with back-pressure."""
 
 import contextlib
 import os
@@ -11,20 +11,20 @@ __all__ = ["Direction"]
 _CHUNK = 1 << 16
 _PIPE_BYTES = 1 << 20
 _SPLICED_FROM = 1 << 19
-"""From how many bytes on a pipe pays for itself: with one, bytes stay in the kernel."""
+"""Bytes of a connection from which on `splice` through a pipe is cheaper than a copy."""
 _ROUNDS = 16
-"""Chunks in a row; then others have their turn."""
+"""Chunks in a row, before other connections have their turn."""
 _NONBLOCK = os.SPLICE_F_NONBLOCK | os.SPLICE_F_MOVE
 
 
 class Direction:
-    """Carries bytes until their end, which it passes on.
+    """Copy of one direction until its end, which shuts the target down for writing.
 
     Args:
-        source: Where they come from.
-        target: Where they go.
-        inspect: Sees all bytes from the first on until it says True; what it has not agreed to is
-            not passed on. It may raise to end it all.
+        source: The socket to read from.
+        target: The socket to write to.
+        inspect: Called with all bytes so far, and whether they have ended, until it returns True;
+            nothing is passed on before. It may raise to end the connection.
     """
 
     def __init__(
@@ -45,10 +45,10 @@ class Direction:
         self._ended = False
 
     def pump(self) -> bool:
-        """Carry what can be carried now.
+        """Copy as much as is possible without waiting.
 
         Returns:
-            Whether there may be more at once.
+            Whether more may be possible at once.
 
         Raises:
             OSError: One of the sockets has failed.
@@ -62,7 +62,7 @@ class Direction:
         return False
 
     def close(self) -> None:
-        """Close the pipe; the sockets are their owner's."""
+        """Close the pipe; the owner closes the sockets."""
         if self._pipe is not None:
             for fd in self._pipe:
                 os.close(fd)
@@ -77,7 +77,7 @@ class Direction:
                 self._pipe[0], self._target.fileno(), self._in_pipe, flags=_NONBLOCK
             )
         elif self._ended:
-            with contextlib.suppress(OSError):  # it has gone already
+            with contextlib.suppress(OSError):  # it is closed already
                 self._target.shutdown(socket.SHUT_WR)
             self.done = True
         elif self._inspect is not None:
@@ -99,7 +99,7 @@ class Direction:
             self._ended = not data
 
     def _take(self, data: bytes) -> None:
-        # trust: bytes of a program or of a server; carried as they are, and read by nobody here.
+        # trust: bytes of a program or of a server; copied as they are, and not parsed here.
         self.total += len(data)
         self._waiting = memoryview(data)
         self._ended = not data

@@ -1,4 +1,4 @@
-"""Messages of the domain name system, as far as a stub and its resolver need them."""
+"""DNS messages: the part of the format that a stub and its resolver need."""
 
 import ipaddress
 import struct
@@ -36,25 +36,25 @@ _MOST_RECORDS = 200
 
 
 class FormatError(ValueError):
-    """The bytes are no such message."""
+    """Invalid DNS message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked."""
+    """Question of a DNS query."""
 
     number: int
     flags: int
     name: str
-    """In lower case, without a dot at its end; bytes that no host name has are as ``\\ddd``."""
+    """In lower case, without a dot at its end; bytes that no host name has are ``\\ddd``."""
     kind: int
     raw: bytes
-    """The question as it came, which an answer repeats to the letter's case."""
+    """The encoded question, which an answer repeats byte for byte."""
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a server answered."""
+    """Answer of a DNS server."""
 
     code: int
     truncated: bool
@@ -62,12 +62,12 @@ class Response:
 
 
 def read_query(data: bytes) -> Question:
-    """Read a question.
+    """Parse a query.
 
     Raises:
-        FormatError: It is none, or not one question of the internet's class.
+        FormatError: It is invalid, or not one question of the internet class.
     """
-    # trust: comes from inside; every length is checked, and nothing in it is followed but once.
+    # trust: comes from inside; every length is checked, and each pointer is followed once.
     if len(data) < _HEADER.size:
         raise FormatError("too short")
     number, flags, questions, _, _, _ = _HEADER.unpack_from(data)
@@ -85,7 +85,7 @@ def read_query(data: bytes) -> Question:
 def make_answer(
     question: Question, code: int, address: ipaddress.IPv4Address | None = None, ttl: int = 0
 ) -> bytes:
-    """Make the answer to a question: at most one address."""
+    """Return the encoded answer to a question, with at most one address."""
     flags = _IS_RESPONSE | _RECURSION_HAD | (question.flags & _RECURSION_WANTED) | code
     header = _HEADER.pack(question.number, flags, 1, address is not None, 0, 0)
     if address is None:
@@ -95,10 +95,10 @@ def make_answer(
 
 
 def make_query(number: int, name: str, kind: int) -> bytes:
-    """Make a question.
+    """Return an encoded query.
 
     Raises:
-        FormatError: The name cannot be one.
+        FormatError: The name is invalid.
     """
     labels = name.encode("ascii").split(b".")
     if not all(0 < len(label) < 64 for label in labels):
@@ -109,19 +109,19 @@ def make_query(number: int, name: str, kind: int) -> bytes:
 
 
 def read_response(data: bytes, number: int, name: str, kind: int) -> Response:
-    """Read the addresses of one kind that a name has, through its aliases.
+    """Parse the addresses of one kind that a name has, through its aliases.
 
     Raises:
-        FormatError: It is no answer to that question.
+        FormatError: It is invalid, or the answer to another question.
     """
-    # trust: comes from whoever answered: lengths are checked, records and pointers are counted.
+    # trust: comes from a server: lengths are checked, records and pointers are counted.
     if len(data) < _HEADER.size:
         raise FormatError("too short")
     its_number, flags, questions, answers, _, _ = _HEADER.unpack_from(data)
     if its_number != number or not flags & _IS_RESPONSE or questions != 1:
         raise FormatError("not the answer")
-    asked, at = _read_name(data, _HEADER.size)
-    if asked != name or data[at : at + 4] != struct.pack(">HH", kind, _INTERNET):
+    question_name, at = _read_name(data, _HEADER.size)
+    if question_name != name or data[at : at + 4] != struct.pack(">HH", kind, _INTERNET):
         raise FormatError("the answer to something else")
     at += 4
     aliases: dict[str, str] = {}
@@ -157,7 +157,7 @@ def _address(value: bytes, kind: int) -> str:
 
 
 def _read_name(data: bytes, at: int) -> tuple[str, int]:
-    """The name that starts there, and where what follows it starts."""
+    """Return the name that starts at an offset, and the offset after it."""
     labels: list[str] = []
     end = None
     length = 0

@@ -1,4 +1,4 @@
-"""Answers a sandbox's DNS questions: allowed names get addresses that stand for them."""
+"""DNS stub server of a sandbox: allowed names get synthetic addresses."""
 
 import collections
 import contextlib
@@ -29,11 +29,11 @@ _MAX_NAMES = 65536
 
 
 class SyntheticNames:
-    """Gives names addresses of a range that nothing on the internet is in.
+    """Synthetic addresses of names, from a range that the internet does not use.
 
     Args:
-        most: How many names are known at once; beyond that the one asked for longest ago is
-            forgotten, and its address not given again before all others were.
+        most: Number of names at once; beyond that the least recently used one is dropped, and its
+            address is not reused before all others were.
     """
 
     def __init__(self, most: int = _MAX_NAMES) -> None:
@@ -44,12 +44,12 @@ class SyntheticNames:
         self._by_address: dict[int, str] = {}
 
     def address(self, name: str) -> ipaddress.IPv4Address:
-        """The address that stands for a name."""
+        """Return the synthetic address of a name."""
         if name not in self._by_name:
             if len(self._by_name) >= self._most:
                 _, forgotten = self._by_name.popitem(last=False)
                 del self._by_address[forgotten]
-            # More addresses than names, so that a free one comes.
+            # There are more addresses than names, so that one is free.
             usable = self.range.num_addresses - 2
             while (number := 1 + self._next % usable) in self._by_address:
                 self._next += 1
@@ -60,7 +60,7 @@ class SyntheticNames:
         return self.range[self._by_name[name]]
 
     def name(self, address: ipaddress.IPv4Address) -> str | None:
-        """The name that an address stands for; None if it stands for none."""
+        """Return the name of a synthetic address; None if it has none."""
         return self._by_address.get(int(address) - int(self.range.network_address))
 
     def __contains__(self, address: object) -> bool:
@@ -68,17 +68,17 @@ class SyntheticNames:
 
 
 class DnsStub:
-    """Answers questions over UDP and TCP.
+    """Stub server over UDP and TCP.
 
-    A question for a name that is not allowed is answered here: nothing of it leaves. One for an
-    allowed name is answered when the name was found to exist.
+    A query for a name that is not allowed is answered here: nothing of it leaves. One for an
+    allowed name is answered once the name is known to exist.
 
     Args:
-        matcher: What holds names against the rules; may be replaced at any time.
-        loop: What watches the sockets.
-        event_log: Where refusals go.
-        names: What stands for names.
-        resolver: What looks allowed names up.
+        matcher: The rules; may be replaced at any time.
+        loop: The loop that watches the sockets.
+        event_log: The log of refusals.
+        names: The synthetic addresses.
+        resolver: The resolver of allowed names.
     """
 
     def __init__(
@@ -98,22 +98,22 @@ class DnsStub:
         self._streams: dict[_Stream, None] = {}  # in the order of their opening
 
     def serve_datagrams(self, sock: socket.socket) -> None:
-        """Answer what comes to a UDP socket."""
+        """Answer the queries that arrive on a UDP socket."""
         self._loop.watch(sock.fileno(), EVENTS_READ, lambda _: self._receive(sock))
 
     def serve_streams(self, listener: socket.socket) -> None:
-        """Answer what comes over connections to a TCP socket."""
+        """Answer the queries of connections to a TCP socket."""
         self._loop.watch(listener.fileno(), EVENTS_READ, lambda _: self._accept(listener))
 
     def answer(self, data: bytes, reply: Callable[[bytes], None]) -> None:
-        """Answer a question, now or when its name was looked up; none to what is no question."""
+        """Answer a query, now or when its name is resolved; ignore an invalid one."""
         try:
             question = dns_message.read_query(data)
         except dns_message.FormatError:
             return
         verdict = self.matcher.name(question.name)
         if not verdict.allowed:
-            # Programs ask for the names of addresses only to show them.
+            # Programs look up the names of addresses only to show them.
             if not question.name.endswith(_REVERSE):
                 self._event_log.add("dns", str(verdict.reason), name=question.name)
             reply(dns_message.make_answer(question, dns_message.NXDOMAIN))
@@ -146,14 +146,14 @@ class DnsStub:
             except BlockingIOError:
                 return
             except OSError:
-                continue  # an earlier answer met nobody
+                continue  # an earlier answer was not received
             self.answer(data, _datagram_reply(sock, peer, ancillary))
 
     def _accept(self, listener: socket.socket) -> None:
         with contextlib.suppress(OSError):
             sock, _ = listener.accept()
             if len(self._streams) >= _MOST_STREAMS:
-                # The one that was opened first has had the longest time.
+                # The oldest one has had the most time.
                 next(iter(self._streams)).close()
             _Stream(sock, self, self._loop, self._streams)
 
@@ -161,22 +161,22 @@ class DnsStub:
 def _datagram_reply(
     sock: socket.socket, peer: tuple[str, int], ancillary: list[tuple[int, int, bytes]]
 ) -> Callable[[bytes], None]:
-    asked = b""
+    queried = b""
     for level, kind, value in ancillary:
         if level == socket.IPPROTO_IP and kind == _PKTINFO:
-            asked = value[8:12]
-    # No interface: the address alone says where the answer comes from.
-    source = [(socket.IPPROTO_IP, _PKTINFO, struct.pack("=I4s4x", 0, asked))] if asked else []
+            queried = value[8:12]
+    # Interface 0: the address alone sets the source of the answer.
+    source = [(socket.IPPROTO_IP, _PKTINFO, struct.pack("=I4s4x", 0, queried))] if queried else []
 
     def reply(answer: bytes) -> None:
-        with contextlib.suppress(OSError):  # who asked has gone, or does not read
+        with contextlib.suppress(OSError):  # the client is gone, or does not read
             sock.sendmsg([answer], source, 0, peer)
 
     return reply
 
 
 class _Stream:
-    """One connection with questions."""
+    """One TCP connection with queries."""
 
     def __init__(
         self, sock: socket.socket, stub: DnsStub, loop: Loop, streams: "dict[_Stream, None]"
@@ -216,7 +216,7 @@ class _Stream:
                 return
         except OSError:
             pass
-        self.close()  # it does not read its answers
+        self.close()  # the client does not read its answers
 
     def close(self) -> None:
         """Close the connection."""

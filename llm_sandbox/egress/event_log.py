@@ -1,4 +1,4 @@
-"""What was tried in vain, and counters: kept small, whatever is tried."""
+"""Bounded log of refused and failed attempts of a sandbox, with counters."""
 
 import time
 from typing import Any
@@ -10,7 +10,7 @@ _LONGEST = 300
 
 
 class EventLog:
-    """Keeps the last kinds of attempts, each with how often it was made."""
+    """The last kinds of attempts, each with its count."""
 
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
@@ -29,8 +29,8 @@ class EventLog:
         detail: str = "",
         verdict: str = "denied",
     ) -> None:
-        """Take an attempt in."""
-        # trust: names and details come from inside: cut, and only so many are kept.
+        """Record an attempt."""
+        # trust: names and details come from inside: truncated, and bounded in number.
         name = None if name is None else name[:_LONGEST]
         shown = None if address is None else str(address)
         key = (protocol, reason, name, shown, port, detail)
@@ -53,5 +53,5 @@ class EventLog:
             del self._kept[next(iter(self._kept))]
 
     def events(self) -> list[dict[str, Any]]:
-        """The attempts that are kept, the oldest first."""
+        """Return the recorded attempts, the oldest first."""
         return list(self._kept.values())

@@ -1,4 +1,4 @@
-"""One connection out of a sandbox: judged, dialled, and carried to its end."""
+"""One outbound connection of a sandbox: checked, dialled and relayed to its end."""
 
 import contextlib
 import errno
@@ -28,7 +28,7 @@ _KEEPALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 20), (socket.TCP
 
 
 class FlowContext(Protocol):
-    """What a connection needs of the gate that it is in."""
+    """The parts of a gate that its connections use."""
 
     loop: Loop
     event_log: EventLog
@@ -37,36 +37,36 @@ class FlowContext(Protocol):
     interception: "Interception | None"
 
     def opened(self, flow: "Flow") -> None:
-        """It is carried now."""
+        """Called when a connection begins to be relayed."""
 
     def closed(self, flow: "Flow") -> None:
-        """It has ended."""
+        """Called when a connection has ended."""
 
 
 class _RefusedError(Exception):
-    """The first bytes are not what the rules allow."""
+    """The first bytes of a connection are refused."""
 
 
 def reset(sock: socket.socket) -> None:
-    """Close a connection so that its other end gets an error, not an end."""
-    _end_with_error(sock, True)
+    """Close a connection with a reset, so that its peer gets an error instead of an end."""
+    _set_reset_on_close(sock, True)
     sock.close()
 
 
-def _end_with_error(sock: socket.socket, wanted: bool) -> None:
+def _set_reset_on_close(sock: socket.socket, enabled: bool) -> None:
     with contextlib.suppress(OSError):
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", wanted, 0))
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", enabled, 0))
 
 
 class Flow:
-    """Carries one accepted connection to a name or to an address.
+    """Relay of one accepted connection to a name or to an address.
 
     Args:
-        gate: What it is in.
+        gate: The gate of the connection.
         client: The connection from inside.
-        name: The name that its address stands for; None where it is an address.
-        address: The address that it goes to, of a name the one that stands for it.
-        port: The port that it goes to.
+        name: The destination's name; None for an address.
+        address: The destination's address; for a name, its synthetic one.
+        port: The destination's port.
     """
 
     def __init__(
@@ -80,39 +80,39 @@ class Flow:
         self.name = name
         self.address: IpAddress | None = None if name is not None else address
         self.port = port
-        self.moved = time.monotonic()
+        self.active_at = time.monotonic()
         self._gate = gate
         self._client = client
         self._server: socket.socket | None = None
         self._candidates: list[IpAddress] = [address] if name is None else []
         self._directions: tuple[Direction, Direction] | tuple[InterceptedConnection] | None = None
-        self._over = False
+        self._closed = False
         client.setblocking(False)
-        # If this process ends before the connection does, nobody shall take that for its end.
-        _end_with_error(client, True)
+        # If this process ends before the connection does, the peer must not take that for its end.
+        _set_reset_on_close(client, True)
         gate.loop.watch(client.fileno(), EVENTS_BOTH, self._client_ready)
 
-    # --- finding the other side
+    # --- resolving and dialling
 
     def start(self) -> None:
-        """Look for the other side."""
+        """Resolve and dial the destination."""
         if self.name is None:
             self._dial()
             return
         pinned = self._gate.matcher.pinned(self.name)
         if pinned is not None:
-            self._resolved(self.name, (pinned,))
+            self._on_resolved(self.name, (pinned,))
         else:
-            self._gate.resolver.look_up(self.name, partial(self._resolved, self.name))
+            self._gate.resolver.look_up(self.name, partial(self._on_resolved, self.name))
 
-    def _resolved(self, name: str, answer: Answer) -> None:
-        if self._over:
+    def _on_resolved(self, name: str, answer: Answer) -> None:
+        if self._closed:
             return
         if not answer:
             self.fail("not_resolved", verdict="failed")
             return
-        # The rules may have changed meanwhile. What is judged here is what is dialled: the name is
-        # not looked up again.
+        # The rules may have changed meanwhile. The addresses that are checked here are dialled: the
+        # name is not resolved again.
         name_verdict = self._gate.matcher.name(name, self.port)
         verdicts = [
             (address, self._gate.matcher.resolved(name, address, self.port)) for address in answer
@@ -127,7 +127,7 @@ class Flow:
             self._dial()
 
     def _dial(self) -> None:
-        """Begin to connect to the next address."""
+        """Begin to connect to the next candidate."""
         while self._candidates:
             self.address = self._candidates.pop(0)
             family = socket.AF_INET if self.address.version == 4 else socket.AF_INET6
@@ -135,14 +135,14 @@ class Flow:
             server = None
             try:
                 server = socket.socket(family, kind)
-                # By number: nothing is looked up here.
+                # By number: nothing is resolved here.
                 code = server.connect_ex((str(self.address), self.port))
             except OSError as error:
                 code = error.errno or errno.EIO
             if server is not None and code in (0, errno.EINPROGRESS):
                 self._server = server
-                _end_with_error(server, True)
-                self.moved = time.monotonic()
+                _set_reset_on_close(server, True)
+                self.active_at = time.monotonic()
                 self._gate.loop.watch(
                     server.fileno(), EVENTS_BOTH, partial(self._server_ready, server)
                 )
@@ -151,10 +151,10 @@ class Flow:
                 server.close()
         self.fail("not_reached", verdict="failed")
 
-    def _dialled(self, server: socket.socket, events: int) -> None:
+    def _connected(self, server: socket.socket, events: int) -> None:
         code = server.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if code or events & FAILED:
-            self._hang_up_server()
+            self._drop_server()
             self._dial()
             return
         client = self._client
@@ -171,45 +171,45 @@ class Flow:
             Direction(server, client),
         )
         self._gate.opened(self)
-        self._carry()
+        self._relay()
 
     @property
     def _checks_tls(self) -> bool:
         return self.name is not None and self._gate.matcher.rules.tls != "off"
 
     def _intercept(self, server: socket.socket) -> bool:
-        """Have placeholders replaced on the way, if any is bound to where this goes."""
+        """Intercept the connection if a secret is bound to its destination."""
         interception = self._gate.interception
         if interception is None:
             return False
-        exchange = interception.connection(self._client, server, self.name, self.port)
-        if exchange is None:
+        intercepted = interception.connection(self._client, server, self.name, self.port)
+        if intercepted is None:
             return False
-        exchange.strict = self._gate.matcher.rules.tls == "strict"
-        exchange.note = self._note
-        self._directions = (exchange,)
+        intercepted.strict = self._gate.matcher.rules.tls == "strict"
+        intercepted.note = self._note
+        self._directions = (intercepted,)
         self._gate.opened(self)
-        self._carry()
+        self._relay()
         return True
 
-    # --- carrying
+    # --- relaying
 
     def _client_ready(self, events: int) -> None:
         if self._directions is not None:
-            self._carry()
+            self._relay()
         elif events & FAILED:
-            self.close()  # who asked has given up
+            self.close()  # the client has given up
 
     def _server_ready(self, server: socket.socket, events: int) -> None:
         if self._directions is None:
-            self._dialled(server, events)
+            self._connected(server, events)
         else:
-            self._carry()
+            self._relay()
 
-    def _carry(self) -> None:
-        if self._over or self._directions is None:
+    def _relay(self) -> None:
+        if self._closed or self._directions is None:
             return
-        self.moved = time.monotonic()
+        self.active_at = time.monotonic()
         try:
             more = [direction.pump() for direction in self._directions]
         except _RefusedError:
@@ -222,9 +222,9 @@ class Flow:
             self.close()
             return
         if all(direction.done for direction in self._directions):
-            self.close(at_once=False)
+            self.close(reset_peers=False)
         elif any(more):
-            self._gate.loop.soon(self._carry)
+            self._gate.loop.soon(self._relay)
 
     def _inspect(self, name: str | None, data: bytes, ended: bool) -> bool:
         if self._checks_tls and not self._inspect_tls(name, data, ended):
@@ -233,12 +233,12 @@ class Flow:
         if interception is None:
             return True
         try:
-            return interception.clear(data, name, ended=ended)
+            return interception.check_plain(data, name, ended=ended)
         except Refusal as refusal:
             self._note(refusal)
             with contextlib.suppress(OSError):
                 self._client.send(refusal.answer())
-            self.close(at_once=False)
+            self.close(reset_peers=False)
             raise _RefusedError from None
 
     def _inspect_tls(self, name: str | None, data: bytes, ended: bool) -> bool:
@@ -250,26 +250,26 @@ class Flow:
         strict = self._gate.matcher.rules.tls == "strict"
         reason = client_hello.objection(hello, name, strict=strict)
         if reason is not None:
-            asked = hello.name if isinstance(hello, client_hello.Hello) else None
-            self.fail(reason, protocol="tls", detail=asked or "")
+            requested = hello.name if isinstance(hello, client_hello.Hello) else None
+            self.fail(reason, protocol="tls", detail=requested or "")
             raise _RefusedError
         return True
 
-    # --- its end
+    # --- end
 
     @property
     def totals(self) -> tuple[int, int]:
-        """Bytes that went out and came back."""
+        """Bytes out and bytes in."""
         match self._directions:
             case (one, other):
                 return one.total, other.total
-            case (exchange,):
-                return exchange.totals[0], exchange.totals[1]
+            case (intercepted,):
+                return intercepted.totals[0], intercepted.totals[1]
             case _:
                 return 0, 0
 
     def recheck(self) -> bool:
-        """Whether the rules allow it still; where they do not, it is cut."""
+        """Close the connection if new rules do not allow it; return whether they allow it."""
         matcher = self._gate.matcher
         verdict = Verdict() if self.name is None else matcher.name(self.name, self.port)
         if verdict.allowed and self.address is not None:
@@ -282,13 +282,13 @@ class Flow:
         return verdict.allowed
 
     def sweep(self, now: float) -> None:
-        """Give up what takes too long."""
+        """Close a connection that is idle, or an attempt to connect, for too long."""
         if self._directions is not None:
             patience = getattr(self._directions[0], "patience", None) or _IDLE_S
-            if now - self.moved > patience:
+            if now - self.active_at > patience:
                 self.close()
-        elif self._server is not None and now - self.moved > _DIAL_S:
-            self._hang_up_server()
+        elif self._server is not None and now - self.active_at > _DIAL_S:
+            self._drop_server()
             self._dial()
 
     def _note(self, refusal: Refusal) -> None:
@@ -303,7 +303,7 @@ class Flow:
         address: IpAddress | None = None,
         detail: str = "",
     ) -> None:
-        """End it with an error and record why."""
+        """Close the connection with an error, and record the reason."""
         self._record(reason, protocol, verdict, detail, address)
         self.close()
 
@@ -325,21 +325,21 @@ class Flow:
             verdict=verdict,
         )
 
-    def close(self, *, at_once: bool = True) -> None:
-        """End it: with an error to both sides, or `at_once` False where both have had their end."""
-        if self._over:
+    def close(self, *, reset_peers: bool = True) -> None:
+        """Close both sockets: with a reset, or without if `reset_peers` is False."""
+        if self._closed:
             return
-        self._over = True
+        self._closed = True
         for direction in self._directions or ():
             direction.close()
         for sock in filter(None, (self._client, self._server)):
             self._gate.loop.forget(sock.fileno())
-            if not at_once:
-                _end_with_error(sock, False)
+            if not reset_peers:
+                _set_reset_on_close(sock, False)
             sock.close()
         self._gate.closed(self)
 
-    def _hang_up_server(self) -> None:
+    def _drop_server(self) -> None:
         if self._server is not None:
             self._gate.loop.forget(self._server.fileno())
             self._server.close()

@@ -1,4 +1,4 @@
-"""One sandbox's gate, as the host's process sees it: rules go in, denied attempts come out."""
+"""Client of a sandbox's gate process: its start, its rules, its events and its counters."""
 
 import contextlib
 import os
@@ -28,30 +28,30 @@ _MOST_AT_ONCE = 16
 
 @dataclass(frozen=True, slots=True)
 class GateStats:
-    """What went through a gate since it started."""
+    """Counters of a gate since its start."""
 
     open: int
-    """Connections open now."""
+    """Open connections."""
     carried: int
-    """Connections that were let through, ended ones among them."""
+    """Connections that were allowed, ended ones included."""
     denied: int
-    """Attempts that the rules refused; the number of the last event where none was left out."""
+    """Attempts that the rules refused."""
     names: int
-    """Names that were looked up and allowed."""
+    """Allowed DNS queries."""
     bytes_out: int
-    """Bytes that went from the sandbox to the world."""
+    """Bytes from the sandbox to the network."""
     bytes_in: int
-    """Bytes that came back."""
+    """Bytes from the network to the sandbox."""
     last_event: int
-    """Number of the last event; 0 without any."""
+    """Number of the last event; 0 without events."""
 
 
 class Gate:
-    """A process that holds a sandbox's planted sockets and carries what the rules allow.
+    """Process that holds a sandbox's sockets and relays the connections that the rules allow.
 
-    It ends with this object's `close`, with this process, and by itself when it fails; then the
-    sockets are closed, and connections in the sandbox are refused at once. Methods may be called
-    from any thread.
+    The process ends with this object's `close`, with the calling process, and by itself when it
+    fails; then the sockets are closed, and connections in the sandbox are refused at once. Methods
+    may be called from any thread.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], channel: ControlChannel) -> None:
@@ -61,9 +61,9 @@ class Gate:
         self._closed = False
         self._ports: frozenset[int] | None = None
         self.authority: str | None = None
-        """The certificate of what signs for bound hosts; None without bindings."""
+        """Certificate of the authority for bound hosts, as PEM; None without bindings."""
         self.trusted = ""
-        """The certificates that this machine trusts, where there are bindings."""
+        """Certificates that this machine trusts, as PEM; empty without bindings."""
         self._events: tuple[NetworkEvent, ...] = ()
         self._stats = GateStats(0, 0, 0, 0, 0, 0, 0)
 
@@ -76,17 +76,17 @@ class Gate:
         resolver: str | None = None,
         bindings: Sequence[Binding] = (),
     ) -> Self:
-        """Start a gate; the sockets go to it and are closed here.
+        """Start a gate; the sockets are passed to it and closed here.
 
         Args:
-            sockets: What `open_netns_sockets` returned.
-            rules: What may be reached.
-            resolver: Address of the DNS server that names are looked up at, as ``address:port``;
-                None for the host's own way, its hosts file included.
-            bindings: What is put in place of placeholders; they travel on the socket alone.
+            sockets: Result of `open_netns_sockets`.
+            rules: The first rules.
+            resolver: Address of the DNS server for names, as ``address:port``; None for the host's
+                resolver, its hosts file included.
+            bindings: Secrets that replace placeholders; they are sent on the socket alone.
 
         Raises:
-            MissingDependencyError: There are bindings, and what signs certificates is missing.
+            MissingDependencyError: There are bindings, and `cryptography` is not installed.
             ContainerGoneError: The process did not start.
         """
         interception = _interception(bindings)
@@ -136,26 +136,26 @@ class Gate:
 
     @property
     def pid(self) -> int:
-        """Number of the gate's process."""
+        """Pid of the gate's process."""
         return self._process.pid
 
     @property
     def alive(self) -> bool:
-        """Whether it carries anything still."""
+        """Whether the process runs."""
         return not self._closed and self._process.poll() is None
 
     def update(self, rules: NetworkRules) -> int:
-        """Change the rules at once; connections that they do not allow are cut.
+        """Replace the rules at once, and close connections that they do not allow.
 
         Returns:
-            How many connections were cut.
+            Number of closed connections.
 
         Raises:
-            ContainerGoneError: The gate has ended, and with it everything is closed.
-            UnsupportedError: The sockets were planted for other ports.
+            ContainerGoneError: The gate has ended; no connection is possible.
+            UnsupportedError: The sockets were opened for other ports.
         """
-        wanted = ports_of(rules)
-        if self._ports is not None and (wanted is None or not self._ports.issuperset(wanted)):
+        ports = ports_of(rules)
+        if self._ports is not None and (ports is None or not self._ports.issuperset(ports)):
             raise UnsupportedError(
                 "rules with other ports than before",
                 reason="this kernel has no nf_tables, so that connections are taken port by port, "
@@ -165,13 +165,14 @@ class Gate:
         return int(self._ask({"do": "update", "rules": rules.to_dict()})["cut"])
 
     def events(self, after: int = 0) -> tuple[NetworkEvent, ...]:
-        """What was tried in vain, oldest first; the last 1000 kinds of attempts.
+        """Return refused and failed attempts, the oldest first; the last 1000 kinds of them.
 
         Args:
-            after: Only those with a greater number, such as `GateStats.last_event` of before.
+            after: Return only events with a greater number, such as an earlier
+                `GateStats.last_event`.
 
         Returns:
-            The events; of a gate that has ended, those that were asked for before.
+            The events; of a gate that has ended, those of the last call.
         """
         with contextlib.suppress(ContainerGoneError):
             answer = self._ask({"do": "events"})
@@ -179,13 +180,13 @@ class Gate:
         return tuple(event for event in self._events if event.number > after)
 
     def stats(self) -> GateStats:
-        """Counters; of a gate that has ended, as they were when last asked for."""
+        """Return the counters; of a gate that has ended, those of the last call."""
         with contextlib.suppress(ContainerGoneError):
             self._stats = GateStats(**self._ask({"do": "stats"})["stats"])
         return self._stats
 
     def close(self) -> None:
-        """End the process and every connection; returns when it is gone. May be called twice."""
+        """End the process and every connection, and wait for its exit. Idempotent."""
         with self._lock:
             if self._closed:
                 return
@@ -225,13 +226,13 @@ class Gate:
         return answer
 
     def _kill(self) -> None:
-        """Close what can no longer be talked to: its answers would be taken for others'."""
+        """Kill the process after a failed request: a late answer would be taken for another."""
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
 
 
 def _interception(bindings: Sequence[Binding]) -> dict[str, Any] | None:
-    """What the process is told of placeholders; None where there are none."""
+    """Return the process's settings for interception; None without bindings."""
     if not bindings:
         return None
     from llm_sandbox.egress.interception.prerequisites import library_paths, trusted_certificates

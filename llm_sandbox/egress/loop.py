@@ -1,4 +1,4 @@
-"""Waits for descriptors, in one thread, and calls whom they concern."""
+"""Event loop of the gate's process: epoll with callbacks, in one thread."""
 
 import collections
 import os
@@ -10,14 +10,14 @@ __all__ = ["EVENTS_BOTH", "EVENTS_READ", "FAILED", "Loop"]
 
 EVENTS_READ = select.EPOLLIN
 EVENTS_BOTH = select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET
-"""Told once of every change, so that nothing has to be asked for again."""
+"""Edge-triggered: each change is reported once, and nothing is registered again."""
 FAILED = select.EPOLLERR | select.EPOLLHUP
 
 _SWEEP_S = 1.0
 
 
 class Loop:
-    """Calls back when descriptors are ready, when other threads ask, and once a second."""
+    """Callbacks for ready descriptors, for other threads, and for sweeps once a second."""
 
     def __init__(self) -> None:
         self._poll = select.epoll()
@@ -30,27 +30,27 @@ class Loop:
         self.watch(self._wake, EVENTS_READ, self._run_posted)
 
     def watch(self, fd: int, events: int, callback: Callable[[int], None]) -> None:
-        """Call back with the events of a descriptor."""
+        """Call `callback` with the events of a descriptor."""
         self._callbacks[fd] = callback
         self._poll.register(fd, events)
 
     def forget(self, fd: int) -> None:
-        """Stop watching; before the descriptor is closed."""
+        """Stop watching a descriptor; required before it is closed."""
         if self._callbacks.pop(fd, None) is not None:
             self._poll.unregister(fd)
             self._stale.add(fd)
 
     def soon(self, callback: Callable[[], None]) -> None:
-        """Call once more, after the others had their turn."""
+        """Call `callback` once, after the other ready callbacks."""
         self._again[callback] = None
 
     def post(self, callback: Callable[[], None]) -> None:
-        """Have it called in the loop's thread; from any thread."""
+        """Call `callback` in the loop's thread; any thread may call this."""
         self._posted.append(callback)
         os.eventfd_write(self._wake, 1)
 
     def run(self) -> None:
-        """Wait and call back, for ever."""
+        """Run for ever."""
         swept = time.monotonic()
         while True:
             ready = self._poll.poll(0 if self._again else _SWEEP_S)
@@ -59,7 +59,7 @@ class Loop:
             for callback in again:
                 callback()
             for fd, events in ready:
-                # One that an earlier callback has closed is nobody's now, or already another's.
+                # An earlier callback may have closed the descriptor, and its number be reused.
                 handler = self._callbacks.get(fd)
                 if handler is not None and fd not in self._stale:
                     handler(events)

@@ -1,4 +1,4 @@
-"""Sockets in a sandbox's network namespace, made by a short-lived process that enters it."""
+"""Sockets in a sandbox's network namespace, opened by a short-lived process that enters it."""
 
 import contextlib
 import os
@@ -22,18 +22,18 @@ _WAIT_S = 30.0
 
 @dataclass
 class NetnsSockets:
-    """Listening sockets of one network namespace; whoever holds them keeps nothing else of it."""
+    """Listening sockets of one network namespace."""
 
     fds: list[tuple[str, int]]
     """Kind (``tcp``, ``dns_udp``, ``dns_tcp``) and descriptor."""
     redirected: bool
     """Whether the kernel redirects every connection to them. Otherwise (no nf_tables) they listen
-    at the ports that the rules named when they were planted."""
+    on the ports that the rules named when they were opened."""
     ports: frozenset[int] | None = None
-    """Those ports, where it is not redirected."""
+    """Those ports, without a redirection."""
 
     def close(self) -> None:
-        """Close them here: connections are refused unless a gate has them. May be called twice."""
+        """Close them in this process; connections are refused unless a gate has them."""
         while self.fds:
             os.close(self.fds.pop()[1])
 
@@ -47,17 +47,17 @@ class NetnsSockets:
 def open_netns_sockets(
     process: int, rules: NetworkRules, *, backend: str | None = None, redirect: bool = True
 ) -> NetnsSockets:
-    """Make a network namespace lead to a gate, and return the gate's sockets in it.
+    """Redirect all traffic of a network namespace to new sockets in it, and return them.
 
-    The namespace has to be a sandbox's own, with nothing but loopback. To be called once for each,
+    The namespace has to be a sandbox's own, with nothing but loopback. Call this once for each,
     before code runs there. Root can do it for any process, an ordinary user for those in a network
     namespace that belongs to a user namespace of theirs (bubblewrap's).
 
     Args:
-        process: Number of a process in the namespace, as this process sees it.
+        process: Pid of a process in the namespace, as this process sees it.
         rules: The first rules. They matter only where the kernel has no nf_tables.
         backend: Name of the sandbox's backend, for messages.
-        redirect: Whether the kernel may be asked to redirect; False to listen port by port anyway.
+        redirect: Whether a redirection by the kernel is tried; False to listen port by port.
 
     Raises:
         BackendUnavailableError: The namespace cannot be entered or set up.
@@ -81,17 +81,17 @@ def open_netns_sockets(
                 env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
             )
         try:
-            return _converse(
+            return _receive_sockets(
                 channel,
                 {"process": process, "ports": ports_of(rules), "redirect": redirect},
                 backend,
             )
         except (OSError, EOFError) as error:
             child.send_signal(signal.SIGKILL)
-            said = child.stderr.read().decode(errors="replace").strip() if child.stderr else ""
+            stderr = child.stderr.read().decode(errors="replace").strip() if child.stderr else ""
             raise BackendUnavailableError(
                 f"no gate could be put into the network of process {process}: "
-                f"{said.splitlines()[-1] if said else str(error) or 'it ended at once'}",
+                f"{stderr.splitlines()[-1] if stderr else str(error) or 'it ended at once'}",
                 backend=backend,
             ) from None
         finally:
@@ -99,8 +99,10 @@ def open_netns_sockets(
             child.communicate()
 
 
-def _converse(channel: ControlChannel, asked: dict[str, Any], backend: str | None) -> NetnsSockets:
-    channel.send(asked)
+def _receive_sockets(
+    channel: ControlChannel, request: dict[str, Any], backend: str | None
+) -> NetnsSockets:
+    channel.send(request)
     sockets = NetnsSockets([], redirected=True)
     try:
         while True:
@@ -111,7 +113,7 @@ def _converse(channel: ControlChannel, asked: dict[str, Any], backend: str | Non
             sockets.fds += zip(message.get("kinds", ()), fds, strict=True)
             if message["state"] == "ready":
                 sockets.redirected = message["redirected"]
-                sockets.ports = None if sockets.redirected else frozenset(asked["ports"])
+                sockets.ports = None if sockets.redirected else frozenset(request["ports"])
                 return sockets
             if message["state"] == "no_ports":
                 raise UnsupportedError(
@@ -123,7 +125,7 @@ def _converse(channel: ControlChannel, asked: dict[str, Any], backend: str | Non
                 )
             if message["state"] == "failed":
                 raise BackendUnavailableError(
-                    f"no gate could be put into the network of process {asked['process']}: "
+                    f"no gate could be put into the network of process {request['process']}: "
                     f"{message['error']}",
                     backend=backend,
                 )
@@ -133,7 +135,7 @@ def _converse(channel: ControlChannel, asked: dict[str, Any], backend: str | Non
 
 
 def ports_of(rules: NetworkRules) -> list[int] | None:
-    """Every port that rules allow anything on; None for all."""
+    """Return every port that rules allow; None for all."""
     ports = set(rules.ports)
     for rule in (*rules.domains, *rules.cidrs):
         port = rule.rpartition(":")[2] if rule.count(":") == 1 else ""

@@ -1,4 +1,4 @@
-"""Looks allowed names up, in threads, as the host does or at a server of its own."""
+"""Resolver of allowed names, in threads: by the host's resolver or a DNS server of its own."""
 
 import collections
 import contextlib
@@ -19,7 +19,7 @@ from llm_sandbox.egress.loop import Loop
 __all__ = ["Answer", "DnsServer", "Resolver"]
 
 Answer = tuple[IpAddress, ...] | None
-"""The addresses of a name, none if there is no such name; None if nobody answered."""
+"""Addresses of a name, none if there is no such name; None if no server answered."""
 
 _THREADS = 8
 _MOST_WAITING = 512
@@ -33,27 +33,27 @@ _TRIES = 2
 
 
 class DnsServer:
-    """A server that is asked over UDP, and over TCP for what is longer.
+    """DNS server, queried over UDP, and over TCP for longer answers.
 
     Args:
-        place: Its address, as ``address:port``.
+        address: Its address, as ``address:port``.
     """
 
-    def __init__(self, place: str) -> None:
-        host, _, port = place.rpartition(":")
-        self._place = (str(ipaddress.ip_address(host.strip("[]"))), int(port))
+    def __init__(self, address: str) -> None:
+        host, _, port = address.rpartition(":")
+        self._address = (str(ipaddress.ip_address(host.strip("[]"))), int(port))
 
     def addresses(self, name: str) -> tuple[IpAddress, ...]:
-        """The addresses of a name; none if there is no such name.
+        """Return the addresses of a name; none if there is no such name.
 
         Raises:
-            OSError: The server did not answer, or could not.
+            OSError: The server did not answer, or failed.
         """
         found: list[IpAddress] = []
         for kind in (dns_message.A, dns_message.AAAA):
             response = self._ask(name, kind)
             if response is None and not found:
-                raise TimeoutError(f"no answer from {self._place[0]}")
+                raise TimeoutError(f"no answer from {self._address[0]}")
             if response is not None:
                 found.extend(map(ipaddress.ip_address, response.addresses))
         return tuple(found)
@@ -73,31 +73,31 @@ class DnsServer:
         return None
 
     def _by_datagram(self, question: bytes) -> bytes:
-        family = socket.AF_INET6 if ":" in self._place[0] else socket.AF_INET
-        with socket.socket(family, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as line:
-            line.settimeout(_TRY_S)
-            line.connect(self._place)
-            line.send(question)
-            return line.recv(65535)
+        family = socket.AF_INET6 if ":" in self._address[0] else socket.AF_INET
+        with socket.socket(family, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as connection:
+            connection.settimeout(_TRY_S)
+            connection.connect(self._address)
+            connection.send(question)
+            return connection.recv(65535)
 
     def _by_stream(self, question: bytes) -> bytes:
         with (
-            socket.create_connection(self._place, _TRY_S) as line,
-            line.makefile("rb") as reader,
+            socket.create_connection(self._address, _TRY_S) as connection,
+            connection.makefile("rb") as reader,
         ):
-            line.sendall(struct.pack(">H", len(question)) + question)
+            connection.sendall(struct.pack(">H", len(question)) + question)
             (size,) = struct.unpack(">H", reader.read(2))
             return reader.read(size)
 
 
 class Resolver:
-    """Finds the addresses of names.
+    """Cache and threads that resolve names.
 
-    Only names that were judged may be given to it: it judges nothing.
+    Only names that the rules allow may be passed to it: it checks no rules.
 
     Args:
-        loop: Where answers are handed out.
-        server: A DNS server, as ``address:port``; None for the host's own way.
+        loop: The loop that runs the callbacks.
+        server: A DNS server, as ``address:port``; None for the host's resolver.
     """
 
     def __init__(self, loop: Loop, server: str | None = None) -> None:
@@ -109,7 +109,7 @@ class Resolver:
         self._threads = 0
 
     def look_up(self, name: str, callback: Callable[[Answer], None]) -> None:
-        """Call back with a name's addresses, at once if they are known still."""
+        """Call back with the addresses of a name, at once if they are cached."""
         kept = self._kept.get(name)
         if kept is not None and kept[0] > time.monotonic():
             callback(kept[1])
@@ -147,11 +147,11 @@ class Resolver:
 
 def _from_host(name: str) -> tuple[IpAddress, ...]:
     try:
-        # Bytes: a name that is ASCII already is not to be read as anything else.
+        # Bytes: `getaddrinfo` would encode a text once more (IDNA).
         found = socket.getaddrinfo(name.encode("ascii"), None, type=socket.SOCK_STREAM)
     except socket.gaierror as error:
         if error.errno in (socket.EAI_NONAME, socket.EAI_NODATA):
             return ()
         raise
-    # An address with a zone is of one interface only, and so no public one.
+    # An address with a zone belongs to one interface, and is not public.
     return tuple(ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found)

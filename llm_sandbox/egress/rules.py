@@ -1,4 +1,4 @@
-"""What rules say about a name, an address, or a name's address: no input or output."""
+"""Matching of names, addresses and resolved addresses against network rules, without I/O."""
 
 import ipaddress
 import re
@@ -9,7 +9,7 @@ from llm_sandbox.egress.addresses import (
     IpAddress,
     IpNetwork,
     is_own,
-    never,
+    is_unreachable,
     special_range,
 )
 from llm_sandbox.network import NetworkRules
@@ -20,19 +20,19 @@ _NAME = re.compile(r"(?=.{1,253}\Z)(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}", re.
 
 
 def is_name(name: str) -> bool:
-    """Whether a name in lower case is one that rules can be about; others are not looked up."""
+    """Return whether a lower-case name is a valid host name; others are not resolved."""
     return _NAME.fullmatch(name) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the rules say: `reason` is None where they allow it."""
+    """Result of a match: `reason` is None where the rules allow it."""
 
     reason: str | None = None
 
     @property
     def allowed(self) -> bool:
-        """Whether it may go on."""
+        """Whether the rules allow it."""
         return self.reason is None
 
 
@@ -65,7 +65,7 @@ class _RangeRule:
         return address.version == self.network.version and address in self.network
 
     def names(self, address: IpAddress, special: IpNetwork | None, *, own: bool) -> bool:
-        """Whether it allows the address: what is not public has to be meant."""
+        """Return whether it allows the address: one that is not public must be named explicitly."""
         if not self.matches(address):
             return False
         if special is not None and not _within(self.network, special):
@@ -82,11 +82,11 @@ def _within(inner: IpNetwork, outer: IpNetwork) -> bool:
 
 @dataclass(frozen=True)
 class RuleMatcher:
-    """Holds names, addresses and ports against rules.
+    """Compiled network rules.
 
     Args:
         rules: The rules.
-        own: Says whether an address is the host's.
+        own: Returns whether an address is the host's.
     """
 
     rules: NetworkRules
@@ -113,15 +113,15 @@ class RuleMatcher:
         self._hosts.update((name, ipaddress.ip_address(address)) for name, address in rules.hosts)
 
     def pinned(self, name: str) -> IpAddress | None:
-        """The address that the rules give a name; None where it has to be looked up."""
+        """Return the address that the rules give a name; None if it has to be resolved."""
         return self._hosts.get(name)
 
     def name(self, name: str, port: int | None = None) -> Verdict:
-        """Whether a name may be connected to; without a port, on any port at all.
+        """Return the verdict on a name; without a port, on any port at all.
 
         Args:
             name: In lower case, without a dot at its end.
-            port: The port, or None when it is looked up.
+            port: The port; None for a DNS query.
         """
         if not is_name(name):
             return Verdict("name_not_listed")
@@ -135,9 +135,9 @@ class RuleMatcher:
         return Verdict("port_not_listed")
 
     def literal(self, address: IpAddress, port: int) -> Verdict:
-        """Whether an address may be connected to that no name stands behind."""
-        # In a sandbox it is the sandbox's own, here it would be the host's.
-        if never(address) or address.is_loopback:
+        """Return the verdict on an address without a name."""
+        # In a sandbox, loopback is the sandbox's own; here it would be the host's.
+        if is_unreachable(address) or address.is_loopback:
             return Verdict("never")
         if self._is_denied(address, port):
             return Verdict("denied")
@@ -155,8 +155,8 @@ class RuleMatcher:
         return Verdict("own_address" if own else "address_not_listed")
 
     def resolved(self, name: str, address: IpAddress, port: int) -> Verdict:
-        """Whether an allowed name may be connected to at an address that it was found to have."""
-        if never(address):
+        """Return the verdict on an address to which an allowed name was resolved."""
+        if is_unreachable(address):
             return Verdict("never")
         if self._is_denied(address, port):
             return Verdict("denied")

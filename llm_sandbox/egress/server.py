@@ -1,21 +1,21 @@
-"""The gate's process: holds planted sockets, judges, dials and carries.
+"""Gate process: holds the sockets, checks connections against the rules, dials and relays.
 
 Started as ``python -I -S -c '... server.main(FD)'``. The descriptor is a control connection on
 which every message gets an answer:
 
-    {do: take, kinds} with descriptors   planted sockets
+    {do: take, kinds} with descriptors   the sockets
     {do: start, rules, resolver, redirected, interception?} -> {authority?}
-    {do: update, rules} -> {cut}         new rules; connections that they do not allow are cut
+    {do: update, rules} -> {cut}         new rules; connections that they do not allow are closed
     {do: events} -> {events}
     {do: stats} -> {stats}
 
-It ends when the connection does, and what it held is closed with it.
+It ends when the control connection does, and its sockets and connections are closed with it.
 """
 
 import contextlib
 
-# Rules with names may come when there are no privileges any more, and with them no right to read
-# what root's Python is made of.
+# Rules with names may arrive after the privileges are dropped, and with them the right to read
+# root's Python files.
 import encodings.idna  # noqa: F401
 import ipaddress
 import os
@@ -46,11 +46,11 @@ _FDS_OF_FLOW = 6
 _OTHER_FDS = 400
 _MOST_AT_ONCE = 64
 _LOWEST_USER = 1_700_000_000
-"""Root's gates run as users from here up, each as its own: no account has them."""
+"""Gates of root run each as a user of its own, numbered from here up; no account has these."""
 
 
 class Server:
-    """Everything that one gate holds.
+    """State of one gate.
 
     Args:
         channel: The host's control connection.
@@ -78,7 +78,7 @@ class Server:
         self.loop.sweeps.append(self._sweep)
         self.loop.run()
 
-    # --- what the host says
+    # --- control connection
 
     def _serve_control(self) -> None:
         while True:
@@ -119,7 +119,7 @@ class Server:
         self._stub = DnsStub(self.matcher, self.loop, self.event_log, self.names, self.resolver)
         self._update(message["rules"])
         if "interception" in message:
-            # Before there are no rights left to read it with.
+            # Before the rights to read the packages are dropped.
             self.interception = _interception(message["interception"])
         _confine()
         for kind, sock in self._sockets:
@@ -175,13 +175,13 @@ class Server:
         try:
             address, port = self._target(sock)
         except OSError:
-            reset(sock)  # it has gone already
+            reset(sock)  # it is closed already
             return
         own = self._redirected and (str(address), port) == listener.getsockname()
         name = self.names.name(address) if address in self.names else None
         reason = None
         if own:
-            reason = "never"  # it was not on its way to anywhere else
+            reason = "never"  # its destination is this listener itself
         elif address in self.names and name is None:
             reason = "unknown_synthetic"
         elif name is not None:
@@ -200,7 +200,7 @@ class Server:
         flow.start()
 
     def _target(self, sock: socket.socket) -> tuple[ipaddress.IPv4Address, int]:
-        """Where a connection was on its way to."""
+        """Return the original destination of a connection."""
         if not self._redirected:
             host, port = sock.getsockname()
             return ipaddress.IPv4Address(host), port
@@ -214,7 +214,7 @@ class Server:
 
 
 def _interception(given: dict[str, Any]) -> "Interception":
-    """What placeholders take; the packages for it are loaded where there are any."""
+    """Load the packages for interception, and return it."""
     sys.path += given["library_paths"]
     from llm_sandbox.egress.interception.interception import Interception
 
@@ -222,24 +222,24 @@ def _interception(given: dict[str, Any]) -> "Interception":
 
 
 def _raise_open_files() -> int:
-    """Have as many descriptors as may be had; returns their number."""
+    """Raise the limit of open files as far as is needed and allowed, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _MOST_FLOWS * _FDS_OF_FLOW + _OTHER_FDS
+    limit = _MOST_FLOWS * _FDS_OF_FLOW + _OTHER_FDS
     if hard != resource.RLIM_INFINITY:
-        wanted = min(wanted, hard)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
-        return wanted
-    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-    return wanted
+        limit = min(limit, hard)
+    if soft == resource.RLIM_INFINITY or soft >= limit:
+        return limit
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+    return limit
 
 
 def _confine() -> None:
-    """Give up every privilege for good: what is read from here on comes from inside."""
+    """Drop every privilege for good: all that is read from here on comes from inside."""
     linux.set_undumpable()
     if os.geteuid() == 0:
         linux.drop_bounding_set()
         user = _LOWEST_USER + int.from_bytes(os.urandom(3), "little")
-        with contextlib.suppress(OSError):  # in a user namespace that has no such users
+        with contextlib.suppress(OSError):  # the user namespace may have no such user
             linux.set_user(user, user)
     linux.drop_all_capabilities()
     linux.set_no_new_privileges()
@@ -249,7 +249,7 @@ def _confine() -> None:
 def main(fd: int) -> None:
     """Entry point."""
     linux.set_process_name("llm-sandbox")
-    # No list of domains is tried out: what is looked up is what was judged, to the letter.
+    # No search domains: the resolved name is to the letter the one that was checked.
     os.environ["LOCALDOMAIN"] = ""
     try:
         Server(ControlChannel(socket.socket(fileno=fd))).run()

@@ -20,7 +20,7 @@ from .machine import NamespaceMachine, PlainMachine
 from .relay import Relay
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import NoReturn
 
@@ -31,12 +31,12 @@ _CONNECT_S = 10.0
 
 
 def launch(machine: PlainMachine, request: Message, connection: int) -> int:
-    """Start a servant of the host; returns its pid.
+    """Start an agent, and return its pid.
 
     Args:
-        machine: Where.
-        request: ``serves`` says what: ``files``, ``port`` with the number of one, ``root`` with the
-            ``limit`` of what is sent, or ``presence``.
+        machine: Its machine.
+        request: ``serves`` names its service: ``files``, ``port`` with a number, ``root`` with the
+            ``limit`` of the archive, or ``presence``.
         connection: Its connection to the host.
     """
     if request["serves"] == "files":
@@ -49,18 +49,18 @@ def launch(machine: PlainMachine, request: Message, connection: int) -> int:
 
 
 def launch_files(machine: PlainMachine, connection: int) -> int:
-    """Start the process that reads and writes the machine's files; returns its pid.
+    """Start the file service of a machine, and return its pid.
 
-    It has the machine's root, user and walls, and is no process of it: what could stop it could
-    hold its host up.
+    It has the machine's root, user and confinement, but is not one of its processes: a program that
+    could stop it could block the host.
     """
 
     def child() -> NoReturn:
         signal.set_wakeup_fd(-1)
-        # Before it is confined as the machine's processes are, and again after: leaving its
-        # capabilities behind makes a process readable to its equals.
+        # Before it is confined as the machine's processes are, and again after: dropping
+        # capabilities makes a process readable for others of its user.
         linux.set_undumpable()
-        # While it sees itself: there may be no word of it in the machine's /proc.
+        # While /proc shows this process: the machine's may not.
         close_all_but([connection, *machine.joining])
         machine.join()
         for fd in machine.joining:
@@ -74,14 +74,14 @@ def launch_files(machine: PlainMachine, connection: int) -> int:
         files.serve(socket.socket(fileno=connection))
         os._exit(0)
 
-    return machine.fork_servant(child)
+    return machine.fork_agent(child)
 
 
 def launch_root(machine: PlainMachine, limit: int, connection: int) -> int:
-    """Send what was changed in a machine's writable root; returns the pid of what does so.
+    """Start an agent that sends the changes in a machine's writable root, and return its pid.
 
     Raises:
-        OSError: Its root is read-only.
+        OSError: The root is read-only.
     """
     root = machine.root
     if root is None:
@@ -93,13 +93,14 @@ def launch_root(machine: PlainMachine, limit: int, connection: int) -> int:
 
         send_root(root, Connection(socket.socket(fileno=connection)), limit)
 
-    return _launch(machine, connection, serve, name="root", kept=[root])
+    return _launch(machine, connection, serve, name="root", keep_open=[root])
 
 
 def launch_presence(machine: PlainMachine, reply: int) -> int:
-    """Be a process in a machine's network until the host hangs up; returns its pid.
+    """Start an agent that stays in a machine's network until the host hangs up; return its pid.
 
-    The host learns its number from the kernel, which translates it, and finds the network by it.
+    The kernel translates its pid in the credentials that the host receives, and the host finds the
+    network by that pid.
 
     Args:
         machine: The machine.
@@ -115,14 +116,14 @@ def launch_presence(machine: PlainMachine, reply: int) -> int:
 
 
 def launch_connect(machine: PlainMachine, port: int, reply: int) -> int:
-    """Connect to a port of a machine's loopback; returns the pid of what does so.
+    """Start an agent that connects to a port of a machine's loopback, and return its pid.
 
     Args:
         machine: The machine.
         port: The port.
         reply: A connected stream socket. It gets one byte: `PASSED` with the connection itself,
-            where the host can be given a descriptor, `RELAYED`, after which it is the connection,
-            or `REFUSED` and the number of the error in text.
+            where a descriptor can be passed to the host, `RELAYED`, after which it is the
+            connection, or `REFUSED` and the error number in text.
     """
     beside = isinstance(machine, NamespaceMachine)
 
@@ -151,7 +152,7 @@ def _launch(
     serve: Callable[[], None],
     *,
     name: str,
-    kept: Sequence[int] = (),
+    keep_open: Sequence[int] = (),
 ) -> int:
     def child() -> NoReturn:
         signal.set_wakeup_fd(-1)
@@ -162,14 +163,14 @@ def _launch(
             machine.join_network()
             linux.drop_all_capabilities()
         else:
-            # As in `launch_files`: one of the machine's processes, which its equals cannot read.
+            # As in `launch_files`: one of the machine's processes, unreadable for the others.
             linux.set_undumpable()
             machine.join()
             machine.spec.confinement.apply(serves_host=True)
             linux.set_undumpable()
         linux.set_process_name(name)
-        close_all_but([connection, *kept])
+        close_all_but([connection, *keep_open])
         serve()
         os._exit(0)
 
-    return machine.fork_servant(child)
+    return machine.fork_agent(child)

@@ -1,8 +1,8 @@
-"""Trees as tar archives: written of what nobody vouches for, read as if an enemy had written them.
+"""Tar archives of untrusted trees: packing, and unpacking that treats the archive as hostile.
 
-An archive is relative: its members lie below one folder, its first. A file that was deleted from a
-lower layer of an overlay is a character device 0/0, as the kernel has it, and a folder that hides
-the one below it has an extended attribute.
+The members of an archive lie below its first one, a folder. As in the kernel's overlays, a file
+that was deleted from a lower layer is a character device 0/0, and a folder that hides the one below
+it has an extended attribute.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import stat
 import tarfile
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, BinaryIO
 
@@ -23,7 +23,7 @@ _PIECE = 1 << 18
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 OPAQUE = "user.overlay.opaque"
-"""Attribute of a folder that hides what a lower layer has at its place."""
+"""Attribute of a folder that hides the folder of a lower layer."""
 _PAX_OPAQUE = f"SCHILY.xattr.{OPAQUE}"
 
 
@@ -33,19 +33,19 @@ def pack(
     """Write a file or folder as an archive.
 
     Args:
-        path: What is packed.
-        name: What it is called in the archive.
-        target: Where the archive is written to, a piece at a time.
+        path: The file or folder.
+        name: Its name in the archive.
+        target: File object to which the archive is written, a piece at a time.
         layer: Whether it is the upper layer of an overlay, whose marks are packed as well.
-        for_snapshot: Whether what is mounted below it is left out, and whose the files are.
+        for_snapshot: Whether other mounts below it and the owners of the files are left out.
     """
     device = os.lstat(path).st_dev
     with tarfile.open(fileobj=target, mode="w|", format=tarfile.PAX_FORMAT) as archive:
 
         def chosen(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
-            # A second name of a file would be packed as a link to the first: each is a file here.
+            # Hard links are packed as separate files.
             archive.inodes.clear()  # type: ignore[attr-defined]
-            # Not by `relpath`, which asks where the process is: that may have no path.
+            # Not by `relpath`, which needs the working directory: that may have no path.
             inside = os.path.join(path, member.name[len(name) :].lstrip("/"))
             if for_snapshot:
                 if os.lstat(inside).st_dev != device:
@@ -56,7 +56,7 @@ def pack(
                 member.pax_headers = {_PAX_OPAQUE: "y"}
             if member.isreg() or member.isdir() or member.issym():
                 return member
-            # Devices, pipes and sockets could block, or mean nothing outside.
+            # Devices, pipes and sockets could block, or are meaningless outside.
             return member if layer and _is_whiteout(member) else None
 
         archive.add(path, arcname=name, recursive=True, filter=chosen)
@@ -74,14 +74,14 @@ def _is_opaque(path: str) -> bool:
 
 
 class Unpacker:
-    """Unpacks into one folder, as the calling process may.
+    """Unpacker into one folder, with the rights of the calling process.
 
-    No link is followed, and nothing is made but files, folders and symbolic links. Owners are not
-    taken over, nor the bits by which a program gets the rights of its owner.
+    No link is followed, and only files, folders and symbolic links are made. Owners and
+    set-user-id bits are not restored.
 
     Args:
         folder: The folder, open.
-        layer: Whether it is to become a layer of an overlay, so that its marks are made.
+        layer: Whether it becomes a layer of an overlay, so that its marks are made.
     """
 
     def __init__(self, folder: int, *, layer: bool = False) -> None:
@@ -95,7 +95,7 @@ class Unpacker:
         Raises:
             OSError: It could not be unpacked whole, or it is hostile.
         """
-        # trust: the archive was written of what a sandbox had; every name is walked part by part.
+        # trust: the archive has names and contents of a sandbox; names are walked part by part.
         try:
             with tarfile.open(fileobj=source, mode="r|") as archive:
                 for number, member in enumerate(archive):
@@ -103,8 +103,8 @@ class Unpacker:
                         raise _refused("it has too many files")
                     self._place(archive, member, first=number == 0)
         except tarfile.TarError as error:
-            raise _refused(f"it is no archive: {error}") from None
-        # Last, because one that may not be written to could not be filled.
+            raise _refused(f"it is not a tar archive: {error}") from None
+        # Last, because a read-only folder could not be filled.
         for parts, mode, mtime in reversed(self._folders):
             folder = self._walk(parts)
             try:
@@ -170,24 +170,24 @@ class Unpacker:
 
     def _walk(self, parts: list[str]) -> int:
         """Open a folder, making it where it is missing."""
-        here = os.dup(self._root)
+        parent = os.dup(self._root)
         try:
             for part in parts:
                 try:
-                    below = os.open(part, _FOLDER, dir_fd=here)
+                    below = os.open(part, _FOLDER, dir_fd=parent)
                 except FileNotFoundError:
-                    os.mkdir(part, 0o755, dir_fd=here)
-                    below = os.open(part, _FOLDER, dir_fd=here)
+                    os.mkdir(part, 0o755, dir_fd=parent)
+                    below = os.open(part, _FOLDER, dir_fd=parent)
                 except OSError as error:
                     if error.errno in (errno.ELOOP, errno.ENOTDIR):
                         raise _refused("a link or a file is in the way of a folder") from None
                     raise
-                os.close(here)
-                here = below
+                os.close(parent)
+                parent = below
         except BaseException:
-            os.close(here)
+            os.close(parent)
             raise
-        return here
+        return parent
 
 
 def _parts(name: str) -> list[str]:
@@ -198,7 +198,7 @@ def _parts(name: str) -> list[str]:
 
 
 def _clear(name: str, folder: int) -> None:
-    """Make room for a file; a folder stays, and is in the way."""
+    """Remove a file of that name; a folder stays, and the member fails."""
     try:
         os.unlink(name, dir_fd=folder)
     except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""The audit events that are worth telling, each with what it means and what it was done to.
+"""Table of reported audit events: the capability that each means, and its subject.
 
-The interpreter's own events (PEP 578) stand here under the words that the scanner uses. What is
-noise for everybody, such as imports, compilation and reading ordinary files, does not.
+The interpreter's events (PEP 578) are mapped to the scanner's capabilities. Events that are noise,
+such as imports, compilation and reads of ordinary files, are not listed.
 """
 
 import contextlib
@@ -10,21 +10,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = [
-    "EVENTS",
-    "FILE_EVENTS",
-    "MAX_OBSERVATIONS",
-    "MAX_SUBJECT",
-    "SENSITIVE",
-    "is_possible",
-    "refine",
-    "to_text",
-]
-
 MAX_OBSERVATIONS = 200
-"""Different observations of one run that are kept."""
+"""Different observations of one run."""
 MAX_SUBJECT = 200
-"""Characters of a subject that are kept."""
+"""Characters of a subject."""
 _WORDS = 40
 _ADDRESSES = frozenset({"169.254.169.254", "fd00:ec2::254", "metadata.google.internal"})
 
@@ -32,10 +21,10 @@ Subject = Callable[[Sequence[Any]], str]
 
 
 def to_text(value: Any, *, nested: bool = False) -> str:
-    """The words for an argument of an event.
+    """Return the text of an event's argument.
 
-    Nothing of the object's own class runs, except for a path's conversion, which the interpreter
-    asks for as well.
+    No method of the object's own class is called, except for a path's conversion, which the
+    interpreter calls as well.
     """
     kind = type(value)
     if issubclass(kind, str):
@@ -69,7 +58,7 @@ def _nothing(args: Sequence[Any]) -> str:
 
 
 def _program(args: Sequence[Any]) -> str:
-    # The words that it is started with; they may be left to the program's name.
+    # The command line; empty where the program has its name alone.
     return to_text(args[1]) or to_text(args[0])
 
 
@@ -137,7 +126,7 @@ EVENTS: dict[str, tuple[str, Subject]] = {
     "ctypes.dlopen": ("native", _first),
     "ctypes.dlsym": ("native", _second),
     "ctypes.dlsym/handle": ("native", _second),
-    # What these are given are addresses, which are never the same twice.
+    # Their arguments are addresses, which differ every time.
     "ctypes.call_function": ("native", _nothing),
     "ctypes.cdata": ("native", _nothing),
     "ctypes.cdata/buffer": ("native", _nothing),
@@ -152,7 +141,7 @@ EVENTS: dict[str, tuple[str, Subject]] = {
     "gc.get_referrers": ("introspection", _nothing),
     "gc.get_referents": ("introspection", _nothing),
 }
-"""Events that count wherever they happen: the capability, and the subject among the arguments."""
+"""Events that are reported everywhere: the capability, and the subject among the arguments."""
 
 FILE_EVENTS: dict[str, tuple[str, int, int | None]] = {
     "open": ("file.write", 0, None),
@@ -167,8 +156,8 @@ FILE_EVENTS: dict[str, tuple[str, int, int | None]] = {
     "os.chmod": ("file.permission", 0, 2),
     "os.chown": ("file.permission", 0, 3),
 }
-"""Events that count outside of the working directory: the capability, and which arguments are the
-path and the directory that it is relative to."""
+"""Events that are reported outside of the working directory: the capability, and the indices of
+the arguments with the path and the directory that it is relative to."""
 
 SENSITIVE = re.compile(
     r"^/etc/(?:shadow|gshadow|sudoers)(?:$|[-/.])"
@@ -178,7 +167,7 @@ SENSITIVE = re.compile(
     r"|/\.config/gcloud/|/\.docker/config\.json$"
     r"|/\.(?:netrc|pgpass|git-credentials|npmrc|pypirc)$"
 )
-"""Absolute paths that hold secrets of a machine or of a person."""
+"""Absolute paths of secrets of a machine or of a person."""
 
 _MEANINGS = {name: {entry[0]} for table in (EVENTS, FILE_EVENTS) for name, entry in table.items()}
 _MEANINGS["open"].add("file.sensitive")
@@ -188,12 +177,12 @@ for _meanings in _MEANINGS.values():
 
 
 def is_possible(event: str, capability: str) -> bool:
-    """Whether an event can mean a capability."""
+    """Return whether an event can mean a capability."""
     return capability in _MEANINGS.get(event, ())
 
 
 def refine(capability: str, subject: str) -> str:
-    """The capability, where the subject tells more than the event does."""
+    """Return the capability, made more specific by the subject."""
     network = capability in ("network.socket", "network.web")
     if network and any(address in subject for address in _ADDRESSES):
         return "network.metadata"

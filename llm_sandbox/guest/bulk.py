@@ -1,4 +1,4 @@
-"""Records and chunks over a socket: how the file service and the host talk. Both ends use it.
+"""Protocol of the file service: JSON records and chunks of bytes over a socket.
 
 A record is ``u32 length | JSON object``. Bulk is chunks, ``u32 length | bytes``, ended by a zero
 length, or by ``0xFFFFFFFF`` when the sender failed halfway.
@@ -18,7 +18,7 @@ _FAILED = 0xFFFFFFFF
 _MAX_CHUNK = 64 << 20
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from typing import Any
 
     Record = dict[str, Any]
@@ -31,10 +31,10 @@ class SenderFailed(Exception):
 
 
 class Connection:
-    """Records and chunks over a socket; both ends use it.
+    """One end of a connection to a file service.
 
     Raises:
-        EOFError: The peer is gone, or does not follow the protocol.
+        EOFError: The peer is gone, or violates the protocol.
     """
 
     def __init__(self, sock: socket.socket) -> None:
@@ -46,32 +46,32 @@ class Connection:
         self._send(_LENGTH.pack(len(body)) + body)
 
     def receive_record(self, limit: int = _MAX_CHUNK) -> Record:
-        """Wait for one JSON record of at most `limit` bytes."""
+        """Receive one JSON record of at most `limit` bytes."""
         (length,) = _LENGTH.unpack(self._exactly(4))
         if length > limit:
-            raise EOFError(f"a record of {length} bytes is over the limit of {limit}")
+            raise EOFError(f"invalid record: {length} bytes, over the limit of {limit}")
         try:
             record = json.loads(self._exactly(length))
         except (ValueError, RecursionError):
-            raise EOFError("a record is not JSON") from None
+            raise EOFError("invalid record: not JSON") from None
         if not isinstance(record, dict):
-            raise EOFError("a record is not an object")
+            raise EOFError("invalid record: not a JSON object")
         return record
 
     def send_chunk(self, data: bytes | memoryview) -> None:
-        """Send one piece of bulk, not empty."""
+        """Send one chunk of bulk, which must not be empty."""
         self._send(_LENGTH.pack(len(data)))
         self._send(data)
 
     def end_chunks(self, *, failed: bool = False) -> None:
-        """Say that the bulk is complete, or that the sender gave up."""
+        """End the bulk: complete, or failed halfway."""
         self._send(_LENGTH.pack(_FAILED if failed else 0))
 
     def chunks(self) -> Iterator[bytes]:
-        """Yield the pieces of bulk until its end.
+        """Yield the chunks of bulk until its end.
 
         Raises:
-            SenderFailed: The peer gave up.
+            SenderFailed: The peer failed halfway.
         """
         while True:
             (length,) = _LENGTH.unpack(self._exactly(4))
@@ -80,7 +80,7 @@ class Connection:
             if length == _FAILED:
                 raise SenderFailed
             if length > _MAX_CHUNK:
-                raise EOFError(f"a chunk of {length} bytes is over the limit")
+                raise EOFError(f"invalid chunk: {length} bytes, over the limit of {_MAX_CHUNK}")
             yield self._exactly(length)
 
     def _send(self, data: bytes | memoryview) -> None:
@@ -101,7 +101,7 @@ class Connection:
 
 
 class ChunkWriter(io.RawIOBase):
-    """A file object that sends what is written as chunks, `limit` bytes at most."""
+    """Writable file object that sends chunks, `limit` bytes in all at most."""
 
     def __init__(self, connection: Connection, limit: int) -> None:
         self._connection = connection
@@ -121,7 +121,7 @@ class ChunkWriter(io.RawIOBase):
 
 
 class ChunkReader(io.RawIOBase):
-    """A file object that reads what comes as chunks."""
+    """Readable file object over received chunks."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks

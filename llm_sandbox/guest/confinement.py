@@ -1,6 +1,4 @@
-"""The last steps of every process that runs a user's code: limits, then walls, then nothing left to
-give up.
-"""
+"""Confinement of every process that runs a user's code: limits, Landlock, capabilities, seccomp."""
 
 from __future__ import annotations
 
@@ -13,26 +11,25 @@ from collections.abc import Iterable
 from . import linux
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from typing import Any
 
 
 class Confinement:
-    """What a machine's processes may use. Comes from the host as JSON.
+    """Limits and rights of a machine's processes, from the host's JSON.
 
     Attributes:
         rlimits: Soft and hard limit by name without prefix, such as ``{"NOFILE": 1024}``.
         seccomp: The filter program; empty for none.
-        read_only: Paths that Landlock lets be read and executed; empty together with `writable` for
-            no Landlock.
-        writable: Paths below which Landlock lets files be changed.
-        user: User and group id that the process changes to; None to stay.
-        raisable: Names of `rlimits` whose hard limit stays as it is, because something else holds
-            what they limit.
-        oom_score: How readily the kernel kills it when memory runs out, up to 1000; None for as it
-            is.
-        privileges: Whether capabilities are kept and privileges may be gained: only where there is
-            no isolation at all.
+        read_only: Paths that Landlock allows to read and execute; empty together with `writable`
+            for no Landlock.
+        writable: Paths below which Landlock allows to change files.
+        user: User and group id of the process; None for no change.
+        raisable: Names of `rlimits` whose hard limit is not lowered, because something else
+            enforces them.
+        oom_score: ``oom_score_adj`` of the process, up to 1000; None for no change.
+        privileges: Whether capabilities are kept and privileges may be gained: only without any
+            isolation.
     """
 
     def __init__(self, data: dict[str, Any]) -> None:
@@ -50,11 +47,11 @@ class Confinement:
         """Confine the calling process for good. Must run after it has joined its namespaces.
 
         Args:
-            serves_host: Whether it is a servant of the host and not a program: then the user's
+            serves_host: Whether the process is an agent and not a program: then the user's
                 processes cannot signal it, where the supervisor is another user.
         """
         for name, value in self.rlimits.items():
-            # SIGXCPU comes first and says what it was; who ignores it is killed a second later.
+            # SIGXCPU comes first and names the reason; SIGKILL follows a second later.
             hard = value + 1 if name == "CPU" else value
             if name in self.raisable:
                 hard = resource.RLIM_INFINITY
@@ -69,7 +66,7 @@ class Confinement:
             linux.drop_bounding_set()
         if self.user is not None:
             (linux.act_as_user if serves_host else linux.set_user)(*self.user)
-            # Until now it was another's, so the kernel would keep it from reading itself.
+            # After a change of user, the kernel would deny the process its own /proc entries.
             linux.set_dumpable()
         if self.privileges:
             return
@@ -79,9 +76,7 @@ class Confinement:
 
 
 def set_limit(which: int, soft: int, hard: int) -> None:
-    """Set the soft and the hard limit, each to the hard limit there is where that is lower
-    already.
-    """
+    """Set the soft and the hard limit, each at most to the present hard limit."""
     _, most = resource.getrlimit(which)
     if most != resource.RLIM_INFINITY:
         soft = min(soft, most)
@@ -90,10 +85,10 @@ def set_limit(which: int, soft: int, hard: int) -> None:
 
 
 def raise_data_limit(more: int, pid: int = 0) -> None:
-    """Let a process have more of what RLIMIT_DATA counts, or less, as far as it may.
+    """Raise or lower a process's RLIMIT_DATA, as far as is allowed.
 
     Args:
-        more: Bytes more; below 0 for less.
+        more: Bytes to add; negative to lower it.
         pid: The process; 0 for the calling one.
     """
     soft, hard = resource.prlimit(pid, resource.RLIMIT_DATA)
@@ -104,7 +99,7 @@ def raise_data_limit(more: int, pid: int = 0) -> None:
 
 
 def data_bytes() -> int:
-    """How much of what RLIMIT_DATA counts this process has."""
+    """Return the bytes of this process that RLIMIT_DATA counts."""
     with open("/proc/self/statm", "rb") as file:
         return int(file.read().split()[5]) * resource.getpagesize()
 
@@ -119,11 +114,11 @@ def join_cgroups(fds: Iterable[int]) -> None:
         os.write(fd, b"0")
 
 
-def close_all_but(kept: Iterable[int]) -> None:
-    """Close every descriptor from 3 up that is not in `kept`."""
-    spared = set(kept)
+def close_all_but(keep_open: Iterable[int]) -> None:
+    """Close every descriptor from 3 up that is not in `keep_open`."""
+    keep = set(keep_open)
     for name in os.listdir("/proc/self/fd"):
         fd = int(name)
-        if fd >= 3 and fd not in spared:
-            with contextlib.suppress(OSError):  # the listing's own is closed by now
+        if fd >= 3 and fd not in keep:
+            with contextlib.suppress(OSError):  # the descriptor of `listdir` is closed by now
                 os.close(fd)

@@ -1,27 +1,26 @@
-"""The supervisor of a container, and beside it the process that carries its connection over
-standard input and output.
+"""Supervisor of a container, and the process that multiplexes its control connection over stdio.
 
 Started as ``python -I -S -c 'from guest import container; container.main(PLAN)'``, where PLAN is a
 dictionary:
 
     env       variables over those of the image, for the zygote
     zygote    arguments for the image's Python that start the zygote at once; null to wait for it
-    folders   what is removed at the end; null in a container of ours, which ends as a whole
+    folders   folders to remove at the end; null in a container of ours, which ends as a whole
 
-What it writes for people goes to standard error. It ends when its standard input does, and with
-process 1 a container of ours does too.
+Messages for people go to standard error. The supervisor ends when its standard input does; in a
+container of ours it is process 1, so that the container ends too.
 """
 
 from __future__ import annotations
 
-# Loaded at once: nothing but what starts the zygote, whose own loading takes longest.
+# Only what starts the zygote is imported at once: the zygote's own imports take longest.
 import _socket
 import os
 
 _REAP_S = 2.0
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 
@@ -37,18 +36,18 @@ def main(plan: dict[str, Any]) -> None:
     if plan["zygote"] is not None and python is not None:
         zygote = _start_zygote([python, *plan["zygote"]], {**os.environ, **plan["env"]})
     near, far = _socket.socketpair()
-    carrier = os.fork()
-    if carrier == 0:
+    multiplexer = os.fork()
+    if multiplexer == 0:
         os.close(far.detach())
-        _carry(near.detach(), *stream)
+        _run_multiplexer(near.detach(), *stream)
     os.close(near.detach())
     for fd in (*stream, null):
         os.close(fd)
-    _supervise(far.detach(), plan, carrier, python, zygote)
+    _supervise(far.detach(), plan, multiplexer, python, zygote)
 
 
 def _start_zygote(argv: list[str], env: dict[str, str]) -> tuple[int, int]:
-    """Start the zygote; returns the descriptor of the connection to it, and its pid."""
+    """Start the zygote, and return the descriptor of the connection to it and its pid."""
     near, far = (end.detach() for end in _socket.socketpair())
     pid = os.fork()
     if pid == 0:
@@ -61,7 +60,7 @@ def _start_zygote(argv: list[str], env: dict[str, str]) -> tuple[int, int]:
     return near, pid
 
 
-def _carry(control: int, reads_from: int, writes_to: int) -> NoReturn:
+def _run_multiplexer(control: int, reads_from: int, writes_to: int) -> NoReturn:
     import signal
     import socket
 
@@ -82,7 +81,7 @@ def _carry(control: int, reads_from: int, writes_to: int) -> NoReturn:
 def _supervise(
     control: int,
     plan: dict[str, Any],
-    carrier: int,
+    multiplexer: int,
     python: str | None,
     zygote: tuple[int, int] | None,
 ) -> None:
@@ -102,13 +101,13 @@ def _supervise(
         "zygote": zygote is not None,
     }
     if plan["folders"] is None:
-        supervisor.serve(channel, "container", helpers=[carrier], facts=facts, zygote=adopted)
+        supervisor.serve(channel, "container", helpers=[multiplexer], facts=facts, zygote=adopted)
     linux.set_child_subreaper()
     try:
-        supervisor.serve(channel, "plain", helpers=[carrier], facts=facts, zygote=adopted)
+        supervisor.serve(channel, "plain", helpers=[multiplexer], facts=facts, zygote=adopted)
     finally:
         process_tree.kill_descendants(os.getpid())
-        # Process 1 of somebody else's container may never look after what it inherits.
+        # Process 1 of another's container may not reap orphans.
         _reap()
         supervisor.remove_folders(plan["folders"])
         os._exit(0)
@@ -127,10 +126,10 @@ def _reap() -> None:
 
 
 def _own_start() -> list[str]:
-    """How this interpreter was started, up to what it runs."""
+    """Return the command line of this interpreter, up to its options."""
     with open("/proc/self/cmdline", "rb") as file:
         words = file.read().decode().split("\0")
-    # By itself, or by a loader that lies beside it.
+    # The interpreter itself, or a dynamic loader with it.
     return words[: next(number for number, word in enumerate(words) if word.startswith("-I"))]
 
 

@@ -1,7 +1,7 @@
-"""Control messages: JSON objects with file descriptors over a stream socket.
+"""Control protocol: JSON records with file descriptors over a stream socket.
 
-A record is ``u32 length | u8 number of descriptors | JSON``, little endian. Descriptors ride on the
-record's first byte. The host and the supervisor speak it, and the supervisor and the zygote.
+A record is ``u32 length | u8 number of descriptors | JSON``, little endian. Descriptors are passed
+with the record's first byte. It is used between host and supervisor, and supervisor and zygote.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MAX_FDS = 16
 _CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from typing import Any
 
     Message = dict[str, Any]
@@ -29,9 +29,7 @@ else:
 
 
 class ControlChannel:
-    """One end of a control connection. Sending and receiving may happen in different threads, each
-    in one.
-    """
+    """One end of a control connection; one thread may send while another receives."""
 
     def __init__(self, sock: socket.socket) -> None:
         self.socket = sock
@@ -39,11 +37,11 @@ class ControlChannel:
         self._fds: collections.deque[int] = collections.deque()
 
     def fileno(self) -> int:
-        """The socket's descriptor, for selectors."""
+        """Return the socket's descriptor, for selectors."""
         return self.socket.fileno()
 
     def send(self, message: Message, fds: Sequence[int] = ()) -> None:
-        """Send one record; blocks while the peer is slow. The descriptors stay open here."""
+        """Send one record, blocking while the peer is slow. The descriptors stay open here."""
         record = self._record(message, len(fds))
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
         sent = self.socket.sendmsg([record], ancillary)
@@ -56,7 +54,7 @@ class ControlChannel:
         return _HEADER.pack(len(body), count) + body
 
     def receive(self) -> tuple[Message, list[int]] | None:
-        """Wait for one record; None when the peer is gone."""
+        """Receive one record; None when the peer is gone."""
         while True:
             record = self._take()
             if record is not None:
@@ -65,14 +63,14 @@ class ControlChannel:
                 return None
 
     def pending(self) -> bool:
-        """Whether a whole record is already buffered, so that `receive` would not read."""
+        """Return whether a whole record is already buffered, so that `receive` would not read."""
         if len(self._buffer) < _HEADER.size:
             return False
         length, _ = _HEADER.unpack_from(self._buffer)
         return len(self._buffer) >= _HEADER.size + int(length)
 
     def close(self) -> None:
-        """Close the socket and every descriptor that was received and not handed out."""
+        """Close the socket and every received descriptor that `receive` has not returned."""
         while self._fds:
             os.close(self._fds.popleft())
         self.socket.close()

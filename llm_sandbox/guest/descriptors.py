@@ -1,4 +1,4 @@
-"""Descriptors of streams: pipes, sockets and the null device; for both ends of a connection."""
+"""Descriptors of streams: pipes, sockets and the null device, and the writers of a pipe."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ import sys
 import termios
 
 TO_PEER, FROM_PEER, BOTH, NULL = range(4)
-"""What becomes of a descriptor: it is read here, written here, both, or the null device."""
+"""Kinds of a passed descriptor: read here, written here, both, or the null device."""
 
 
 def open_pipe() -> tuple[int, int]:
-    """Make a pipe that programs can open by name, as ``/dev/stderr``, whoever they run as."""
+    """Make a pipe that programs of any user can open by name, as ``/dev/stderr``."""
     ends = os.pipe()
     try:
         os.fchmod(ends[0], 0o666)
     except OSError:
-        pass  # not of pipes in gVisor, where nobody can open one by name, nor on macOS
+        pass  # not supported for pipes in gVisor, where they cannot be opened by name, nor on macOS
     return ends
 
 
 def held_by(pipe: int) -> int:
-    """How many bytes can be read from a pipe."""
+    """Return how many bytes can be read from a pipe."""
     size = fcntl.ioctl(pipe, termios.FIONREAD, bytes(4))
     return int.from_bytes(size, sys.byteorder)
 
 
 def shut_down(fd: int) -> None:
-    """Say on a socket that nothing more is written."""
+    """Shut a socket down for writing."""
     with socket.socket(fileno=os.dup(fd)) as end:
         try:
             end.shutdown(socket.SHUT_WR)
         except OSError:
-            pass  # its other end has been closed
+            pass  # the peer has closed it
 
 
 def kind_of(fd: int) -> int:
-    """What becomes of a descriptor that was passed."""
+    """Return the kind of a passed descriptor."""
     mode = os.fstat(fd).st_mode
     if stat.S_ISSOCK(mode):
         return BOTH
@@ -49,37 +49,28 @@ def kind_of(fd: int) -> int:
     return NULL
 
 
-__all__ = [
-    "BOTH",
-    "FROM_PEER",
-    "NULL",
-    "TO_PEER",
-    "held_by",
-    "kind_of",
-    "open_pipe",
-    "shut_down",
-]
-
-
-_MOST_LOOKED_AT = 500
+_MAX_PROCESSES = 500
 
 
 _UNKNOWN = -1
 
 
 def writers(process: int) -> set[int]:
-    """Find the other processes that can write to what is standard output or error of `process`.
+    """Find the other processes that can write to standard output or error of `process`.
 
     Returns:
-        Their pids; one that is none where there are too many processes to look at.
+        Their pids; an invalid one where there are too many processes to check.
     """
     pipes = {_target(f"/proc/{process}/fd/{number}") for number in (1, 2)} - {None}
     if not pipes:
         return set()
-    found = {int(name) for name in os.listdir("/proc") if name.isdigit()} - {process, os.getpid()}
-    if len(found) > _MOST_LOOKED_AT:
+    candidates = {int(name) for name in os.listdir("/proc") if name.isdigit()} - {
+        process,
+        os.getpid(),
+    }
+    if len(candidates) > _MAX_PROCESSES:
         return {_UNKNOWN}
-    return {pid for pid in found if _writes(pid, pipes)}
+    return {pid for pid in candidates if _writes(pid, pipes)}
 
 
 def _writes(process: int, pipes: set[str | None]) -> bool:
@@ -87,11 +78,11 @@ def _writes(process: int, pipes: set[str | None]) -> bool:
     try:
         names = os.listdir(folder)
     except OSError:
-        return False  # it has ended, or it is another user's
+        return False  # the process has ended, or is another user's
     for name in names:
         path = f"{folder}/{name}"
         try:
-            # Of a link there, the permissions are those that the descriptor was opened with.
+            # The mode of a link in /proc is the mode that the descriptor was opened with.
             if _target(path) in pipes and os.lstat(path).st_mode & 0o200:
                 return True
         except OSError:

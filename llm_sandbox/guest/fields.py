@@ -1,5 +1,4 @@
-"""Messages between the kernel of a language and its interpreter: fields that every language can
-read.
+"""Protocol between a wrapper kernel and its interpreter: messages of fields, easy in any language.
 
 A message is a run of fields and then an empty line. A field is ``NAME SIZE`` on a line, SIZE bytes,
 and a line end, which is not counted::
@@ -27,7 +26,7 @@ else:
 
 
 class FieldError(ValueError):
-    """The bytes are no message: the interpreter is broken or hostile."""
+    """Invalid message: the interpreter is broken or hostile."""
 
 
 def encode(kind: str, fields: Iterable[tuple[str, str | bytes]] = ()) -> bytes:
@@ -41,10 +40,10 @@ def encode(kind: str, fields: Iterable[tuple[str, str | bytes]] = ()) -> bytes:
 
 
 class FieldReader:
-    """Cuts a byte stream into messages. Bytes go in by `feed`, messages come out by iterating.
+    """Incremental parser of messages: add bytes by `feed`, iterate over complete messages.
 
     Args:
-        largest: Bytes that one message may take.
+        largest: Most bytes of one message.
     """
 
     def __init__(self, largest: int = _LARGEST) -> None:
@@ -55,27 +54,27 @@ class FieldReader:
         self._size = 0
 
     def feed(self, data: bytes) -> None:
-        """Add bytes as they arrived."""
+        """Add received bytes."""
         self._buffer += data
 
     def __iter__(self) -> Iterator[Fields]:
-        """Yield the whole messages that are there.
+        """Yield the complete messages.
 
         Raises:
-            FieldError: The bytes are no message.
+            FieldError: The bytes are invalid.
         """
         while True:
             end = self._buffer.find(b"\n", self._at, self._at + _LONGEST_LINE)
             if end < 0:
                 if len(self._buffer) - self._at >= _LONGEST_LINE:
-                    raise FieldError("a line has no end")
+                    raise FieldError("invalid message: no end of a line")
                 self._forget()
                 return
             if end == self._at:
                 message, self._fields, self._size = self._fields, {}, 0
                 self._at = end + 1
                 if "kind" not in message:
-                    raise FieldError("a message has no kind")
+                    raise FieldError("invalid message: no kind")
                 yield message
                 continue
             name, size = self._read_head(bytes(self._buffer[self._at : end]))
@@ -84,7 +83,7 @@ class FieldReader:
                 self._forget()
                 return
             if self._buffer[after] != 10:
-                raise FieldError(f"the field {name!r} is not as long as it says")
+                raise FieldError(f"invalid message: the field {name!r} is not as long as its size")
             self._fields[name] = bytes(memoryview(self._buffer)[end + 1 : after])
             self._size += size
             self._at = after + 1
@@ -92,10 +91,10 @@ class FieldReader:
     def _read_head(self, line: bytes) -> tuple[str, int]:
         name, _, number = line.rpartition(b" ")
         if not name or not number.isdigit():
-            raise FieldError("a line is no head of a field")
+            raise FieldError("invalid message: no head NAME SIZE on a line")
         size = int(number)
         if self._size + size > self._largest:
-            raise FieldError("a message is too large")
+            raise FieldError(f"invalid message: too large, over {self._largest} bytes")
         return name.decode("utf-8", "replace"), size
 
     def _forget(self) -> None:

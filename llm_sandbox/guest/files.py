@@ -1,4 +1,4 @@
-"""The process that reads and writes a machine's files on the host's behalf, as the machine's user.
+"""File service: reads and writes a machine's files for the host, as the machine's user.
 
 It runs inside the machine, confined like user code, so that a link or a race can lead it only where
 user code could go anyway. The host sends a record, then the operation's bulk if it has any; the
@@ -58,7 +58,7 @@ def _read(connection: Connection, path: str, limit: int) -> Record:
 
 @contextlib.contextmanager
 def _sending(connection: Connection) -> Iterator[None]:
-    """End the bulk that is sent in the block, whether it fails or not."""
+    """End the bulk that the block sends, as complete or as failed."""
     try:
         yield
     except OSError:
@@ -164,7 +164,7 @@ def _kind(mode: int) -> str:
 
 
 def _space(connection: Connection, path: str) -> Record:
-    """How full the file system of a path is."""
+    """Return the size and the free space of the file system of a path."""
     about = os.statvfs(path)
     return {
         "size_bytes": about.f_blocks * about.f_frsize,
@@ -212,7 +212,7 @@ def _remove(connection: Connection, path: str, recursive: bool) -> Record:
 def _pack(connection: Connection, path: str, limit: int, for_snapshot: bool = False) -> Record:
     """Send a file or directory as a tar archive; its names start with the last part of `path`.
 
-    One that is for a snapshot has neither what is mounted below it nor whose the files are.
+    An archive for a snapshot omits other mounts below the path, and the owners of the files.
     """
     from . import archives
 
@@ -244,7 +244,7 @@ def _unpack(connection: Connection, path: str) -> Record:
 
 
 def _send_tree(connection: Connection, path: str, limit: int) -> Record:
-    """Send a directory, or a file as a tree of one with an empty path."""
+    """Send a directory as a tree, or a file as a tree of one entry with an empty path."""
     try:
         top = os.stat(path).st_mode
         if stat.S_ISDIR(top):
@@ -263,25 +263,25 @@ def _send_folder(connection: Connection, path: str, limit: int) -> None:
     while waiting:
         folder, depth = waiting.pop()
         try:
-            here = changes.open_directory(path, folder)
+            parent = changes.open_directory(path, folder)
         except OSError as error:
             connection.send_record({"path": folder, "kind": "unreadable", "why": error.strerror})
             continue
         try:
-            for name in sorted(os.listdir(here)):
+            for name in sorted(os.listdir(parent)):
                 relative = os.path.join(folder, name)
                 try:
-                    kind = _kind(os.lstat(name, dir_fd=here).st_mode)
+                    kind = _kind(os.lstat(name, dir_fd=parent).st_mode)
                 except OSError:
                     continue
                 if kind == "file":
-                    limit -= _send_file(connection, name, relative, limit, here)
+                    limit -= _send_file(connection, name, relative, limit, parent)
                     continue
                 connection.send_record({"path": relative, "kind": kind})
                 if kind == "directory" and depth < _MAX_DEPTH:
                     waiting.append((relative, depth + 1))
         finally:
-            os.close(here)
+            os.close(parent)
 
 
 def _send_file(

@@ -1,13 +1,12 @@
-"""Frames: Jupyter messages as length-prefixed records on one byte stream.
+"""Frames: Jupyter messages as length-prefixed records on one byte stream; used by both ends.
 
 ``u32 size | u8 channel | u8 buffers`` then `size` bytes: ``u32 JSON length | JSON | (u32 length |
 bytes) * buffers``, little endian. Bulk text and images travel as buffers and never inside the JSON:
 the JSON's ``bulk`` key lists, for each of the first buffers, the path in the message's content
 where its text belongs; the rest are the message's own buffers. A value of a JSON type travels there
-as JSON text, which nobody need parse who does not want it. Where a message would otherwise be over
-the limits of `json_limits`, its long texts follow each other in one more buffer, with path and
-length of each in the key ``texts``; or its whole content is one, with an empty path. Both ends use
-this module.
+as JSON text, so that it is parsed on demand. Where a message would otherwise be over the limits of
+`json_limits`, its long texts follow each other in one more buffer, with path and length of each in
+the key ``texts``; or its whole content is one, with an empty path.
 """
 
 import json
@@ -39,27 +38,27 @@ class Frame(NamedTuple):
     message: Message
     buffers: list[memoryview]
     size: int
-    """Bytes of its body."""
+    """Bytes of the body."""
 
 
 class FrameError(ValueError):
-    """The stream does not hold frames: the peer is broken or hostile."""
+    """Invalid frame: the peer is broken or hostile."""
 
 
 def encode(channel: int, message: Message, buffers: Sequence[Buffer] = ()) -> list[Buffer]:
-    """Encode one frame as pieces for a gathering write; the buffers are not copied.
+    """Encode one frame as pieces for a vectored write; the buffers are not copied.
 
     Args:
         channel: One of the four channel numbers of this module.
         message: Header, parent header, metadata and content; plus ``bulk`` if bulk was lifted.
-        buffers: Raw bytes that follow, the lifted ones first.
+        buffers: Raw buffers, the lifted ones first.
     """
     body = _encoder.encode(message).encode()
     return encode_raw(channel, body, buffers)
 
 
 def encode_light(channel: int, message: Message, buffers: Sequence[Buffer] = ()) -> list[Buffer]:
-    """As `encode`, with everything moved out of the JSON that would take it over its limits."""
+    """Encode as `encode`, with content moved out of the JSON where that is over its limits."""
     pieces = encode_parts(channel, message, buffers)
     if pieces is not None:
         return pieces
@@ -71,8 +70,10 @@ def encode_light(channel: int, message: Message, buffers: Sequence[Buffer] = ())
 def encode_parts(
     channel: int, message: Message, buffers: Sequence[Buffer] = ()
 ) -> list[Buffer] | None:
-    """As `encode_light`, but for a message whose content is read in parts: None where moving texts
-    is not enough.
+    """Encode as `encode_light`, but for a message whose content is read in parts.
+
+    Returns:
+        None if the JSON is over its limits without its long texts.
     """
     lighter, lifted = lift_bulk(message)
     body = _encoder.encode(lighter).encode()
@@ -87,12 +88,12 @@ def encode_parts(
 def encode_display(
     channel: int, record: Message, buffers: Sequence[Buffer], limit: int
 ) -> list[Buffer]:
-    """Encode a display, or in the place of one that is over the limits a word about it.
+    """Encode a display message, or a note in place of one that is over the limits.
 
     Args:
-        channel: One of the channels of `frames`.
+        channel: One of the four channel numbers of this module.
         record: The message.
-        buffers: Its own buffers.
+        buffers: The message's own buffers.
         limit: Most bytes.
     """
     pieces = encode_parts(channel, record, buffers)
@@ -104,20 +105,20 @@ def encode_display(
         if size <= limit:
             return pieces
         note = f"<a display of {size} bytes, over the limit of {limit}: left out>"
-    asked = record["content"]
-    known = (asked.get("transient") or {}).get("display_id")
+    original = record["content"]
+    known = (original.get("transient") or {}).get("display_id")
     content = {
         "data": {"text/plain": note},
         "metadata": {"llm_sandbox": {"left_out_bytes": size}},
         "transient": {"display_id": known[:_LONGEST_ID]} if isinstance(known, str) else {},
     }
-    if "execution_count" in asked:
-        content["execution_count"] = asked["execution_count"]
+    if "execution_count" in original:
+        content["execution_count"] = original["execution_count"]
     return encode(channel, {**record, "content": content})
 
 
 def encode_raw(channel: int, body: bytes, buffers: Sequence[Buffer] = ()) -> list[Buffer]:
-    """As `encode`, for a message that is JSON already."""
+    """Encode as `encode`, for a message that is JSON already."""
     size = 4 + len(body) + sum(4 + len(piece) for piece in buffers)
     pieces: list[Buffer] = [
         HEADER.pack(size, channel, len(buffers)) + _LENGTH.pack(len(body)),
@@ -135,36 +136,36 @@ def decode(
 
     Args:
         body: The body.
-        count: How many buffers it has.
+        count: Number of its buffers.
         limited: Whether its JSON has to keep to `json_limits`.
 
     Raises:
-        FrameError: Lengths that do not add up, or JSON that is not an object, or is too large.
+        FrameError: The lengths do not add up, or the JSON is not an object or too large.
     """
     offset = 0
 
     def take() -> memoryview:
         nonlocal offset
         if offset + 4 > len(body):
-            raise FrameError("a frame ends inside a length")
+            raise FrameError("invalid frame: ends inside a length")
         (length,) = _LENGTH.unpack_from(body, offset)
         piece = body[offset + 4 : offset + 4 + length]
         if len(piece) != length:
-            raise FrameError("a frame is shorter than its parts")
+            raise FrameError("invalid frame: shorter than its parts")
         offset += 4 + length
         return piece
 
     text = bytes(take())
     excess = find_excess(text) if limited else None
     if excess is not None:
-        raise FrameError(f"a frame is too large: {excess}")
+        raise FrameError(f"invalid frame: too large, {excess}")
     buffers = [take() for _ in range(count)]
     try:
         message = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise FrameError(f"a frame is not JSON: {type(error).__name__}") from None
+        raise FrameError(f"invalid frame: not JSON ({type(error).__name__})") from None
     if not isinstance(message, dict):
-        raise FrameError("a frame is not a JSON object")
+        raise FrameError("invalid frame: not a JSON object")
     return message, buffers
 
 
@@ -173,12 +174,12 @@ def _refuse_constant(name: str) -> None:
 
 
 class FrameReader:
-    """Cuts a byte stream into frames. Bytes go in by `feed`, frames come out by iterating.
+    """Incremental parser of frames: add bytes by `feed`, iterate over complete frames.
 
     Args:
-        max_size: Largest body accepted, in bytes; a larger one is a `FrameError` before anything is
+        max_size: Largest accepted body in bytes; a larger one is a `FrameError` before it is
             stored.
-        limited: Whether the JSON of frames has to keep to `json_limits`: where the peer may be
+        limited: Whether the JSON of frames has to keep to `json_limits`, for a peer that may be
             hostile.
     """
 
@@ -187,8 +188,8 @@ class FrameReader:
         self._max_size = max_size
         self._limited = limited
 
-    def wanted(self) -> int:
-        """How many more bytes the frame at hand needs at least; a hint for the next read."""
+    def missing_bytes(self) -> int:
+        """Return how many bytes the next frame still needs at least, a hint for the next read."""
         if len(self._buffer) < HEADER.size:
             return HEADER.size - len(self._buffer)
         size: int = HEADER.unpack_from(self._buffer)[0]
@@ -196,26 +197,26 @@ class FrameReader:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the last byte that came in was the last of a frame."""
+        """Whether the received bytes end with a complete frame."""
         return not self._buffer
 
     def feed(self, data: Buffer) -> None:
-        """Add bytes as they arrived."""
+        """Add received bytes."""
         self._buffer += data
 
     def __iter__(self) -> Iterator[Frame]:
-        """Yield the whole frames that are there."""
+        """Yield the complete frames."""
         while len(self._buffer) >= HEADER.size:
             size, channel, count = HEADER.unpack_from(self._buffer)
             if size > self._max_size:
-                raise FrameError(f"a frame of {size} bytes is over the limit of {self._max_size}")
+                raise FrameError(f"invalid frame: {size} bytes, over the limit of {self._max_size}")
             if channel >= len(CHANNEL_NAMES):
-                raise FrameError(f"there is no channel {channel}")
+                raise FrameError(f"invalid frame: unknown channel {channel}")
             end = HEADER.size + size
             if len(self._buffer) < end:
                 return
-            # The buffers handed out must outlive the next feed: the frame takes the whole buffer
-            # along if nothing follows in it, and is copied otherwise.
+            # The returned buffers must outlive the next `feed`: the frame takes the whole buffer if
+            # nothing follows in it, and is copied otherwise.
             if len(self._buffer) == end:
                 body = memoryview(self._buffer)[HEADER.size :]
                 self._buffer = bytearray()
@@ -267,7 +268,7 @@ def _lift_texts(message: Message, buffers: list[bytes]) -> tuple[Message, list[b
 
     Args:
         message: A message; not changed.
-        buffers: What was moved before.
+        buffers: The buffers that were lifted before.
 
     Returns:
         The message with a key ``texts``, and the buffers with one more.
@@ -303,33 +304,32 @@ def restore_bulk(
 
     Args:
         message: The message, which is changed.
-        buffers: What came with it.
+        buffers: The buffers of its frame.
         most: Most bytes of text to put back; None for any number.
 
     Returns:
-        The buffers that are the message's own. Content that was moved as a whole becomes the bytes
-        of its JSON.
+        The message's own buffers. Content that was moved as a whole becomes the bytes of its JSON.
 
     Raises:
-        FrameError: Paths that do not fit the content or the number of buffers.
+        FrameError: The paths do not fit the content or the number of buffers.
     """
     paths, texts = message.pop("bulk", []), message.pop("texts", None)
     taken = len(paths) + (texts is not None)
     if not isinstance(paths, list) or taken > len(buffers):
-        raise FrameError("a frame names more bulk than it carries")
+        raise FrameError("invalid frame: more bulk paths than buffers")
     size = sum(map(len, buffers[:taken]))
     if most is not None and size > most:
-        raise FrameError(f"a frame's texts have {size} bytes, and may have {most}")
+        raise FrameError(f"invalid frame: {size} bytes of text, over the limit of {most}")
     for path, piece in zip(paths, buffers, strict=False):
         _put(message, path, piece)
     start = 0
     for path, length in texts or ():
         if type(length) is not int or length < 0:
-            raise FrameError("a frame's texts have no lengths")
+            raise FrameError("invalid frame: a text without a length")
         _put(message, path, buffers[taken - 1][start : start + length])
         start += length
     if texts is not None and start != len(buffers[taken - 1]):
-        raise FrameError("a frame's texts are not as long as it says")
+        raise FrameError("invalid frame: the lengths of its texts do not add up")
     return buffers[taken:]
 
 
@@ -343,4 +343,4 @@ def _put(message: Message, path: list[Any], piece: memoryview) -> None:
             target = target[key]  # type: ignore[index]
         target[path[-1]] = str(piece, "utf-8", "replace")  # type: ignore[index]
     except (TypeError, KeyError, IndexError):
-        raise FrameError("a frame's bulk has no place in its content") from None
+        raise FrameError("invalid frame: a bulk path that is not in its content") from None

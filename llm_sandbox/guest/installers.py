@@ -1,4 +1,4 @@
-"""Requests of code to install libraries from inside, where there is no way to fetch any."""
+"""Refusal of commands that install libraries, in a sandbox without a network."""
 
 import re
 from itertools import pairwise
@@ -17,10 +17,10 @@ _FILE = re.compile(r"[./~].*|(?!.*://).*\.(?:whl|tar\.\w+|zip)")
 
 
 def refuse_installation(command: str) -> None:
-    """Refuse a line for a shell, or of a magic, that would fetch libraries.
+    """Refuse a shell command or magic that would download libraries.
 
     Raises:
-        UsageError: It would.
+        UsageError: The command would download libraries.
     """
     found = _INSTALL.search(command)
     if found is None or _is_offline(found[2].split()):
@@ -34,7 +34,7 @@ def refuse_installation(command: str) -> None:
 
 
 def _is_offline(words: list[str]) -> bool:
-    """Whether an installation needs no network, as it says so or names files alone."""
+    """Return whether an installation needs no network: it is offline, or of files alone."""
     if not _OFFLINE.isdisjoint(words):
         return True
     named = [

@@ -1,7 +1,7 @@
-"""The interpreter of a language as a child process: what it is told, what it writes, how it ends.
+"""Interpreter of a language as a child process: its descriptors, messages, input and end.
 
-It gets five descriptors: 0, 1 and 2 are the program's own; on 3 it reads requests and on 4 it
-writes answers (see `fields`).
+Descriptors 0, 1 and 2 are the program's own; on 3 it reads requests and on 4 it writes answers (see
+`fields`).
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ class Interpreter:
     """A running interpreter.
 
     Args:
-        argv: Its command line; the program is looked for in PATH of `environment`.
+        argv: Its command line; the program is searched in PATH of `environment`.
         environment: Its variables.
 
     Raises:
         OSError: It cannot be started.
 
     Attributes:
-        outputs: Descriptor to the name of what is read there: ``stdout`` and ``stderr``.
-        answers: Descriptor of what it answers.
-        exit: Descriptor that can be read when it has ended; None where there is no such thing.
+        outputs: Descriptors of its output, with their names ``stdout`` and ``stderr``.
+        answers: Descriptor of its answers.
+        exit: Descriptor that is readable when it has ended; None where the kernel has no pidfds.
     """
 
     def __init__(self, argv: Sequence[str], environment: Mapping[str, str]) -> None:
@@ -48,12 +48,12 @@ class Interpreter:
         self.answers, answers = _pipe()
         self.outputs = {out_read: "stdout", err_read: "stderr"}
         self.input = Input()
-        report, told = os.pipe2(os.O_CLOEXEC)
+        report, report_write = os.pipe2(os.O_CLOEXEC)
         self.pid = os.fork()
         if self.pid == 0:
-            given = (self.input.reads, out_write, err_write, requests, answers)
-            self._become(argv, environment, given, told)
-        for fd in (out_write, err_write, requests, answers, told):
+            passed = (self.input.reads, out_write, err_write, requests, answers)
+            self._execute(argv, environment, passed, report_write)
+        for fd in (out_write, err_write, requests, answers, report_write):
             os.close(fd)
         failure = os.read(report, 4)
         os.close(report)
@@ -67,17 +67,17 @@ class Interpreter:
         self._reader = fields.FieldReader()
         self.usage = Usage(self.pid)
 
-    def _become(
+    def _execute(
         self,
         argv: Sequence[str],
         environment: Mapping[str, str],
-        given: tuple[int, ...],
-        told: int,
+        passed: tuple[int, ...],
+        report_write: int,
     ) -> None:
         try:
-            # Beyond those that are given, so that none is overwritten before it is copied.
-            told = fcntl.fcntl(told, fcntl.F_DUPFD_CLOEXEC, 40)
-            high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 20) for fd in given]
+            # Above the passed ones, so that none is overwritten before it is copied.
+            report_write = fcntl.fcntl(report_write, fcntl.F_DUPFD_CLOEXEC, 40)
+            high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 20) for fd in passed]
             for target, fd in enumerate(high):
                 os.dup2(fd, target)
             signal.set_wakeup_fd(-1)
@@ -87,15 +87,15 @@ class Interpreter:
             os.setpgid(0, 0)
             os.execvpe(argv[0], list(argv), dict(environment))
         except OSError as error:
-            os.write(told, str(error.errno).encode())
+            os.write(report_write, str(error.errno).encode())
         finally:
             os._exit(127)
 
-    # --- talking
+    # --- messages
 
     @property
     def requests(self) -> int:
-        """Descriptor that can be written when there is something `pending`."""
+        """Descriptor for requests, to poll for writing while some are `pending`."""
         return self._requests
 
     @property
@@ -104,25 +104,25 @@ class Interpreter:
         return bool(self._outbox)
 
     def send(self, kind: str, *values: tuple[str, str | bytes]) -> None:
-        """Send a request; what it does not take at once goes out by `push`."""
+        """Send a request; `push` sends the part that does not fit into the pipe at once."""
         self._outbox += fields.encode(kind, values)
         self.push()
 
     def push(self) -> None:
-        """Write what it takes without waiting."""
+        """Write pending requests, as far as is possible without waiting."""
         try:
             while self._outbox:
                 del self._outbox[: os.write(self._requests, self._outbox[: 1 << 20])]
         except BlockingIOError:
             pass
         except BrokenPipeError:
-            self._outbox.clear()  # its end is seen elsewhere
+            self._outbox.clear()  # its end is noticed elsewhere
 
     def receive(self) -> list[fields.Fields] | None:
-        """The messages that have come; None when there will be no more.
+        """Return the messages that have arrived; None at the end of the answers.
 
         Raises:
-            FieldError: They are none.
+            FieldError: The answers are invalid.
         """
         try:
             data = os.read(self.answers, _READ)
@@ -134,7 +134,7 @@ class Interpreter:
         return list(self._reader)
 
     def interrupt(self) -> None:
-        """Interrupt it and what it has started."""
+        """Interrupt the interpreter and its children."""
         try:
             os.killpg(self.pid, signal.SIGINT)
         except ProcessLookupError:
@@ -142,12 +142,12 @@ class Interpreter:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has ended."""
+        """Whether the interpreter has ended."""
         found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         return found is not None
 
     def exit_alike(self) -> None:
-        """End this process the way that one ended; returns only if it has not."""
+        """Exit with the status or signal of the interpreter; return only if it runs."""
         pid, status = os.waitpid(self.pid, os.WNOHANG)
         if pid == 0:
             return
@@ -162,10 +162,10 @@ class Interpreter:
 
 
 class Input:
-    """The standard input of an interpreter: at its end, but while a run is given lines.
+    """Standard input of an interpreter: at its end, except while a run has more lines.
 
     Attributes:
-        reads: Descriptor of its reading end.
+        reads: Descriptor of the reading end.
     """
 
     def __init__(self) -> None:
@@ -174,7 +174,7 @@ class Input:
         try:
             self._writes: int | None = self._open()
         except OSError:
-            # A kernel that cannot open a pipe anew can do so with one that has a name.
+            # A kernel that cannot reopen a pipe can reopen a named one.
             os.close(self.reads)
             self._path = f"{_FOLDER}/.llm-sandbox-{os.urandom(6).hex()}"
             os.mkfifo(self._path, 0o600)
@@ -190,17 +190,17 @@ class Input:
 
     @property
     def is_open(self) -> bool:
-        """Whether more may come."""
+        """Whether more lines may follow."""
         return self._writes is not None
 
     def open(self) -> None:
-        """Have it wait for lines."""
+        """Reopen the input, so that a reader waits for lines."""
         if self._writes is None:
             self._writes = self._open()
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether it is open and all that was written has been read."""
+        """Whether the input is open, and every written line was read."""
         self._push()
         if self._writes is None or self._waiting:
             return False
@@ -209,7 +209,7 @@ class Input:
         return size[0] == 0
 
     def write(self, line: str) -> None:
-        """Give it one line."""
+        """Write one line."""
         self._waiting += f"{line}\n".encode("utf-8", "surrogatepass")
         self._push()
 
@@ -223,14 +223,14 @@ class Input:
             self.close()
 
     def close(self) -> None:
-        """Let it come to its end."""
+        """Close the input, so that a reader gets its end."""
         if self._writes is not None:
             os.close(self._writes)
             self._writes = None
         self._waiting.clear()
 
     def drain(self) -> None:
-        """Close it, and forget what was not read."""
+        """Close the input, and discard unread lines."""
         self.close()
         os.set_blocking(self.reads, False)
         try:
@@ -243,7 +243,7 @@ class Input:
 
 
 class Usage:
-    """What the interpreter and its awaited children have used.
+    """CPU time and memory of the interpreter and its awaited children.
 
     Args:
         pid: The interpreter.
@@ -254,15 +254,15 @@ class Usage:
         self._before = 0.0
 
     def begin(self) -> None:
-        """Count from now on."""
+        """Start counting the CPU time of a run."""
         self._before = self._cpu()
 
     def cpu_s(self) -> float:
-        """CPU seconds since `begin`."""
+        """Return the CPU seconds since `begin`."""
         return max(0.0, self._cpu() - self._before)
 
     def peak_rss(self) -> int:
-        """Largest resident size so far, in bytes; 0 when it is not known."""
+        """Return the largest resident size so far, in bytes; 0 if unknown."""
         try:
             with open(f"/proc/{self._pid}/status", "rb") as file:
                 for line in file:

@@ -1,5 +1,6 @@
-"""Limits of a JSON text, judged before it is decoded: decoded, small values take up to thirty times
-the bytes of their text.
+"""Limits of a JSON text, checked before it is decoded.
+
+Decoded, small values take up to thirty times the bytes of their text.
 """
 
 import re
@@ -9,9 +10,9 @@ LARGEST_JSON = 1 << 20
 MOST_VALUES = 1 << 16
 """Values and keys of one message."""
 MOST_SHOWN = 1 << 20
-"""Values and keys of one thing to look at, such as the data of a chart."""
+"""Values and keys of one displayed value, such as the data of a chart."""
 DEEPEST = 100
-"""Arrays and objects inside each other."""
+"""Nesting of arrays and objects."""
 
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -20,15 +21,15 @@ _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 def find_excess(
     text: bytes, *, largest: int = LARGEST_JSON, most_values: int = MOST_VALUES
 ) -> str | None:
-    """Say what of a JSON text is over the limits.
+    """Describe which limit a JSON text exceeds.
 
     Args:
-        text: The text. What is said of text that is no JSON is at least what it would become.
+        text: The text. Invalid JSON is never underestimated.
         largest: Most bytes.
         most_values: Most values and keys.
 
     Returns:
-        Words for an error; None where it may be decoded.
+        Text for an error message; None if the text may be decoded.
     """
     if len(text) > largest:
         return f"it has {len(text)} bytes of JSON, and may have {largest}"
@@ -37,7 +38,7 @@ def find_excess(
         return None
     if openers <= DEEPEST and _count(text) <= most_values:
         return None
-    # What stands in strings looks like structure.
+    # Strings may contain structural characters.
     bare = _STRING.sub(b"", text)
     count = _count(bare)
     if count > most_values:
@@ -52,5 +53,5 @@ def find_excess(
 
 
 def _count(text: bytes) -> int:
-    """How many values and keys a text holds at most."""
+    """Return an upper bound of the values and keys in a text."""
     return 1 + sum(map(text.count, (b",", b":", b"[", b"{")))

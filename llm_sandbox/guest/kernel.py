@@ -1,8 +1,8 @@
-"""A Jupyter kernel whose messages travel as frames over one byte stream, so that it can be forked.
+"""Jupyter kernel over one byte stream of frames, which can be forked.
 
-It is ipykernel's `IPythonKernel`: IPython semantics, the display protocol, comms, completion. What
-is left out is ZeroMQ: no sockets, no helper threads and no event loop exist before the first
-message, so that a process holding a built kernel can fork as often as it likes.
+It is ipykernel's `IPythonKernel`: IPython semantics, the display protocol, comms, completion. It
+omits ZeroMQ: there are no sockets, no helper threads and no event loop before the first message, so
+that a process with a built kernel can fork any number of times.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ from jupyter_client.session import extract_header
 # isort: on
 from . import frames, parent_headers
 from .confinement import raise_data_limit
-from .main_module import Script, appear_as
+from .main_module import Script, set_command_line
 from .observer import Observer
 from .descriptors import writers
 from .shell import CellCompiler, SessionShell, complete, inspect, quiet
@@ -41,7 +41,7 @@ from .tracebacks import NO_INPUT, safe_text
 from .wire import NullWire, Wire
 
 _NO_FILES = ("-", "-c")
-"""What Python calls code that it read from its input, or from its command line."""
+"""Names that Python gives to code from its standard input or its command line."""
 _FONT_LISTS = "/opt/llm_sandbox/fonts"
 _PROMPT_SERVICES = {"complete": complete, "inspect": inspect}
 
@@ -53,15 +53,15 @@ class WireKernel(IPythonKernel):
     compiler_class = CellCompiler
     _execute_sleep = 0.0
     services: dict[str, Any] = {}  # noqa: RUF012 - empty, and replaced whole
-    """What the host may call by name; set by whoever builds the kernel."""
+    """Functions that the host may call by name; the zygote sets them."""
     is_copy = False
-    """Whether this process was forked from the kernel by the user's code."""
+    """Whether the user's code forked this process from the kernel."""
     is_script = False
     """Whether a cell is run as the file of a script, whose input is at its end."""
     argv: Sequence[str] = ()
-    """The command line that the next cell sees, the name of its file first."""
+    """Command line of the next cell, the name of its file first."""
     _users_streams: Any = None
-    """What the code has put in the place of the streams, while a cell is answered."""
+    """The code's replacements of the streams, while a cell is answered."""
     _children_cpu = 0.0
     """CPU seconds of awaited children up to the end of the last cell."""
 
@@ -70,7 +70,7 @@ class WireKernel(IPythonKernel):
         return False
 
     def _abort_queues(self, subshell_id: Any = None) -> None:
-        """There is no queue: a request is sent when the one before is answered."""
+        """Do nothing: there is no queue, as each request waits for the reply to the last."""
 
     def attach(self, wire: Wire) -> None:
         """Connect the built kernel to its stream. Called once, in the process that serves it."""
@@ -89,14 +89,14 @@ class WireKernel(IPythonKernel):
         asyncio.set_event_loop(self.loop)
         self.loop_was_used = False
         self.executing = False
-        # What ipykernel's handling of interrupts in a running loop asks for.
+        # Used by ipykernel's handling of interrupts in a running loop.
         self.io_loop = SimpleNamespace(
             asyncio_loop=self.loop, add_callback=self.loop.call_soon_threadsafe
         )
         signal.signal(signal.SIGINT, self._interrupted)
 
     def _flush_own(self) -> None:
-        # What was printed before a fork is printed once, and before what the copy prints.
+        # Output from before a fork is sent once, and before the copy's.
         if not self.is_copy:
             self.streams.flush_own()
 
@@ -108,12 +108,12 @@ class WireKernel(IPythonKernel):
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
-        # Dropped while a frame is being written: whoever interrupts repeats it.
+        # Dropped while a frame is being written: the host repeats interrupts.
         if self.executing and not self.shell.reporting and not is_delivering(frame):
             raise KeyboardInterrupt
 
     def warm_up(self, *cells: str) -> None:
-        """Answer requests that nobody made, for a first cell's copy-on-write faults."""
+        """Run cells without a host, so that copy-on-write faults precede the first real cell."""
         wire, self.wire = self.wire, NullWire()
         self._use_wire(self.wire)
         for code in cells:
@@ -181,15 +181,15 @@ class WireKernel(IPythonKernel):
         self._flush_streams()
         parent_headers.end(parent)
         if self.is_copy:
-            # A process that the code forked and let run on: the stream and what comes next on it
-            # are its parent's.
+            # A process that the code forked, and that outlives its cell: the stream is its
+            # parent's.
             os._exit(0)
         self._publish_status("idle", "shell")
         self.wire.uncork()
 
     def _begin_cell(self, message: frames.Message) -> None:
         self.streams.begin()
-        # What started nothing so far has left nothing behind.
+        # Without a started process there are no leftovers.
         if not self.observer.saw_process and not _has_children():
             return
         workers, helpers = _multiprocessing_pids()
@@ -224,7 +224,7 @@ class WireKernel(IPythonKernel):
                 with contextlib.suppress(asyncio.CancelledError):
                     self.loop.run_until_complete(task)
         except KeyboardInterrupt:
-            pass  # it came between the user's code and the reply, or a reply was sent already
+            pass  # between the user's code and the reply, or after the reply
         finally:
             self.executing = False
             if self._users_streams is not None:
@@ -232,7 +232,7 @@ class WireKernel(IPythonKernel):
             signal.signal(signal.SIGINT, self._interrupted)
 
     def _run_until(self, future: "asyncio.Future[Any]") -> None:
-        """Run the event loop until then, also where a task other than the cell's asks to exit."""
+        """Run the event loop until `future` is done, also if another task raises SystemExit."""
         while not future.done():
             try:
                 self.loop.run_until_complete(future)
@@ -241,7 +241,7 @@ class WireKernel(IPythonKernel):
                     self.shell.exiting = error
                     future.cancel()
             except RuntimeError:
-                # Else it was stopped: by the code, or by what an exit had left to be done.
+                # Otherwise the loop was stopped, by the code or after a SystemExit.
                 if future.done() or self.loop.is_closed():
                     raise
 
@@ -256,7 +256,7 @@ class WireKernel(IPythonKernel):
         cell_meta: Any = None,
         cell_id: Any = None,
     ) -> dict[str, Any]:
-        """Run a cell; adds to ipykernel's reply what the host wants to know."""
+        """Run a cell, and add the host's measurements to ipykernel's reply."""
         self.streams.repair()
         self._forward_input(allow_stdin)
         shell = self.shell
@@ -277,7 +277,7 @@ class WireKernel(IPythonKernel):
             shell.compile.file = None
             if script is not None and not self.is_copy:
                 script.remove()
-                script.forget()
+                script.restore()
         reply: dict[str, Any] = {
             "status": "ok" if error is None else "error",
             "execution_count": shell.execution_count - 1,
@@ -293,7 +293,7 @@ class WireKernel(IPythonKernel):
         self._flush_streams()
         self.streams.repair()
         if "sys" not in sys.modules:
-            sys.modules.update(self._modules)  # all that Jupyter's code imports anew by name
+            sys.modules.update(self._modules)  # Jupyter's code imports some of them again by name
         own, children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         children_cpu = children.ru_utime + children.ru_stime
         reply["llm_sandbox"] = {
@@ -305,16 +305,16 @@ class WireKernel(IPythonKernel):
             "observed": self.observer.drain(),
         }
         self._children_cpu = children_cpu
-        # Jupyter's own code writes to them after this, whatever they are.
+        # Jupyter's own code writes to `sys.stdout` after this.
         self._users_streams = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = self.streams.own.values()
         return reply
 
     def _begin_script(self, code: str) -> Script | None:
-        """Have the code be a file, and see a command line, where that was asked for."""
+        """Make the cell a script file with a command line, if that was requested."""
         argv, self.argv = self.argv, ()
         if argv and argv[0] in _NO_FILES:
-            appear_as(*argv)
+            set_command_line(*argv)
             return None
         if not (argv or self.is_script):
             return None
@@ -341,7 +341,7 @@ class WireKernel(IPythonKernel):
             )
             self._update_widgets()
         finally:
-            # The code has ended: what is drawn from here on is drawn to its end.
+            # The code has ended: figures are drawn without interrupts from here on.
             self.executing = False
             shell.events.trigger("post_execute")
             if not silent:
@@ -349,7 +349,7 @@ class WireKernel(IPythonKernel):
         return result
 
     def _update_widgets(self) -> None:
-        """Tell what widgets of the cell say now: its own last moment, so that it can be stopped."""
+        """Send the present text of the cell's widgets, while the cell can still be interrupted."""
         with contextlib.suppress(Exception):
             for content in self.session.widgets.take_changed():
                 self.session.send(
@@ -357,14 +357,14 @@ class WireKernel(IPythonKernel):
                 )
 
     def raw_input(self, prompt: str = "") -> str:
-        """What `input` is while a cell runs."""
+        """Read a line for `input` while a cell runs."""
         if self.is_script and not self._allow_stdin:
             print(prompt, end="", flush=True)
             raise EOFError(NO_INPUT)
         return str(super().raw_input(prompt))
 
     def getpass(self, prompt: str = "", *arguments: Any, **options: Any) -> str:
-        """What `getpass.getpass` is while a cell runs."""
+        """Read a line for `getpass.getpass` while a cell runs."""
         if self.is_script and not self._allow_stdin:
             print(prompt, end="", file=sys.stderr, flush=True)
             raise EOFError(NO_INPUT)
@@ -388,15 +388,15 @@ class WireKernel(IPythonKernel):
         ident: Any,
         request: frames.Message,
     ) -> None:
-        """Do something for the host besides running a cell; the shim says what there is."""
+        """Call a service for the host; the shim defines them."""
         answer: list[bytes] = []
         try:
             service = self._service(request["content"]["name"])
             content, answer = service(request["content"]["arguments"], list(buffers))
-        except BaseException as error:  # noqa: BLE001 - the host is told, and decides what it means
+        except BaseException as error:  # noqa: BLE001 - reported to the host
             content = {"error": {"name": type(error).__name__, "value": safe_text(error)}}
         finally:
-            # What is to be sent is sent to its end.
+            # The reply is sent without interrupts.
             self.executing = False
         self.session.send(channel, "llm_sandbox_reply", content, request, buffers=answer)
 
@@ -424,7 +424,7 @@ class WireKernel(IPythonKernel):
         pattern: str | None = None,
         unique: bool = False,
     ) -> dict[str, Any]:
-        """Answer with the cells of this session, of which nothing is on a disk."""
+        """Answer with the cells of this session, from memory."""
         manager = self.shell.history_manager
         cells = list(manager.input_hist_raw if raw else manager.input_hist_parsed)
         found = [(0, number, cell) for number, cell in enumerate(cells) if number > 0]
@@ -439,11 +439,11 @@ class WireKernel(IPythonKernel):
             found = found[-n:] if n > 0 else []
         if output:
             results = self.shell.user_ns.get("Out", {})
-            told = [
+            entries = [
                 (s, k, (cell, safe_text(results[k]) if k in results else None))
                 for s, k, cell in found
             ]
-            return {"status": "ok", "history": told}
+            return {"status": "ok", "history": entries}
         return {"status": "ok", "history": found}
 
     def _configure(self, settings: dict[str, Any]) -> None:
@@ -472,9 +472,7 @@ def _resolve(future: "asyncio.Future[None]") -> None:
 
 
 def _multiprocessing_pids() -> tuple[set[int], set[int]]:
-    """Processes of `multiprocessing` that may do what the cell at hand gives them, and those that
-    only serve it and print nothing.
-    """
+    """Return the pids of multiprocessing's workers, and of its helpers, which print nothing."""
     process: Any = sys.modules.get("multiprocessing.process")
     server: Any = sys.modules.get("multiprocessing.forkserver")
     trackers = [
@@ -493,7 +491,7 @@ def _multiprocessing_pids() -> tuple[set[int], set[int]]:
 
 
 def _nothing(*_: Any) -> tuple[dict[str, Any], list[bytes]]:
-    """Answer: what was held has been sent before."""
+    """Answer an empty call, whose effect is that late output was sent before."""
     return {}, []
 
 
@@ -506,9 +504,9 @@ def _has_children() -> bool:
 
 
 def _needs_loop(code: str) -> bool:
-    """Whether a cell must run inside a running event loop.
+    """Return whether a cell must run inside a running event loop.
 
-    Others run outside of one, so that `asyncio.run`, which models write by habit, works as in a
+    Other cells run outside of one, so that `asyncio.run`, common in generated code, works as in a
     script.
     """
     if "asyncio.run(" in code or "run_until_complete(" in code:
@@ -529,7 +527,7 @@ def _run_without_loop(coroutine: Any) -> None:
 
 
 def _exit_code(error: SystemExit) -> int:
-    """The exit code of a script that this ends, which says its text on standard error."""
+    """Return the exit code of a SystemExit, and print its text to standard error."""
     if error.code is None:
         return 0
     if isinstance(error.code, int):
@@ -554,18 +552,18 @@ def link_font_lists() -> None:
         for name in names:
             os.symlink(os.path.join(_FONT_LISTS, name), os.path.join(folder, name))
     except OSError:
-        pass  # there are none, it has one already, or can have none: matplotlib copes with all
+        pass  # matplotlib makes its own list then
 
 
 def build() -> WireKernel:
-    """Build a kernel that is connected to nothing: everything that may be done before a fork."""
+    """Build an unconnected kernel: all work that may happen before a fork."""
     quiet()
     session = WireSession(key=b"", log=logging.Logger("session", logging.CRITICAL + 1))
 
     async def construct() -> WireKernel:
-        # The one of this process, as comms look for it.
+        # The singleton, by which comms find the kernel.
         kernel: WireKernel = WireKernel.instance(
-            # One that no setting of the code's reaches, and that reaches no handler of the code's.
+            # A logger apart from the code's loggers and handlers.
             log=logging.Logger("kernel", logging.CRITICAL + 1),
             session=session,
             iopub_socket=Channel(frames.IOPUB),
@@ -579,6 +577,6 @@ def build() -> WireKernel:
     kernel = loop.run_until_complete(construct())
     loop.close()
     kernel.streams = TextStreams(session)
-    # IPython's own `exit` asks a front end to close; a program means `sys.exit`.
+    # IPython's `exit` requests a front end to close; a program means `sys.exit`.
     kernel.shell.push({"exit": sys.exit, "quit": sys.exit}, interactive=False)
     return kernel

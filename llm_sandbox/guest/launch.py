@@ -1,4 +1,4 @@
-"""Starting a program, or the file service, in a machine."""
+"""Start of programs in a machine, with a terminal or without, and of the zygote."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from .process_tree import MARKER
 from .state import MachineState, RunningProcess
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 _RESET = ("CHLD", "TERM", "INT", "HUP", "PIPE", "XFSZ", "USR1")
-"""Signals that the supervisor, or Python, handles or ignores."""
+"""Signals that the supervisor or Python handles or ignores; programs start with the defaults."""
 
 
 def _fork_program(machine: PlainMachine, request: Message, fds: list[int]) -> tuple[int, int]:
-    """Start the requested program.
+    """Fork the requested program, without waiting for its start.
 
-    Returns at once with its pid and a pipe, which closes when the program runs and holds JSON when
-    it could not be started. Nobody may wait for that pipe alone: before the program runs, its
-    process can be stopped by others of the machine already.
+    Returns its pid and a pipe, which closes when the program runs and holds JSON when the start has
+    failed. No caller may wait for that pipe alone: other processes of the machine can stop the
+    new one before the program runs.
 
     Args:
-        machine: Where.
+        machine: The machine.
         request: With ``argv``, ``env``, ``cwd`` and ``process``; ``stdout`` and ``stderr`` may be
             ``null``, and ``stderr`` may be ``stdout``.
-        fds: Its stdin, stdout and stderr, or with a ``terminal`` the handover of that.
+        fds: Its stdin, stdout and stderr, or with a ``terminal`` the handover socket of that.
     """
     environment = {**request["env"], MARKER: request["process"]}
     report_read, report_write = os.pipe()
@@ -63,7 +63,7 @@ def _become(
     fds: list[int],
     report: int,
 ) -> dict[str, Any]:
-    """In the child: turn into the requested program; returns only if that failed, with why."""
+    """Execute the requested program in the child; return the failure if it could not."""
     signal.set_wakeup_fd(-1)
     for name in _RESET:
         signal.signal(getattr(signal, f"SIG{name}"), signal.SIG_DFL)
@@ -79,7 +79,7 @@ def _become(
     close_all_but([report])
     machine.spec.confinement.apply()
     try:
-        # By the rights that the program will have.
+        # With the rights of the program.
         os.chdir(request["cwd"] or machine.spec.workdir)
     except OSError as error:
         return {"kind": "bad_cwd", "message": error.strerror}
@@ -87,7 +87,7 @@ def _become(
 
 
 def _standard(request: Message, fds: list[int]) -> list[int]:
-    """What the program gets as standard input, output and error."""
+    """Return the program's standard input, output and error."""
     if request.get("terminal") is not None:
         from . import terminal
 
@@ -104,16 +104,16 @@ def _standard(request: Message, fds: list[int]) -> list[int]:
 
 def _execute(argv: list[str], environment: dict[str, str]) -> dict[str, Any]:
     name = argv[0]
-    places = [""] if "/" in name else environment.get("PATH", os.defpath).split(":")
+    directories = [""] if "/" in name else environment.get("PATH", os.defpath).split(":")
     failure: dict[str, Any] = {"kind": "not_found", "message": "No such file or directory"}
-    for place in places if name else []:
-        path = os.path.join(place, name)
+    for directory in directories if name else []:
+        path = os.path.join(directory, name)
         try:
             os.execve(path, argv, environment)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except PermissionError as error:
-            # A directory on the way that may not be searched says nothing about the program.
+            # A directory of PATH without search permission does not mean that the program exists.
             if os.path.exists(path):
                 failure = {"kind": "not_executable", "message": error.strerror}
         except OSError as error:
@@ -123,12 +123,12 @@ def _execute(argv: list[str], environment: dict[str, str]) -> dict[str, Any]:
 
 
 def launch_zygote(request: Message, control: int, *, with_parent: bool) -> int:
-    """Start the interpreter that kernels are forked from; returns its pid.
+    """Start the zygote, from which kernels are forked, and return its pid.
 
     Args:
         request: With ``argv`` and ``env``.
         control: Descriptor of its control connection.
-        with_parent: Whether it is told to end with the supervisor, where no namespace sees to it.
+        with_parent: Whether the kernel kills it with the supervisor, where no namespace does.
     """
     pid = os.fork()
     if pid:
@@ -149,12 +149,15 @@ def launch_zygote(request: Message, control: int, *, with_parent: bool) -> int:
 def start_process(
     machine_state: MachineState, request: Message, fds: list[int]
 ) -> tuple[RunningProcess, int]:
-    """Start a program; returns it, and the pipe that tells whether it runs (see `launch`).
+    """Start a program, with a terminal if one is requested.
 
     Args:
-        machine_state: Where.
-        request: As the host sent it; ``terminal`` has rows and columns, and is null for none.
+        machine_state: The machine.
+        request: The host's request; ``terminal`` has rows and columns, and is null for none.
         fds: Its stdin, stdout and stderr.
+
+    Returns:
+        The process, and the pipe of `_fork_program`.
     """
     control = None
     if request.get("terminal") is None:
@@ -187,7 +190,7 @@ def start_process(
 
 
 def resize_terminal(running: RunningProcess | None, rows: int, columns: int) -> Message:
-    """Change the size of a program's terminal; the answer to the host."""
+    """Change the size of a program's terminal, and return the answer to the host."""
     if running is None:
         return {"resized": False}
     if running.terminal is None:

@@ -1,4 +1,4 @@
-"""The few Linux calls that the standard library lacks, through ctypes.
+"""Linux system calls that the standard library lacks, through ctypes.
 
 Python 3.12 has `os.unshare` and `os.setns`; 3.11 has neither, and mounts, capabilities, Landlock
 and seccomp are in no version.
@@ -76,7 +76,7 @@ def setns(fd: int, flags: int) -> None:
 def mount(
     source: str | None, target: str, kind: str | None, flags: int = 0, data: str | None = None
 ) -> None:
-    """Show a file system, or a part of one, at `target`."""
+    """Mount a file system, or a part of one, at `target`."""
     _check(
         _libc.mount(
             _encode(source), _encode(target), _encode(kind), ctypes.c_ulong(flags), _encode(data)
@@ -86,18 +86,12 @@ def mount(
 
 
 def unmount(target: str, flags: int = 0) -> None:
-    """The umount2 system call.
+    """Unmount `target` (umount2).
 
     Raises:
         OSError: It failed; the message names the target.
     """
     _check(_libc.umount2(_encode(target), flags), f"umount {target}")
-
-
-def bind_read_only(source: str, target: str, *, recursive: bool = False) -> None:
-    """Show `source` at `target`, read-only, without set-user-id programs and devices."""
-    mount(source, target, None, MS_BIND | (MS_REC if recursive else 0))
-    mount(None, target, None, MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV)
 
 
 def loopback_up() -> None:
@@ -107,8 +101,9 @@ def loopback_up() -> None:
 
 
 def network_name(process: str | int = "self") -> str:
-    """What tells the network namespace of a process from every other one, of this machine or of
-    another; empty where the kernel has no names for them.
+    """Return an identifier of a process's network namespace, unique among machines.
+
+    It is empty where the kernel has no names for namespaces.
     """
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:
@@ -132,35 +127,31 @@ def set_command_line(text: str) -> None:
     """Set the command line that /proc shows; a longer text than the present one is cut.
 
     Raises:
-        OSError: There is no /proc that tells where it is.
+        OSError: /proc does not show the address of the command line.
     """
     with open("/proc/self/stat", "rb") as file:
         fields = file.read().rpartition(b")")[2].split()
     start, end = int(fields[45]), int(fields[46])
     room = end - start
     if not start or room < 2:
-        raise OSError(errno.ENOTSUP, "the place of the command line is not known")
+        raise OSError(errno.ENOTSUP, "the address of the command line is unknown")
     data = text.encode("utf-8", "surrogateescape")[: room - 2].ljust(room - 1, b"\0")
-    # With another end than a zero, Linux shows what stands before the first zero, and no more.
+    # Without a zero at the end, Linux shows the text up to the first zero only.
     ctypes.memmove(start, data + b".", room)
 
 
 def set_undumpable() -> None:
-    """Make /proc/PID of this process unreadable, and the process untraceable, for others of its
-    user.
-    """
+    """Make this process unreadable in /proc and untraceable for others of its user."""
     _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def set_dumpable() -> None:
-    """Undo `set_undumpable`, and what changing the user id does of that kind."""
+    """Undo `set_undumpable`, and the same effect of a change of user id."""
     _libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
 
 
 def open_pidfd(pid: int) -> int | None:
-    """Open what stands for a process, whatever becomes of its pid; None where the kernel has no
-    such thing, as gVisor's.
-    """
+    """Open a pidfd of a process; None where the kernel has none, as gVisor's."""
     try:
         return os.pidfd_open(pid)
     except OSError as error:
@@ -177,8 +168,9 @@ def set_user(user: int, group: int) -> None:
 
 
 def act_as_user(user: int, group: int) -> None:
-    """Reach files as another user, of whose processes none may signal or trace this one: the real
-    and the saved user stay what they are. Without capabilities afterwards, that gives no right.
+    """Access files as another user, whose processes cannot signal or trace this one.
+
+    The real and the saved user stay the same; without capabilities afterwards, they give no right.
     """
     os.setgroups([])
     os.setresgid(group, group, group)
@@ -187,7 +179,7 @@ def act_as_user(user: int, group: int) -> None:
 
 @contextlib.contextmanager
 def file_user(user: int) -> Iterator[None]:
-    """Reach files as another user would, inside the block, in a process with one thread."""
+    """Access files as another user inside the block, in a process with one thread."""
     before = _libc.setfsuid(user)
     try:
         yield
@@ -201,7 +193,7 @@ def set_parent_death_signal(signal_number: int) -> None:
 
 
 def set_child_subreaper() -> None:
-    """Become the new parent of descendants whose parent ended."""
+    """Become the new parent of orphaned descendants."""
     _check(_libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "PR_SET_CHILD_SUBREAPER")
 
 
@@ -217,16 +209,16 @@ def drop_bounding_set() -> None:
             break  # past the last capability this kernel knows
 
 
-def use_capability(number: int, wanted: bool) -> None:
-    """Have a capability that this process may have count, or not."""
+def use_capability(number: int, is_effective: bool) -> None:
+    """Make a permitted capability effective, or not."""
     header = struct.pack("<Ii", _CAPABILITY_VERSION_3, 0)
     sets = ctypes.create_string_buffer(24)
     _check(_libc.capget(header, sets), "capget")
     words = list(struct.unpack("<6I", sets.raw))
     bit = 1 << number % 32
-    # For each half of the capabilities: what counts, what may, and what is inherited.
+    # For each half of the capabilities: effective, permitted and inheritable.
     effective = number // 32 * 3
-    words[effective] = words[effective] & ~bit | (words[effective + 1] & bit if wanted else 0)
+    words[effective] = words[effective] & ~bit | (words[effective + 1] & bit if is_effective else 0)
     _check(_libc.capset(header, struct.pack("<6I", *words)), "capset")
 
 
@@ -267,18 +259,18 @@ _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 
 
 def landlock_abi() -> int:
-    """The Landlock version of the running kernel, or 0 where there is none."""
+    """Return the Landlock version of the running kernel, or 0 where there is none."""
     return max(0, int(_libc.syscall(_LANDLOCK_CREATE_RULESET, None, 0, _LANDLOCK_VERSION_FLAG)))
 
 
 def restrict_paths(read_only: list[str], writable: list[str]) -> int:
-    """Allow only reading and running below `read_only`, and only file work below `writable`.
+    """Allow only to read and execute below `read_only`, and to change files below `writable`.
 
-    Device nodes can be made nowhere. Paths that do not exist are skipped. No new privileges must be
-    set before.
+    Device nodes cannot be made anywhere. Paths that do not exist are skipped. The flag for no new
+    privileges has to be set before.
 
     Returns:
-        The Landlock version that is in force, 0 when the kernel has none.
+        The Landlock version, 0 when the kernel has none.
     """
     abi = landlock_abi()
     if not abi:
@@ -311,5 +303,5 @@ def restrict_paths(read_only: list[str], writable: list[str]) -> int:
 
 
 def architecture() -> str:
-    """The machine's architecture as the kernel names it, such as ``x86_64``."""
+    """Return the machine's architecture as the kernel names it, such as ``x86_64``."""
     return os.uname().machine

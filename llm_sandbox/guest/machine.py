@@ -1,9 +1,9 @@
-"""A machine: the namespaces, file systems and first process that a sandbox's processes share.
+"""Machine: the namespaces, file systems and init process that a sandbox's processes share.
 
-`NamespaceMachine` has process, mount, network, IPC and host name spaces of its own, a user
-namespace that is only there to hold limits and lose capabilities, and an init that reaps.
-`ContainedMachine` is the container that the supervisor is process 1 of: its processes are those of
-another user. `PlainMachine` has none of it: the local backend.
+`NamespaceMachine` has PID, mount, network, IPC and UTS namespaces of its own, a user namespace that
+serves only to hold limits and drop capabilities, and an init that reaps. `ContainedMachine` is the
+container whose process 1 the supervisor is: its processes are those of another user. `PlainMachine`
+has no isolation: the local backend.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .constants import USER_ID
 from .mount_points import mount_path, open_mount_point
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 _NAMESPACES = linux.CLONE_NEWNS | linux.CLONE_NEWIPC | linux.CLONE_NEWUTS
@@ -31,14 +31,14 @@ _DETACH = 2
 
 
 class MachineSpec:
-    """What the host asks for, from its JSON.
+    """Specification of a machine, from the host's JSON.
 
     Attributes:
         tmpfs: File systems in memory: ``{"path", "size", "inodes", "mode"}``.
-        binds: What is there already and is put elsewhere: ``{"source", "path"}``.
+        binds: Existing files and folders to bind elsewhere: ``{"source", "path"}``.
         modes: Permissions of folders that a container's engine did not set: ``{path: mode}``.
-        writable_root: What `overlay.mount_root` is to make, and whether something was ``saved`` of
-            another one; None for a root that is read-only.
+        writable_root: Arguments of `overlay.mount_root`, and whether an archive was ``saved`` of
+            another root; None for a read-only root.
     """
 
     def __init__(self, data: dict[str, Any]) -> None:
@@ -58,7 +58,7 @@ class MachineSpec:
 
 
 class PlainMachine:
-    """A directory; its processes are ordinary processes of the host."""
+    """Machine without isolation: a directory, and ordinary processes of the host."""
 
     def __init__(self, spec: MachineSpec, cgroups: list[int]) -> None:
         self.spec = spec
@@ -70,24 +70,21 @@ class PlainMachine:
             _make_folder(spec.workdir, spec.user)
 
     def fork(self, child: Callable[[], NoReturn]) -> int:
-        """Start a process that runs `child` in the machine, not yet confined; returns its pid as
-        seen from here.
-        """
+        """Fork an unconfined process that runs `child` in the machine, and return its pid here."""
         pid = os.fork()
         if pid == 0:
             _run_child(child)
         return pid
 
-    def fork_servant(self, child: Callable[[], NoReturn]) -> int:
-        """As `fork`, for what serves the host: where the machine has a process namespace it is not
-        in that, so that no program of the machine sees it or sends it a signal.
+    def fork_agent(self, child: Callable[[], NoReturn]) -> int:
+        """Fork an agent as `fork` does, but outside of the machine's PID namespace, if it has one.
+
+        So no program of the machine sees it or can signal it.
         """
         return PlainMachine.fork(self, child)
 
     def join(self) -> None:
-        """Called in a forked child: become a process of this machine, unconfined still, and
-        wherever it was.
-        """
+        """Make the calling child a process of this machine, not confined yet."""
         join_cgroups(self.cgroups)
 
     @property
@@ -97,39 +94,37 @@ class PlainMachine:
         return [*self.cgroups, *([] if pidfd is None else [pidfd])]
 
     def pidfd(self) -> int | None:
-        """A descriptor by which another process can join, or None where there is nothing to
-        join.
-        """
+        """Return a descriptor for joining the machine's namespaces, None without any."""
         return None
 
     def kill_all(self) -> bool:
-        """Kill every process but init at once, where the machine can; returns whether it could."""
+        """Kill every process but init at once; return False where the machine cannot."""
         return False
 
     def resize_memory(self, entries: list[dict[str, Any]]) -> None:
-        """Change how much its file systems in memory may hold.
+        """Change the sizes of the machine's file systems in memory.
 
         Args:
             entries: As `MachineSpec.tmpfs`.
 
         Raises:
-            OSError: It has none of its own, or one holds more already.
+            OSError: The machine has none of its own, or one holds more already.
         """
         raise OSError(errno.EOPNOTSUPP, "its file systems are not its own")
 
     def killed_for_memory(self) -> bool:
-        """Whether the kernel has killed for want of memory since this was last asked."""
+        """Return whether the kernel has killed for want of memory since the last call."""
         return False
 
     def destroy(self) -> None:
-        """End the machine and everything in it."""
+        """End the machine and all of its processes."""
         for fd in self.cgroups:
             os.close(fd)
         self.cgroups = []
 
 
 class ContainedMachine(PlainMachine):
-    """All processes of a container that belong to its user; the supervisor is another one."""
+    """Machine of a container: the processes of its user, who is not the supervisor's."""
 
     def __init__(self, spec: MachineSpec, cgroups: list[int]) -> None:
         super().__init__(spec, cgroups)
@@ -160,10 +155,9 @@ class ContainedMachine(PlainMachine):
 
 
 class NamespaceMachine(PlainMachine):
-    """A machine of its own, made with the capabilities of the user namespace that the supervisor
-    lives in.
+    """Machine of namespaces, made with the capabilities of the supervisor's user namespace.
 
-    The network, mount and process namespaces belong to the supervisor's user namespace, so that no
+    The network, mount and PID namespaces belong to the supervisor's user namespace, so that no
     process of the machine could change them even with every capability of its own; those are
     dropped too.
     """
@@ -172,7 +166,7 @@ class NamespaceMachine(PlainMachine):
         self.spec = spec
         self._archive: int | None = None
         if spec.writable_root is not None:
-            from . import overlay  # noqa: F401 - here, so that the next machine need not load it
+            from . import overlay  # noqa: F401 - before the fork, so that it is loaded once
 
             self._archive = cgroups.pop() if spec.writable_root["saved"] else None
         self.cgroups = cgroups
@@ -212,7 +206,7 @@ class NamespaceMachine(PlainMachine):
         join_namespaces(self._pidfd, own_network=self.spec.own_network)
 
     def resize_memory(self, entries: list[dict[str, Any]]) -> None:
-        # Of a child: a process that has joined a mount namespace sees the machine's files.
+        # In a child: a process that has joined a mount namespace sees the machine's files.
         read, write = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -236,7 +230,7 @@ class NamespaceMachine(PlainMachine):
         os._exit(0)
 
     def join_network(self) -> None:
-        """Called in a forked child: join the machine's network and nothing else of it."""
+        """Join the machine's network namespace and no other, in the calling child."""
         if self.spec.own_network:
             linux.setns(self._pidfd, linux.CLONE_NEWNET)
 
@@ -284,7 +278,7 @@ class NamespaceMachine(PlainMachine):
         spec = self.spec
         join_cgroups(self.cgroups)
         linux.unshare(_NAMESPACES | (linux.CLONE_NEWNET if spec.own_network else 0))
-        # Held from now on: a root or a file system in memory may come to cover them.
+        # Opened first: a root or a file system in memory may cover them.
         sources = [os.open(bind["source"], os.O_PATH | os.O_CLOEXEC) for bind in spec.binds]
         if spec.writable_root is not None:
             self.root = self._mount_root(spec.writable_root)
@@ -293,7 +287,7 @@ class NamespaceMachine(PlainMachine):
         for bind, source in zip(spec.binds, sources, strict=True):
             _bind(source, bind["path"])
         for bind in spec.binds:
-            # Left where it was, it would be seen twice.
+            # The source would be visible twice otherwise.
             linux.unmount(bind["source"], _DETACH)
         linux.mount(
             "devpts",
@@ -304,7 +298,7 @@ class NamespaceMachine(PlainMachine):
         )
         flags = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC
         linux.mount("proc", "/proc", "proc", flags)
-        # Kept from before the cover, for the one write below: the cover is read-only.
+        # Opened before the read-only mount over /proc/sys, for the one write below.
         sysctl = os.open("/proc/sys/user", os.O_PATH | os.O_DIRECTORY)
         linux.mount("/proc/sys", "/proc/sys", None, linux.MS_BIND)
         linux.mount(
@@ -321,16 +315,16 @@ class NamespaceMachine(PlainMachine):
         limit = os.open("max_user_namespaces", os.O_WRONLY, dir_fd=sysctl)
         os.write(limit, b"0")
 
-    def _mount_root(self, wanted: dict[str, Any]) -> int:
+    def _mount_root(self, writable_root: dict[str, Any]) -> int:
         from . import overlay
 
-        for place in wanted["places"]:
-            os.close(open_mount_point(place))
-        return overlay.mount_root(wanted, self._archive)
+        for path in writable_root["places"]:
+            os.close(open_mount_point(path))
+        return overlay.mount_root(writable_root, self._archive)
 
 
 def _make_folder(path: str, user: tuple[int, int] | None) -> None:
-    """Make a folder that is to belong to a user; of others, only root's links are followed."""
+    """Make a folder for a user; only links of root and of this process's user are followed."""
     if user is None:
         os.makedirs(path)
         return
@@ -367,14 +361,14 @@ def _remount_memory(entry: dict[str, Any]) -> None:
     point = open_mount_point(entry["path"])
     options = f"size={entry['size']},nr_inodes={entry['inodes']}"
     flags = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_REMOUNT
-    # Not by a path below /proc, which shows the machine's processes: this one is none of them.
+    # Not by a path below /proc, which shows the machine's processes and not this one.
     os.fchdir(point)
     linux.mount(None, ".", None, flags, options)
     os.close(point)
 
 
 def _bind(source: int, path: str) -> None:
-    """Show what is open at a path; closes the descriptor."""
+    """Bind an open file or folder to a path, and close its descriptor."""
     point = open_mount_point(path, is_folder=stat.S_ISDIR(os.fstat(source).st_mode))
     linux.mount(mount_path(source), mount_path(point), None, linux.MS_BIND | linux.MS_REC)
     os.close(point)
@@ -382,7 +376,7 @@ def _bind(source: int, path: str) -> None:
 
 
 def join_namespaces(pidfd: int, *, own_network: bool) -> None:
-    """Join every namespace but the process one of the machine whose init is behind `pidfd`."""
+    """Join every namespace of a machine but the PID one, by the pidfd of its init."""
     flags = _NAMESPACES | linux.CLONE_NEWUSER | (linux.CLONE_NEWNET if own_network else 0)
     linux.setns(pidfd, flags)
 
@@ -438,15 +432,15 @@ def _reap() -> None:
         pass
 
 
-def find_user(wanted: str) -> tuple[int, int]:
-    """User and group number for ``user[:group]``, each a number or a name.
+def find_user(spec: str) -> tuple[int, int]:
+    """Return user and group number for ``user[:group]``, each a number or a name.
 
     Without a group it is the user's own, and 0 for a number that the image does not know.
 
     Raises:
         LookupError: The image has no such user or group.
     """
-    name, _, group = wanted.partition(":")
+    name, _, group = spec.partition(":")
     entry = _entry("/etc/passwd", name)
     if entry is None and not name.isdecimal():
         raise LookupError(f"the image has no user {name!r}")
@@ -462,7 +456,7 @@ def find_user(wanted: str) -> tuple[int, int]:
 
 
 def _entry(path: str, name: str) -> list[str] | None:
-    """The line of a name, or of a number, split at its colons."""
+    """Return the fields of a user or group, found by name or number."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             for line in file:
@@ -475,10 +469,10 @@ def _entry(path: str, name: str) -> list[str] | None:
 
 
 def restore_files(source: str, target: str, user: tuple[int, int] | None) -> None:
-    """Copy what is in a folder into another one, as a user of the machine would.
+    """Copy the contents of a folder into another one, as a user of the machine.
 
     Raises:
-        OSError: It could not be copied whole.
+        OSError: The copy failed.
     """
     import shutil
 
@@ -490,11 +484,11 @@ def restore_files(source: str, target: str, user: tuple[int, int] | None) -> Non
             if user is not None:
                 linux.set_user(*user)
             for entry in os.scandir(source):
-                place = os.path.join(target, entry.name)
+                copy = os.path.join(target, entry.name)
                 if entry.is_dir(follow_symlinks=False):
-                    shutil.copytree(entry.path, place, symlinks=True)
+                    shutil.copytree(entry.path, copy, symlinks=True)
                 else:
-                    shutil.copy2(entry.path, place, follow_symlinks=False)
+                    shutil.copy2(entry.path, copy, follow_symlinks=False)
         except (OSError, shutil.Error) as error:
             os.write(write, str(error).encode()[:4000])
         finally:

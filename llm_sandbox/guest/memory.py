@@ -1,6 +1,4 @@
-"""How much memory a machine uses, where no cgroup of ours holds its limit; and what the kernel did
-about a container's own limits.
-"""
+"""Memory use of machines without a cgroup of ours, and the kernel's counters of enforced limits."""
 
 from __future__ import annotations
 
@@ -11,36 +9,35 @@ from .process_tree import process_numbers
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _OOM_COUNTS = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
-"""Of the control group that a container sees as the root: version 2, version 1."""
+"""Files of the cgroup that a container sees as the root, of version 2 and of version 1."""
 _FORK_COUNTS = ("/sys/fs/cgroup/pids.events", "/sys/fs/cgroup/pids/pids.events")
 
 
 def oom_kills() -> int | None:
-    """How often the kernel has killed in this container for want of memory; None if it does not
-    say.
-    """
+    """Return the number of OOM kills in this container; None if the kernel has no count."""
     return _count(_OOM_COUNTS, b"oom_kill")
 
 
 def oom_kills_of(group: str) -> int:
-    """How often the kernel has killed in a control group, of either version, for want of memory."""
+    """Return the number of OOM kills in a cgroup of either version."""
     return _count((f"{group}/memory.events", f"{group}/memory.oom_control"), b"oom_kill") or 0
 
 
 def refused_forks() -> int | None:
-    """How often the kernel has refused a process or thread in this container because of its limit
-    on them; None if it does not say.
+    """Return how often the limit of processes has refused a fork in this container.
+
+    None if the kernel has no count.
     """
     return _count(_FORK_COUNTS, b"max")
 
 
-def _count(paths: tuple[str, ...], wanted: bytes) -> int | None:
+def _count(paths: tuple[str, ...], key: bytes) -> int | None:
     for path in paths:
         try:
             with open(path, "rb") as file:
                 for line in file:
                     name, _, count = line.partition(b" ")
-                    if name == wanted:
+                    if name == key:
                         return int(count)
         except OSError:
             continue
@@ -50,14 +47,14 @@ def _count(paths: tuple[str, ...], wanted: bytes) -> int | None:
 def over_limit(
     limits: Mapping[str, tuple[str | None, int]], apart: Collection[int] = ()
 ) -> list[str]:
-    """Tell which machines' processes together use more memory than they may.
+    """Return the machines whose processes together use more memory than their limit.
 
-    gVisor has no proportional sizes, but its kernel is the machine's own: what it counts, files in
-    memory included, is taken, less what the processes in `apart` have.
+    gVisor has no proportional sizes, but its kernel is the machine's own: its total counts, files
+    in memory included, less the memory of the processes in `apart`.
 
-    The quick sum of resident sizes counts shared pages once a process; only when it is over is the
-    proportional size read, which is exact but slow. The process table is read once, however many
-    machines there are.
+    The quick sum of resident sizes counts shared pages once for each process; only where it is over
+    the limit is the proportional size read, which is exact but slow. The process table is read
+    once, whatever the number of machines.
 
     Args:
         limits: The pid namespace and the limit in bytes of each machine, by name.

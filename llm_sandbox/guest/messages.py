@@ -62,8 +62,8 @@ class ShownWidgets:
     def __init__(self) -> None:
         self._shown: dict[str, tuple[str, object]] = {}
 
-    def note(self, content: dict[str, Any]) -> None:
-        """Remember what a display shows, if that is a widget, and name the display.
+    def record_display(self, content: dict[str, Any]) -> None:
+        """Record a display of a widget, and set its display id.
 
         Args:
             content: The content of the message, which is changed.
@@ -76,21 +76,21 @@ class ShownWidgets:
         self._shown[known] = str(view.get("model_id")), content["data"].get("text/plain")
 
     def take_changed(self) -> Iterator[dict[str, Any]]:
-        """Yield the contents of updates for those whose text is another by now, and forget all."""
+        """Yield update contents for widgets whose text has changed, and forget all widgets."""
         shown, self._shown = self._shown, {}
         widgets = _widgets() if shown else {}
         for known, (model, text) in shown.items():
             widget = widgets.get(model)
-            # One that was closed is seen no more.
+            # A closed widget is not shown any more.
             data = widget._repr_mimebundle_() if widget is not None else {}
             if isinstance(data, dict) and data.get("text/plain") != text:
                 yield {"data": data, "metadata": {}, "transient": {"display_id": known}}
 
 
 def _widgets() -> dict[str, Any]:
-    """All widgets of this process by the id of their model."""
+    """Return all widgets of this process by the id of their model."""
     module = sys.modules.get("ipywidgets.widgets.widget")
-    # Where version 8 keeps them, and where version 7 did.
+    # In version 8, and in version 7.
     known = getattr(module, "_instances", None)
     if known is None:
         known = getattr(getattr(module, "Widget", None), "widgets", None)
@@ -98,24 +98,22 @@ def _widgets() -> dict[str, Any]:
 
 
 class Channel:
-    """Stands where ipykernel expects a socket."""
+    """Channel of the wire in place of ipykernel's ZeroMQ socket."""
 
     def __init__(self, number: int) -> None:
         self.number = number
 
     def flush(self, *_: Any) -> None:
-        """There is nothing between this and the wire."""
+        """Do nothing: a channel has no buffer."""
 
 
 class WireSession(Session):
-    """Builds Jupyter messages as always and sends them as frames; not signed, for the stream is
-    private.
-    """
+    """Session that sends Jupyter messages as frames, unsigned, as the stream is private."""
 
     wire: Wire | None = None
     display_bytes = 32 << 20
     late_dropped = 0
-    """Bytes of displays that came late and were dropped."""
+    """Bytes of late displays that were dropped."""
     widgets = ShownWidgets()
 
     def send(
@@ -140,12 +138,12 @@ class WireSession(Session):
         kind = message["header"]["msg_type"]
         is_late = False
         if kind in _OUTPUTS:
-            asked_by = parent_headers.current()
-            message["parent_header"] = asked_by.header
-            is_late = asked_by.ended
+            parent_request = parent_headers.current()
+            message["parent_header"] = parent_request.header
+            is_late = parent_request.ended
         record = {key: message[key] for key in ("header", "parent_header", "metadata", "content")}
         if kind == "display_data":
-            self.widgets.note(record["content"])
+            self.widgets.record_display(record["content"])
         own = [memoryview(piece).cast("B") for piece in buffers or ()]
         if kind not in _DISPLAYS:
             if kind == "execute_reply" and not self._is_small(record):
@@ -154,7 +152,7 @@ class WireSession(Session):
             self._send(frames.encode_light(stream.number, record, own), is_late=is_late)
             return message
         pieces = frames.encode_display(stream.number, record, own, self.display_bytes)
-        # What is shown is sent at once: the process may die the moment after.
+        # Displays are sent at once: the process may die the moment after.
         self._send(pieces, is_late=is_late, now=True)
         return message
 

@@ -1,7 +1,7 @@
-"""Folders and files that something is mounted on, opened without following what programs wrote.
+"""Mount points: folders and files opened without following links of programs.
 
-What another sandbox left in a writable root is hostile: a link in the path of a mount point would
-have the mount cover what the link leads to.
+Files of another sandbox in a writable root are hostile: a link in the path of a mount point would
+let the mount cover the link's target.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _MOST_LINKS = 8
 
 
 def open_beneath(folder: int, path: str) -> int:
-    """Open what is at a relative path, following no link.
+    """Open a relative path, following no link.
 
     Raises:
-        OSError: A part of the path is a link (ELOOP), or there is nothing.
+        OSError: A part of the path is a link (ELOOP), or is missing.
     """
     fd = os.dup(folder)
     for name in path.split("/"):
@@ -30,10 +30,10 @@ def open_beneath(folder: int, path: str) -> int:
 
 
 def open_mount_point(path: str, *, is_folder: bool = True) -> int:
-    """Open a folder or file of the calling process's root, to be mounted on; made where missing.
+    """Open a mount point in the calling process's root; create it where it is missing.
 
-    The root's own file system is read-only to programs, so that links which lie on it are followed:
-    ``/var/tmp``. No other one is.
+    Links on the root's own file system, such as ``/var/tmp``, are followed: it is read-only for
+    programs. No other link is.
 
     Args:
         path: Absolute, normalised.
@@ -44,7 +44,7 @@ def open_mount_point(path: str, *, is_folder: bool = True) -> int:
 
     Raises:
         OSError: A part of the path is a link that a program may have made (ELOOP), or it cannot be
-            made.
+            created.
     """
     names = path.strip("/").split("/")
     root = fd = os.open("/", _PATH)
@@ -73,7 +73,7 @@ def open_mount_point(path: str, *, is_folder: bool = True) -> int:
 
 
 def mount_path(fd: int) -> str:
-    """Return a path that is what a descriptor is open at, whatever its path leads to by now."""
+    """Return a path to the file behind a descriptor, independent of the file's own path."""
     return f"/proc/self/fd/{fd}"
 
 
@@ -91,8 +91,8 @@ def _step(folder: int, name: str, path: str) -> int:
     return fd
 
 
-def _replace(old: int, new: int, kept: int) -> int:
-    if old != kept:
+def _replace(old: int, new: int, keep_open: int) -> int:
+    if old != keep_open:
         os.close(old)
     return new
 
@@ -113,14 +113,14 @@ def _own_link(folder: int, name: str, device: int) -> str | None:
 
 
 def _make(folder: int, name: str, *, is_folder: bool) -> None:
-    """Make an entry, also on the root's own file system, which is read-only."""
+    """Create an entry, also on the root's own file system, which is read-only."""
     flags = linux.MS_BIND | linux.MS_REMOUNT | linux.MS_NOSUID | linux.MS_NODEV
     linux.mount(None, "/", None, flags)
     try:
         if is_folder:
             os.mkdir(name, 0o755, dir_fd=folder)
         else:
-            wanted = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-            os.close(os.open(name, wanted, 0o644, dir_fd=folder))
+            open_flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            os.close(os.open(name, open_flags, 0o644, dir_fd=folder))
     finally:
         linux.mount(None, "/", None, flags | linux.MS_RDONLY)

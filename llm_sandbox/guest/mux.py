@@ -1,25 +1,25 @@
-"""A control connection with its descriptors over one byte stream, as a container's standard input
-and output are.
+"""Multiplexer of a control connection and its descriptors over one byte stream.
 
-Both ends run the same `Multiplexer`. Its local side is a control connection: a record that comes in
-there with descriptors goes out as a record with stream numbers, and becomes a record with
-descriptors again at the other end, where pipes and sockets of the same kinds stand for the first
-ones. What is read from the one is written to the other, until it descriptors.
+The byte stream is, for example, a container's standard input and output. Both ends run the same
+`Multiplexer`. Its local side is a control connection: a record with descriptors is sent as a record
+with stream numbers, and becomes a record with descriptors again at the other end, where pipes and
+sockets of the same kinds are their counterparts. Bytes that are read from one are written to its
+counterpart, until their end.
 
 A frame is ``u8 kind | u32 stream | u32 size`` and `size` bytes, little endian:
 
     control  ``u8 count | (u8 kind | u32 stream) * count | JSON``: a record
     data     bytes of a stream
-    end      no more bytes will come
-    gone     nobody takes the bytes any more
-    credit   ``u32``: that many bytes have been taken, and as many more may be sent
+    end      no more bytes follow
+    gone     the bytes have no reader any more
+    credit   ``u32``: so many bytes have been read, and as many more may be sent
 
-A sender may be `WINDOW` bytes ahead of its receiver on every stream, so that one that nobody reads
-stops its writer and no other.
+A sender may be `WINDOW` bytes ahead of its receiver on every stream, so that a stream without a
+reader blocks its writer and no other.
 
-Streams run apart, but for a socket and the pipes that were passed in one record with it: what was
-written to the pipes before something was written to the socket arrives before it. A kernel's reply
-so comes after all that its cell has put out.
+Streams are independent, except for a socket and the pipes that were passed in one record with it:
+bytes that were written to the pipes before others were written to the socket arrive before them. So
+a kernel's reply follows all output of its cell.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .control import ControlChannel
 from .descriptors import BOTH, FROM_PEER, NULL, TO_PEER
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Protocol
 
@@ -71,23 +71,23 @@ _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 
 class ProtocolError(Exception):
-    """The peer does not keep to the protocol."""
+    """The peer violates the protocol."""
 
 
 _DRAIN_S = 5.0
 
 WINDOW = 1 << 20
-"""How many bytes a sender may be ahead of its receiver, on each stream."""
+"""Bytes that a sender may be ahead of its receiver, on each stream."""
 
 
 class Stream:
-    """One descriptor and what is under way for it.
+    """One descriptor with its pending data.
 
     Attributes:
-        pending: What has arrived and is not written yet, and in `arrivals` the number of each.
-        pipes: Of a socket: the pipes that it comes after.
-        socket: Of a pipe: the socket that comes after it.
-        owed: Of a socket: how many bytes each pipe held when the socket had something to read.
+        pending: Data that has arrived and is not written yet, with its sequence in `arrivals`.
+        pipes: Of a socket: the pipes that precede it.
+        socket: Of a pipe: the socket that follows it.
+        owed: Of a socket: the bytes that each pipe held when the socket became readable.
     """
 
     def __init__(self, number: int, fd: int, kind: int) -> None:
@@ -109,7 +109,7 @@ class Stream:
 
 
 def order_after_pipes(streams: list[Stream]) -> None:
-    """Have a socket come after the pipes that were passed with it."""
+    """Order a socket after the pipes that were passed with it."""
     sockets = [stream for stream in streams if stream.is_socket]
     if len(sockets) == 1:
         sockets[0].pipes = [stream for stream in streams if not stream.is_socket]
@@ -118,12 +118,12 @@ def order_after_pipes(streams: list[Stream]) -> None:
 
 
 def must_wait(stream: Stream) -> bool:
-    """Whether what a socket is to be written has arrived after what its pipes wait to be."""
+    """Return whether pending data of a socket has arrived after pending data of its pipes."""
     return any(pipe.arrivals and pipe.arrivals[0] < stream.arrivals[0] for pipe in stream.pipes)
 
 
 def drain(streams: Iterable[Stream]) -> None:
-    """Write what has arrived to whoever still reads: it is all that will ever come."""
+    """Write all pending data, for readers that remain after the end of the connection."""
     deadline = time.monotonic() + _DRAIN_S
     waiting = {stream.fd: stream for stream in streams if stream.pending}
     while waiting and (left := deadline - time.monotonic()) > 0:
@@ -142,7 +142,7 @@ def drain(streams: Iterable[Stream]) -> None:
 
 
 class StdioTransport:
-    """Standard input and output as the byte stream."""
+    """Byte stream over standard input and output."""
 
     def __init__(self, reads_from: int, writes_to: int) -> None:
         self.reads_from, self.writes_to = reads_from, writes_to
@@ -160,13 +160,13 @@ class StdioTransport:
 
 
 class Multiplexer:
-    """Carries everything between a control connection and the byte stream, in one thread.
+    """Relay between a control connection and the byte stream, in one thread.
 
     Args:
         transport: The byte stream.
         control: The local control connection.
-        serves: Whether the peer may pass descriptors: the supervisor's end does, the host's end
-            trusts nothing that comes from a sandbox.
+        serves: Whether the peer may pass descriptors: true at the supervisor's end; the host
+            accepts none from a sandbox.
     """
 
     def __init__(self, transport: Transport, control: ControlChannel, *, serves: bool) -> None:
@@ -184,10 +184,10 @@ class Multiplexer:
         self._paused = False
 
     def run(self) -> None:
-        """Carry until either side hangs up, and close every stream.
+        """Relay until either side hangs up, and close every stream.
 
         Raises:
-            ProtocolError: The peer does not keep to the protocol.
+            ProtocolError: The peer violates the protocol.
         """
         transport = self._transport
         self._selector.register(transport.reads_from, _READ)
@@ -242,7 +242,7 @@ class Multiplexer:
 
     def _serve_stream(self, stream: Stream, events: int) -> None:
         if stream.number not in self._streams:
-            return  # ended by what came before it in the same round
+            return  # ended by an earlier event of the same round
         if events & _WRITE:
             self._write(stream)
         if events & _READ and stream.reading and stream.credit and not self._paused:
@@ -253,7 +253,7 @@ class Multiplexer:
         self._update(stream)
 
     def _read(self, stream: Stream) -> int:
-        """Read some of a stream and send it; returns how much."""
+        """Read a chunk of a stream and send it; return its size."""
         try:
             data = os.read(stream.fd, min(_CHUNK, stream.credit))
         except BlockingIOError:
@@ -271,7 +271,7 @@ class Multiplexer:
         return len(data)
 
     def _read_pipes(self, stream: Stream) -> None:
-        """Before a socket is read: send what its pipes hold, as far as the peer takes it now."""
+        """Send the contents of a socket's pipes, as credit allows, before the socket is read."""
         for pipe in stream.pipes:
             if not pipe.reading:
                 continue
@@ -283,7 +283,7 @@ class Multiplexer:
             self._update(pipe)
 
     def _reduce_owed(self, stream: Stream, pipe: Stream, size: int) -> None:
-        """A pipe has been read: the socket that comes after it waits for so much less."""
+        """Reduce the bytes of a pipe for which its socket waits."""
         left = stream.owed.get(pipe, 0) - size
         if left > 0 and pipe.reading:
             stream.owed[pipe] = left
@@ -326,12 +326,12 @@ class Multiplexer:
 
     def _watch_output(self) -> None:
         transport = self._transport
-        wanted = _WRITE if self._outbox else 0
-        if wanted != self._out_interest:
-            self._out_interest = wanted
+        interest = _WRITE if self._outbox else 0
+        if interest != self._out_interest:
+            self._out_interest = interest
             if transport.writes_to == transport.reads_from:
-                self._selector.modify(transport.reads_from, _READ | wanted)
-            elif wanted:
+                self._selector.modify(transport.reads_from, _READ | interest)
+            elif interest:
                 self._selector.register(transport.writes_to, _WRITE)
             else:
                 self._selector.unregister(transport.writes_to)
@@ -349,7 +349,7 @@ class Multiplexer:
         while len(inbox) - start >= _HEADER.size:
             kind, number, size = _HEADER.unpack_from(inbox, start)
             if size > _MOST_FRAME:
-                raise ProtocolError(f"a frame of {size} bytes")
+                raise ProtocolError(f"invalid frame: {size} bytes, over the limit of {_MOST_FRAME}")
             end = start + _HEADER.size + size
             if len(inbox) < end:
                 break
@@ -364,7 +364,7 @@ class Multiplexer:
             return
         stream = self._streams.get(number)
         if stream is None:
-            return  # it has ended here, and the peer does not know yet
+            return  # ended here, before the peer knows
         if kind == DATA:
             self._receive_data(stream, payload)
         elif kind == END:
@@ -374,7 +374,7 @@ class Multiplexer:
         elif kind == CREDIT and len(payload) == _NUMBER.size:
             stream.credit += _NUMBER.unpack(payload)[0]
         else:
-            raise ProtocolError(f"a frame of kind {kind}")
+            raise ProtocolError(f"invalid frame: kind {kind}")
         self._update(stream)
 
     def _receive_control(self, payload: bytes) -> None:
@@ -384,11 +384,11 @@ class Multiplexer:
             passed = [_PASSED.unpack_from(payload, 1 + i * _PASSED.size) for i in range(count)]
             message = json.loads(payload[body:])
         except (IndexError, ValueError, RecursionError, struct.error) as error:
-            raise ProtocolError(f"a broken record: {error}") from None
+            raise ProtocolError(f"invalid record: {error}") from None
         if passed and not self._serves:
-            raise ProtocolError("descriptors from inside")
+            raise ProtocolError("invalid record: descriptors from inside")
         if not isinstance(message, dict):
-            raise ProtocolError("a record that is no object")
+            raise ProtocolError("invalid record: not a JSON object")
         before = set(self._streams)
         theirs = [self._make_counterpart(kind, number) for kind, number in passed]
         order_after_pipes(
@@ -401,7 +401,7 @@ class Multiplexer:
                 os.close(fd)
 
     def _make_counterpart(self, kind: int, number: int) -> int:
-        """Make what stands for a descriptor of the peer's; returns the end that is handed on."""
+        """Make the counterpart of a descriptor of the peer, and return the end to pass on."""
         if kind == NULL:
             return os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
         if kind == BOTH:
@@ -419,7 +419,7 @@ class Multiplexer:
         if not stream.writing:
             return
         if stream.pending_bytes + len(payload) > _MOST_WAITING:
-            raise ProtocolError("more bytes than were asked for")
+            raise ProtocolError("more bytes than its credit allows")
         self._arrived += 1
         stream.pending.append(memoryview(payload))
         stream.arrivals.append(self._arrived)
@@ -462,7 +462,7 @@ class Multiplexer:
         return stream
 
     def _update(self, stream: Stream) -> None:
-        """Close what has ended in both directions; watch for what can still happen."""
+        """Close a stream that has ended in both directions, else update its watched events."""
         if stream.ending and stream.writing and not stream.pending:
             stream.writing = False
             if stream.is_socket:
@@ -478,13 +478,13 @@ class Multiplexer:
     def _watch(self, stream: Stream) -> None:
         reads = stream.reading and stream.credit and not self._paused and not stream.owed
         writes = stream.pending and not must_wait(stream)
-        wanted = (_READ if reads else 0) | (_WRITE if writes else 0)
-        if wanted == stream.interest:
+        interest = (_READ if reads else 0) | (_WRITE if writes else 0)
+        if interest == stream.interest:
             return
         if not stream.interest:
-            self._selector.register(stream.fd, wanted, stream)
-        elif wanted:
-            self._selector.modify(stream.fd, wanted, stream)
+            self._selector.register(stream.fd, interest, stream)
+        elif interest:
+            self._selector.modify(stream.fd, interest, stream)
         else:
             self._selector.unregister(stream.fd)
-        stream.interest = wanted
+        stream.interest = interest

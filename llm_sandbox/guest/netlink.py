@@ -1,7 +1,7 @@
-"""Routes and packet rules of a network namespace, told to the kernel by netlink messages.
+"""Routes and packet rules of a network namespace, by netlink messages to the kernel.
 
-No program is needed for it, neither `ip` nor `iptables` nor `nft`. It acts on the namespace of the
-calling process, which needs the capability to administer that.
+No program is needed, neither `ip` nor `iptables` nor `nft`. It acts on the namespace of the calling
+process, which needs CAP_NET_ADMIN there.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ TABLE = "llm_sandbox"
 
 
 def add_local_default() -> None:
-    """Have every IPv4 address lead to this namespace's own sockets, by loopback."""
+    """Route every IPv4 address to this namespace's own sockets, by loopback."""
     loopback = socket.if_nametoindex("lo")
     body = struct.pack(
         "=BBBBBBBBI",
@@ -47,15 +47,17 @@ def add_local_default() -> None:
         0,
     )
     body += _attribute(_OUTPUT_INTERFACE, struct.pack("=I", loopback))
-    # Otherwise a connection's own address would be the one that it goes to.
+    # Otherwise a connection's source would equal its destination.
     body += _attribute(_PREFERRED_SOURCE, socket.inet_aton("127.0.0.1"))
-    _talk(_NETLINK_ROUTE, [_message(_NEW_ROUTE, _CREATE | _EXCLUSIVE | _ACK, 1, body)], {1})
+    _send_messages(
+        _NETLINK_ROUTE, [_message(_NEW_ROUTE, _CREATE | _EXCLUSIVE | _ACK, 1, body)], {1}
+    )
 
 
 def redirect(tcp: int, dns_udp: int, dns_tcp: int) -> None:
-    """Lead connections and DNS to ports of this namespace, and refuse all other IPv4 at once.
+    """Redirect connections and DNS to ports of this namespace, and reject all other IPv4 at once.
 
-    Connections to 127.0.0.0/8 are left alone, but for DNS.
+    Connections to 127.0.0.0/8 are not redirected, except for DNS.
 
     Args:
         tcp: Port for connections to anywhere.
@@ -72,7 +74,7 @@ def redirect(tcp: int, dns_udp: int, dns_tcp: int) -> None:
         ("nat", to_loopback + _verdict(_RETURN)),
         ("nat", _is_protocol(socket.IPPROTO_TCP) + _redirect_to(tcp)),
         ("out", to_loopback + _verdict(_ACCEPT)),
-        # Answers to those who chose an address of their own that is not 127.0.0.1.
+        # Answers to sockets that are bound to an address other than 127.0.0.1.
         ("out", _is_established() + _verdict(_ACCEPT)),
         ("out", _reject()),
     ]
@@ -88,7 +90,7 @@ def redirect(tcp: int, dns_udp: int, dns_tcp: int) -> None:
     for number, (kind, flags, body) in enumerate(messages, 1):
         batch.append(_message(kind, flags | _ACK, number, body))
     batch.append(_message(_BATCH_END, 0, 0, struct.pack(">BBH", 0, 0, _NF_TABLES)))
-    _talk(_NETLINK_NETFILTER, batch, set(range(1, len(messages) + 1)))
+    _send_messages(_NETLINK_NETFILTER, batch, set(range(1, len(messages) + 1)))
 
 
 # --- messages
@@ -111,16 +113,16 @@ def _message(kind: int, flags: int, number: int, body: bytes) -> bytes:
     return _HEADER.pack(_HEADER.size + len(body), kind, _REQUEST | flags, number, 0) + body
 
 
-def _talk(process_tree: int, messages: list[bytes], awaited: set[int]) -> None:
-    """Send messages and wait until the kernel has acknowledged the awaited ones."""
+def _send_messages(process_tree: int, messages: list[bytes], awaited: set[int]) -> None:
+    """Send messages, and wait until the kernel has acknowledged the awaited ones."""
     with socket.socket(
         socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, process_tree
-    ) as line:
-        line.settimeout(10)
-        line.bind((0, 0))
-        line.send(b"".join(messages))
+    ) as netlink_socket:
+        netlink_socket.settimeout(10)
+        netlink_socket.bind((0, 0))
+        netlink_socket.send(b"".join(messages))
         while awaited:
-            data = line.recv(1 << 16)
+            data = netlink_socket.recv(1 << 16)
             while len(data) >= _HEADER.size:
                 length, kind, _, number, _ = _HEADER.unpack_from(data)
                 if kind == _ERROR:

@@ -1,15 +1,16 @@
-"""Makes a network namespace lead to a gate outside: a short-lived process of the trusted side.
+"""Process that opens the sockets of a gate in a network namespace, and redirects traffic to them.
+
+It is short-lived and belongs to the trusted side.
 
 Started as ``python -I -S -c 'from guest import netns_sockets; netns_sockets.main(FD)'``. The
-descriptor is a
-control connection, on which it is told ``{process, ports, redirect}`` once:
+descriptor is a control connection, on which it receives ``{process, ports, redirect}`` once:
 
     process   a process in the namespace
-    ports     where to listen if the kernel cannot redirect; null for everywhere
-    redirect  whether the kernel may be asked to
+    ports     where to listen if the kernel cannot redirect; null for all ports
+    redirect  whether a redirection by the kernel is tried
 
 and answers with the sockets and ``{state, kinds}``: ``more``, until ``ready``; or ``no_ports`` or
-``failed``. A socket belongs to the namespace in which it was made, whoever holds it.
+``failed``. A socket belongs to the namespace in which it was made, whichever process holds it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _MOST_PORTS = 256
 
 
 class NetnsError(Exception):
-    """The namespace is not one to plant in."""
+    """The network namespace is not usable for a gate."""
 
 
 def main(fd: int) -> None:
@@ -42,11 +43,11 @@ def main(fd: int) -> None:
     record = channel.receive()
     if record is None:
         return
-    asked, _ = record
+    request, _ = record
     try:
-        enter(asked["process"])
+        enter(request["process"])
         check_alone()
-        redirected, sockets = open_sockets(asked["ports"], allow_redirect=asked["redirect"])
+        redirected, sockets = open_sockets(request["ports"], allow_redirect=request["redirect"])
     except (OSError, NetnsError) as error:
         channel.send({"state": "failed", "error": str(error)})
         return
@@ -65,7 +66,7 @@ def enter(process: int) -> None:
 
     Raises:
         OSError: The process has ended, or the namespace is not this user's.
-        NetnsError: It is the namespace that this process is in already.
+        NetnsError: It is the namespace of this process.
     """
     fd = os.open(f"/proc/{process}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -74,8 +75,8 @@ def enter(process: int) -> None:
         try:
             linux.setns(fd, linux.CLONE_NEWNET)
         except PermissionError:
-            # Only who is in the namespace's owner may. A sandbox's processes may be in a user
-            # namespace below that one, which would not do.
+            # Only a process in the owning user namespace may. A sandbox's processes may be in a
+            # user namespace below it, which does not suffice.
             owner = fcntl.ioctl(fd, _GET_OWNER)
             try:
                 linux.setns(owner, linux.CLONE_NEWUSER)
@@ -87,10 +88,10 @@ def enter(process: int) -> None:
 
 
 def check_alone() -> None:
-    """Make sure that nothing but loopback leads out of here.
+    """Check that no interface but loopback is up.
 
     Raises:
-        NetnsError: There is another interface that is up.
+        NetnsError: Another interface is up.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as probe:
         for _, name in socket.if_nameindex():
@@ -98,20 +99,20 @@ def check_alone() -> None:
                 continue
             answer = fcntl.ioctl(probe, _GET_FLAGS, struct.pack("16sh14x", name.encode(), 0))
             if struct.unpack_from("16sh", answer)[1] & _UP:
-                raise NetnsError(f"the network has an interface {name}, past which nothing is held")
+                raise NetnsError(f"the network has another interface {name}, which no gate guards")
 
 
 def open_sockets(
     ports: Sequence[int] | None, *, allow_redirect: bool = True
 ) -> tuple[bool, list[tuple[str, socket.socket]]]:
-    """Set this process's network namespace up, and make the sockets.
+    """Open the sockets in this process's network namespace, and redirect traffic to them.
 
     Args:
-        ports: Where to listen if the kernel cannot redirect; None for everywhere.
-        allow_redirect: Whether the kernel may be asked to.
+        ports: Where to listen if the kernel cannot redirect; None for all ports.
+        allow_redirect: Whether a redirection by the kernel is tried.
 
     Returns:
-        Whether the kernel redirects; and kinds with sockets, none when it does not redirect and
+        Whether the kernel redirects; and kinds with sockets, empty when it does not redirect and
         there are no ports or too many of them.
     """
     linux.loopback_up()
@@ -124,16 +125,16 @@ def open_sockets(
         tcp, dns_udp, dns_tcp = (sock.getsockname()[1] for _, sock in sockets)
         try:
             netlink.redirect(tcp, dns_udp, dns_tcp)
-        except OSError:  # no nf_tables, or none for namespaces of ordinary users
+        except OSError:  # without nf_tables, or not for namespaces of ordinary users
             for _, sock in sockets:
                 sock.close()
         else:
-            # Last: before, a connection would have met nobody, and not been redirected either.
+            # Last: an earlier connection would be neither redirected nor accepted.
             netlink.add_local_default()
             return True, sockets
     if ports is None or len(ports) > _MOST_PORTS:
         return False, []
-    # Every address is this namespace's own, so that a listener is met at each of them.
+    # Every address is this namespace's own, so that a listener accepts on each of them.
     sockets = [("tcp", _listen("0.0.0.0", port)) for port in ports if port != 53]  # noqa: S104
     sockets += [("dns_udp", _bind("0.0.0.0", 53)), ("dns_tcp", _listen("0.0.0.0", 53))]  # noqa: S104
     netlink.add_local_default()
@@ -150,13 +151,13 @@ def _bind(address: str, port: int, kind: int = socket.SOCK_DGRAM) -> socket.sock
     sock = socket.socket(socket.AF_INET, kind | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK)
     try:
         if kind == socket.SOCK_DGRAM:
-            # Which of all addresses a question was sent to: the answer has to come from there.
+            # The address of a query is the source of its answer.
             sock.setsockopt(socket.IPPROTO_IP, _PKTINFO, 1)
         sock.bind((address, port))
     except OSError as error:
         sock.close()
         if error.errno == errno.EADDRINUSE:
-            raise NetnsError(f"something listens on port {port} in there already") from None
+            raise NetnsError(f"port {port} in the namespace is in use already") from None
         raise
     return sock
 

@@ -1,11 +1,11 @@
-"""What a run was seen doing: an audit hook (PEP 578) in the kernel's own process.
+"""Observer of a run's actions: an audit hook (PEP 578) in the kernel's own process.
 
-It is a signal and no boundary. User code shares the interpreter with it, and can blind it or make
-things up; native code and child processes raise no events here at all. What it tells comes out even
-so for careless code, and for code that hides from whoever reads its source.
+It is a signal and no boundary. User code shares the interpreter with it, and can blind it or forge
+events; native code and child processes raise no events here at all. It is useful even so for
+careless code, and for code that hides its actions from a reader of its source.
 
-A hook is called for every event of the interpreter, so it is quick to see what is of no interest,
-and it never raises: an exception in a hook would forbid the act.
+A hook is called for every event of the interpreter, so it quickly skips uninteresting ones, and it
+never raises: an exception in a hook would forbid the action.
 """
 
 import os
@@ -30,12 +30,12 @@ from .text_streams import is_delivering
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _SUSPECT = frozenset({"..", "./", "//", "/e", "/p", "/r", "/v"})
-"""How a path begins that may be of a sensitive file, unless that shows further on."""
+"""Beginnings of paths that may be of a sensitive file, unless the rest shows it."""
 _WATCHED = frozenset({*EVENTS, *FILE_EVENTS, "os.chdir", "os.fchdir"}) - {"open"}
 _FOLLOWED = frozenset({"open", "os.truncate", "os.chmod", "os.chown", "sqlite3.connect"})
-"""Events whose path is followed if it is a link itself."""
+"""Events that follow a path which is a link."""
 _LIBRARIES_OWN = frozenset({"native", "introspection"})
-"""What libraries do all the time, and is told only where user code does it."""
+"""Capabilities that libraries use all the time, reported only for user code."""
 _OBSCURING = frozenset({"os.chdir", "os.fchdir", "os.link", "os.symlink"})
 _OWN_CODE: tuple[CodeType, ...] = tuple(
     function.__code__
@@ -45,7 +45,7 @@ _OWN_CODE: tuple[CodeType, ...] = tuple(
     )
     if function is not None
 )
-"""What writes files for the interpreter itself."""
+"""Functions that write files for the interpreter itself."""
 _IMPORT = getattr(getattr(_bootstrap, "_call_with_frames_removed", None), "__code__", None)
 _CACHES = ("/__pycache__/", "/.cache/", "/.matplotlib/", "/.config/matplotlib/", "/matplotlib-")
 _STARTS = frozenset(
@@ -60,17 +60,17 @@ Item = tuple[str, str, str]
 
 
 class Observer:
-    """Gathers what the runs of one kernel do.
+    """Observations of the runs of one kernel.
 
     Args:
-        session: What messages to the host are made and sent by.
+        session: The session that sends messages to the host.
 
     Attributes:
-        parent: Header of the request at hand, which what is told answers.
+        parent: Header of the current request, the parent of reports.
         watching: Whether the kernel's own thread runs user code. Other threads always do.
-        saw_process: Whether a process was seen to be started, ever.
-        live: Whether a run is on: then what is new is told at once, for the process may be about to
-            end. What other threads do between two runs is told with the later one.
+        saw_process: Whether the start of a process was ever observed.
+        live: Whether a run is on: then new observations are sent at once, as the process may be
+            about to end. Those of other threads between two runs are sent with the later one.
     """
 
     def __init__(self, session: Any) -> None:
@@ -91,7 +91,7 @@ class Observer:
         self.saw_process = False
 
     def install(self) -> None:
-        """Begin, for as long as the process lives: a hook cannot be taken back."""
+        """Install the hook for the lifetime of the process: it cannot be removed."""
         self.add_libraries(*sys.path)
         see = self._observe
 
@@ -101,8 +101,8 @@ class Observer:
                     path, _, flags = args
                     writes = flags & _WRITES
                 except (TypeError, ValueError):
-                    return  # somebody else's event of that name
-                # Most of what is opened is not worth another call.
+                    return  # another event of that name
+                # Most opened files are skipped without another call.
                 if type(path) is str and not self._obscure and "/." not in path:
                     if not writes:
                         if path[:2] not in _SUSPECT:
@@ -116,18 +116,18 @@ class Observer:
         sys.addaudithook(hook)
 
     def add_libraries(self, *paths: str) -> None:
-        """Say where installed libraries are."""
-        kept = {f"{path.rstrip('/')}/" for path in paths if path.startswith("/")}
-        kept -= {*self._standard, self._inside}
-        self._libraries = tuple({*self._libraries, *kept})
+        """Add folders of installed libraries."""
+        roots = {f"{path.rstrip('/')}/" for path in paths if path.startswith("/")}
+        roots -= {*self._standard, self._inside}
+        self._libraries = tuple({*self._libraries, *roots})
         self._classified.clear()
 
     def stop(self) -> None:
-        """See nothing from now on: in a copy of the process, which has no way to tell."""
+        """Observe nothing from now on, in a fork of the process, which cannot report."""
         self._stopped = True
 
     def drain(self) -> list[list[Any]]:
-        """What was seen since the last call, each with how often."""
+        """Return the observations since the last call, each with its count."""
         with self._lock:
             seen, self._seen = self._seen, {}
         return [[*item, count] for item, count in seen.items()]
@@ -144,11 +144,11 @@ class Observer:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            # What a signal handler of the code raises is for the code. Nothing else is.
-            if self._is_the_codes(error):
+            # An exception of the code's signal handler is for the code, and no other is.
+            if self._is_from_user_code(error):
                 raise
 
-    def _is_the_codes(self, error: BaseException) -> bool:
+    def _is_from_user_code(self, error: BaseException) -> bool:
         trace = error.__traceback__
         while trace is not None and trace.tb_next is not None:
             trace = trace.tb_next
@@ -156,7 +156,7 @@ class Observer:
 
     def _item(self, event: str, args: tuple[Any, ...]) -> Item | None:
         if event in _OBSCURING:
-            # From here on a path may lead elsewhere than its text says.
+            # From here on a path may lead elsewhere than its text.
             self._obscure = True
         if event in FILE_EVENTS:
             return self._file_item(event, args)
@@ -176,10 +176,10 @@ class Observer:
         return event, refine(capability, subject), _cut(subject)
 
     def _file_item(self, event: str, args: tuple[Any, ...]) -> Item | None:
-        capability, place, directory = FILE_EVENTS[event]
-        if type(args[place]) is int:
+        capability, index, directory = FILE_EVENTS[event]
+        if type(args[index]) is int:
             return None
-        given = to_text(args[place])
+        given = to_text(args[index])
         relative_to = args[directory] if directory is not None else -1
         if event == "sqlite3.connect":
             given = given.removeprefix("file:").partition("?")[0]
@@ -216,9 +216,7 @@ class Observer:
         return path[1:] if path.startswith("//") else path
 
     def _origin(self) -> tuple[str, str]:
-        """Whose act it is, and in which file: that of the nearest code which is not the standard
-        library's.
-        """
+        """Return origin and file of an action: those of the nearest code outside the stdlib."""
         frame: FrameType | None = sys._getframe(1)
         own = frame.f_code.co_filename if frame is not None else ""
         while frame is not None:
@@ -228,27 +226,27 @@ class Observer:
             if code is _IMPORT:
                 return "import", code.co_filename
             if code.co_filename != own:
-                place = self._classify(code.co_filename)
-                if place != "standard":
-                    return place, code.co_filename
+                origin = self._classify(code.co_filename)
+                if origin != "standard":
+                    return origin, code.co_filename
             frame = frame.f_back
         return "user", ""
 
     def _classify(self, file: str) -> str:
-        place = self._classified.get(file)
-        if place is None:
+        origin = self._classified.get(file)
+        if origin is None:
             roots = [root for root in (*self._libraries, *self._standard) if file.startswith(root)]
             nearest = max(roots, key=len, default="")
             if file.startswith("<frozen ") or nearest in self._standard:
-                place = "standard"
+                origin = "standard"
             else:
-                place = "library" if nearest else "user"
+                origin = "library" if nearest else "user"
             if len(self._classified) < 1000:
-                self._classified[file] = place
-        return place
+                self._classified[file] = origin
+        return origin
 
     def _count(self, item: Item) -> bool:
-        """Count it; returns whether it is new, and kept."""
+        """Count an observation; return whether it is new, and within the limit."""
         with self._lock:
             count = self._seen.get(item, 0)
             if count == 0 and len(self._seen) >= MAX_OBSERVATIONS:
@@ -259,7 +257,7 @@ class Observer:
     def _report(self, item: Item) -> None:
         wire = self._session.wire
         if wire is None or is_delivering(sys._getframe()):
-            return  # it comes with the reply
+            return  # sent with the reply
         message = {
             "header": self._session.msg_header("llm_sandbox_observed"),
             "parent_header": self.parent,

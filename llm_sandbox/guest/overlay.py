@@ -1,8 +1,8 @@
-"""The writable root of a machine: what programs change lies in memory, over what is read-only.
+"""Writable root of a machine: overlays whose upper layers lie in memory, over a read-only root.
 
-Each of some places has an overlay of its own, so that the root itself stays as it is: a program
-that could rename a folder of the root could put its own code where the supervisor's is found. All
-upper layers lie in one file system, which no program sees once it is covered.
+Each of the given folders has an overlay of its own, so that the root itself stays read-only: a
+program that could rename a folder of the root could replace the supervisor's code. All upper layers
+lie in one file system, which is covered and so invisible for programs.
 """
 
 from __future__ import annotations
@@ -16,49 +16,49 @@ from .files import CHUNK
 from .mount_points import mount_path, open_beneath, open_mount_point
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 _STAGE = "/mnt"
 _UPPER, _WORK = "upper", "work"
 _SKELETON = 3
 REFUSED = "a writable root is not possible here"
-"""How the message begins when the kernel cannot do it."""
+"""Start of the message when the kernel does not support it."""
 
 
-def mount_root(wanted: dict[str, Any], archive: int | None) -> int:
-    """Make the overlays, in the mount namespace of the calling process.
+def mount_root(spec: dict[str, Any], archive: int | None) -> int:
+    """Mount the overlays, in the mount namespace of the calling process.
 
     Args:
-        wanted: ``places``, and ``size`` and ``inodes`` of what may change in all of them.
-        archive: Descriptor of what another machine's upper layers were packed as; None for none.
+        spec: ``places``, and ``size`` and ``inodes`` of all upper layers together.
+        archive: Descriptor of an archive of another machine's upper layers; None for none.
 
     Returns:
-        A descriptor of the folder that has the upper layers.
+        A descriptor of the folder of the upper layers.
 
     Raises:
-        OSError: It is not possible, or the archive could not be unpacked.
+        OSError: It is not supported, or the archive could not be unpacked.
     """
-    # The kernel does its own work in an overlay with the rights of who has mounted it.
+    # The kernel accesses an overlay with the rights of the process that mounted it.
     linux.use_capability(linux.CAP_DAC_OVERRIDE, True)
-    options = f"size={wanted['size']},nr_inodes={wanted['inodes']},mode=755"
+    options = f"size={spec['size']},nr_inodes={spec['inodes']},mode=755"
     linux.mount("tmpfs", _STAGE, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, options)
     for name in (_UPPER, _WORK):
         os.mkdir(f"{_STAGE}/{name}", 0o755)
-    _prove_attributes(f"{_STAGE}/{_UPPER}")
+    _check_attributes(f"{_STAGE}/{_UPPER}")
     if archive is not None:
         _unpack(archive, f"{_STAGE}/{_UPPER}")
-    for place in wanted["places"]:
-        _cover(place)
+    for path in spec["places"]:
+        _mount_overlay(path)
     upper = os.open(f"{_STAGE}/{_UPPER}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    # Covered, which nobody in the machine can undo: to unmount it, the kernel would wait for all of
-    # its processors, five times as long as for all the rest.
+    # Covered, which no program can undo: an unmount would wait for all processors, five times as
+    # long as all the rest takes.
     flags = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_RDONLY
     linux.mount("tmpfs", _STAGE, "tmpfs", flags, "size=4k,mode=755")
     return upper
 
 
-def _prove_attributes(folder: str) -> None:
+def _check_attributes(folder: str) -> None:
     try:
         os.setxattr(folder, "user.overlay.llm-sandbox", b"y")
         os.removexattr(folder, "user.overlay.llm-sandbox")
@@ -69,17 +69,17 @@ def _prove_attributes(folder: str) -> None:
         ) from None
 
 
-def _cover(place: str) -> None:
-    """Mount an overlay over a place, and what is mounted below it over that."""
-    # trust: what is in an upper layer was packed of another sandbox.
+def _mount_overlay(folder: str) -> None:
+    """Mount an overlay over a folder, and bind the mounts below the folder again."""
+    # trust: the upper layer was packed from another sandbox.
     stage = os.open(_STAGE, os.O_PATH | os.O_CLOEXEC)
-    upper = _make_beneath(stage, f"{_UPPER}{place}")
-    work = _make_beneath(stage, f"{_WORK}{place}")
-    _own_folders(place, upper)
-    below = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC)) for path in _mounts_below(place)]
-    options = f"lowerdir={place},upperdir={mount_path(upper)},workdir={mount_path(work)},userxattr"
+    upper = _make_beneath(stage, f"{_UPPER}{folder}")
+    work = _make_beneath(stage, f"{_WORK}{folder}")
+    _own_folders(folder, upper)
+    below = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC)) for path in _mounts_below(folder)]
+    options = f"lowerdir={folder},upperdir={mount_path(upper)},workdir={mount_path(work)},userxattr"
     try:
-        linux.mount("overlay", place, "overlay", linux.MS_NOSUID | linux.MS_NODEV, options)
+        linux.mount("overlay", folder, "overlay", linux.MS_NOSUID | linux.MS_NODEV, options)
     except OSError as error:
         raise OSError(
             f"{REFUSED}: the kernel mounts no overlay in a user namespace ({error.strerror})"
@@ -94,7 +94,7 @@ def _cover(place: str) -> None:
 
 
 def _make_beneath(folder: int, path: str) -> int:
-    """Open a folder below another one, following no link; it is made where it is missing."""
+    """Open a folder below another one, following no link; make it where it is missing."""
     fd = os.dup(folder)
     for name in path.split("/"):
         try:
@@ -106,42 +106,42 @@ def _make_beneath(folder: int, path: str) -> int:
     return fd
 
 
-def _own_folders(place: str, upper: int) -> None:
-    """Have the folders of a place belong to its programs' user: what is in the upper layer counts.
+def _own_folders(root: str, upper: int) -> None:
+    """Make the folders below `root` belong to the programs' user, by folders in the upper layer.
 
-    Only the first levels: a place with thousands of folders would take its time.
+    Only the first levels: a root with thousands of folders would take long.
     """
-    for folder, names, _ in os.walk(place):
-        below = folder[len(place) :].lstrip("/")
+    for folder, names, _ in os.walk(root):
+        below = folder[len(root) :].lstrip("/")
         if below and below.count("/") + 1 >= _SKELETON:
             names.clear()
         try:
             above = open_beneath(upper, below or ".")
         except OSError:
             names.clear()
-            continue  # the sandbox that was saved had something else there
+            continue  # the saved sandbox had another kind of file there
         for name in names:
             if os.path.islink(os.path.join(folder, name)):
                 continue
             try:
                 os.mkdir(name, 0o755, dir_fd=above)
             except (FileExistsError, NotADirectoryError, FileNotFoundError):
-                pass  # the sandbox that was saved had something else there, or nothing
+                pass  # the saved sandbox had another kind of file there, or deleted the folder
         os.close(above)
 
 
-def _mounts_below(place: str) -> list[str]:
+def _mounts_below(root: str) -> list[str]:
     found = []
     with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
         for line in file:
             path = line.split()[4].encode().decode("unicode_escape")
-            if path.startswith(f"{place}/"):
+            if path.startswith(f"{root}/"):
                 found.append(path)
     return sorted(found)
 
 
 def _unpack(archive: int, folder: str) -> None:
-    """Unpack as one who may do no more than programs may."""
+    """Unpack an archive in a child with no more rights than programs have."""
     from . import archives
 
     read, write = os.pipe()
@@ -149,11 +149,11 @@ def _unpack(archive: int, folder: str) -> None:
     if pid == 0:
         try:
             os.close(read)
-            _give_up()
+            _drop_rights()
             root = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             with open(archive, "rb", closefd=False) as source:
                 archives.Unpacker(root, layer=True).unpack(source)
-        except BaseException as error:  # noqa: BLE001 - told to whoever waits
+        except BaseException as error:  # noqa: BLE001 - reported to the parent
             os.write(write, str(error).encode()[:1000])
         finally:
             os._exit(0)
@@ -166,15 +166,15 @@ def _unpack(archive: int, folder: str) -> None:
 
 
 def send_root(upper: int, connection: Connection, limit: int) -> NoReturn:
-    """Be the process that sends upper layers as an archive, and then a record; see `files`.
+    """Send the upper layers as an archive, and then a record, and exit; see `files`.
 
     Args:
-        upper: What `mount_root` returned.
+        upper: Result of `mount_root`.
         connection: The connection to the host.
         limit: Bytes at most.
     """
     os.fchdir(upper)
-    _give_up()
+    _drop_rights()
     reply: dict[str, Any] = {}
     failed = False
     try:
@@ -193,7 +193,7 @@ def send_root(upper: int, connection: Connection, limit: int) -> NoReturn:
     os._exit(0)
 
 
-def _give_up() -> None:
+def _drop_rights() -> None:
     linux.drop_bounding_set()
     linux.drop_all_capabilities()
     linux.set_no_new_privileges()

@@ -1,8 +1,8 @@
-"""The request that output answers: Jupyter's parent header, kept for each thread and each task.
+"""Parent headers: the request that output belongs to, by thread and task.
 
-A task has it of the context that it was made in, a thread of the code that started it, and a call
-handed to a pool of threads of the code that handed it over, so that what they put out after their
-cell has ended is told from what a later cell puts out.
+A task inherits it from its context, a thread from the code that started it, and a call in a thread
+pool from the code that submitted it, so that their output after the end of their cell is not taken
+for that of a later cell.
 """
 
 import _thread
@@ -20,9 +20,9 @@ class Parent:
     """One request, as the parent of messages.
 
     Attributes:
-        header: Its header.
-        heads: The JSON of its stream messages, by stream, once there are some.
-        ended: Whether it has been answered, so that what comes now is late.
+        header: The header of the request.
+        heads: Encoded heads of its stream messages, by stream.
+        ended: Whether it has been answered, so that further output is late.
     """
 
     __slots__ = ("ended", "header", "heads")
@@ -33,38 +33,38 @@ class Parent:
         self.ended = False
 
 
-_of_context: "contextvars.ContextVar[Parent]" = contextvars.ContextVar("llm_sandbox_parent")
+_context_parent: "contextvars.ContextVar[Parent]" = contextvars.ContextVar("llm_sandbox_parent")
 _last = Parent({})
 
 
 def current() -> Parent:
-    """The request that code in this thread or task belongs to; the last one where nobody knows."""
-    return _of_context.get(_last)
+    """Return the request of this thread or task; the last cell's where it is unknown."""
+    return _context_parent.get(_last)
 
 
 def begin(header: "dict[str, Any]", *, is_cell: bool) -> Parent:
-    """Make a request the one that this thread answers.
+    """Begin a request in this thread, and return it.
 
     Args:
-        header: Its header.
-        is_cell: Whether it runs code, so that what nobody can attribute is taken for its output.
+        header: The header of the request.
+        is_cell: Whether it runs code, so that output of unknown origin is attributed to it.
     """
     global _last
     parent = Parent(header)
     if is_cell:
         _last = parent
-    _of_context.set(parent)
+    _context_parent.set(parent)
     return parent
 
 
 def end(parent: Parent) -> None:
-    """Say that a request has been answered."""
+    """Mark a request as answered."""
     parent.ended = True
-    _of_context.set(_last)
+    _context_parent.set(_last)
 
 
 def follow_threads(started: "Callable[[], None]") -> None:
-    """From now on, have threads inherit the parent of the code that starts them.
+    """Make new threads inherit the parent of the code that starts them, from now on.
 
     Args:
         started: Called before a thread is started.
@@ -82,13 +82,13 @@ def _inheriting(start: "Callable[..., Any]", started: "Callable[[], None]") -> "
     @functools.wraps(start)
     def inheriting(function: Any, *args: Any, **options: Any) -> Any:
         if not callable(function):
-            return start(function, *args, **options)  # which says so
+            return start(function, *args, **options)  # which raises the error
         started()
         _follow_pools()
-        # Python 3.14 gives each thread a context; before, a new one is all that it has.
+        # Python 3.14 gives each thread a context; earlier ones start with an empty one.
         own = getattr(getattr(function, "__self__", None), "_context", None)
         context = own if isinstance(own, contextvars.Context) else contextvars.Context()
-        context.run(_of_context.set, current())
+        context.run(_context_parent.set, current())
         if context is not own:
             function = functools.partial(context.run, function)
         return start(function, *args, **options)
@@ -97,7 +97,7 @@ def _inheriting(start: "Callable[..., Any]", started: "Callable[[], None]") -> "
 
 
 def _follow_pools() -> None:
-    """Have what is handed to a pool of threads belong to whoever handed it over."""
+    """Make calls in thread pools inherit the parent of the code that submits them."""
     module = sys.modules.get("concurrent.futures.thread")
     item: Any = getattr(module, "_WorkItem", None)
     if item is None or hasattr(item, "llm_sandbox_parent"):
@@ -114,7 +114,7 @@ def _follow_pools() -> None:
     def run_item(self: Any, *args: Any, **options: Any) -> Any:
         parent = self.llm_sandbox_parent
         if parent is not None:
-            _of_context.set(parent)
+            _context_parent.set(parent)
         return run(self, *args, **options)
 
     item.__init__, item.run = init, run_item

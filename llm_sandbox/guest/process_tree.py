@@ -19,10 +19,10 @@ _PASSES = 40
 
 
 class ProcessRow:
-    """One line of the process table.
+    """One row of the process table.
 
     Attributes:
-        started: When, in clock ticks: tells a process from a later one with its pid.
+        started: Start time in clock ticks; differs from that of a later process with the same pid.
     """
 
     __slots__ = ("group", "parent", "pid", "session", "started")
@@ -33,8 +33,10 @@ class ProcessRow:
 
 
 def process_numbers(pid_namespaces: Collection[str | None]) -> dict[str | None, list[int]]:
-    """The processes of some pid namespaces, each given as its ``pid:[...]`` link; None stands for
-    every process that is seen from here. Zombies are among them.
+    """Return the pids in each pid namespace, zombies included.
+
+    Args:
+        pid_namespaces: ``pid:[...]`` links; None stands for every process that is visible here.
     """
     found: dict[str | None, list[int]] = {namespace: [] for namespace in pid_namespaces}
     is_read = any(namespace is not None for namespace in found)
@@ -53,8 +55,10 @@ def process_numbers(pid_namespaces: Collection[str | None]) -> dict[str | None, 
 
 
 def process_table(pid_namespace: str | None) -> list[ProcessRow]:
-    """Every living process of a pid namespace (given as its ``pid:[...]`` link), or of this one if
-    None.
+    """Return every living process of a pid namespace.
+
+    Args:
+        pid_namespace: Its ``pid:[...]`` link; None for the namespace of the caller.
     """
     rows = []
     for pid in process_numbers([pid_namespace])[pid_namespace]:
@@ -71,7 +75,7 @@ def process_table(pid_namespace: str | None) -> list[ProcessRow]:
 
 
 def environment_marker(pid: int) -> str | None:
-    """The marker that `pid` was started with, None without one."""
+    """Return the marker in the environment of a process, None without one."""
     path = f"/proc/{pid}/environ"
     try:
         try:
@@ -98,15 +102,15 @@ def process_tree(
     adopter: int | None = None,
     exempt: Collection[int] = (),
 ) -> set[int]:
-    """The pids that belong to `root`.
+    """Return the pids of a process tree.
 
     Args:
-        root: The first process; it may be gone already.
+        root: The first process; it may have ended already.
         marker: Its marker.
         rows: The process table.
-        adopter: If given, processes whose parent is this pid and that carry no other marker are
-            taken as well: what a forked interpreter left behind has no marker.
-        exempt: Processes that never belong, and whose descendants do not either.
+        adopter: If given, children of this pid without another marker are included: the orphans
+            of a forked interpreter have no marker.
+        exempt: Processes that are excluded with their descendants.
     """
     members = {root}
     while True:
@@ -130,7 +134,7 @@ def process_tree(
 
 
 def children(pid: int) -> set[int]:
-    """The living children of a process."""
+    """Return the living children of a process."""
     return {row.pid for row in process_table(None) if row.parent == pid}
 
 
@@ -143,7 +147,19 @@ def kill_tree(
     exempt: Collection[int] = (),
     keep_root: bool = False,
 ) -> bool:
-    """Kill until a look finds only what was killed before; False if many looks found more."""
+    """Kill a process tree; see `process_tree`.
+
+    Args:
+        root: The first process.
+        marker: Its marker.
+        pid_namespace: Where to look, as in `process_table`.
+        adopter: As in `process_tree`.
+        exempt: As in `process_tree`.
+        keep_root: Whether the first process itself stays.
+
+    Returns:
+        False if new processes appeared faster than they could be stopped.
+    """
 
     def find() -> list[ProcessRow]:
         rows = process_table(pid_namespace)
@@ -154,9 +170,7 @@ def kill_tree(
 
 
 def kill_descendants(root: int, *, exempt: Collection[int] = ()) -> bool:
-    """Kill what descends from `root`, which must adopt the orphans among it, but for the `exempt`;
-    see `kill_tree`.
-    """
+    """Kill the descendants of `root`, a subreaper, but for the `exempt`; see `kill_tree`."""
 
     def find() -> list[ProcessRow]:
         rows = process_table(None)
@@ -171,13 +185,13 @@ def kill_descendants(root: int, *, exempt: Collection[int] = ()) -> bool:
 def kill_strays(
     running: Mapping[int, str], alone: Collection[int], pid_namespace: str | None, below: int | None
 ) -> bool:
-    """Kill what belongs to no running process; see `kill_tree`.
+    """Kill the processes that belong to no running one; see `kill_tree`.
 
     Args:
-        running: Pid to marker of those whose families stay.
-        alone: Processes that stay without their families.
+        running: Pid to marker of processes that stay with their trees.
+        alone: Processes that stay without their trees.
         pid_namespace: Where to look, as in `process_table`.
-        below: Look only at what descends from this process.
+        below: Kill only descendants of this process.
     """
 
     def find() -> list[ProcessRow]:
@@ -196,10 +210,10 @@ def kill_strays(
 
 
 def _kill_all(find: Callable[[], list[ProcessRow]]) -> bool:
-    """Kill all that `find` finds; returns False if it went on finding more.
+    """Kill all processes that `find` returns; return False if it kept returning new ones.
 
-    Stopped first and killed together: a process that is killed alone makes room for another, and a
-    bomb would refill it for ever, while stopped ones keep their places.
+    They are stopped first and killed together: a process that is killed alone makes room for
+    another, which a fork bomb would fill for ever, while stopped ones keep their slots.
     """
     stopped: set[tuple[int, int]] = set()
     for _ in range(_PASSES):

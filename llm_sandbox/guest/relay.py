@@ -1,7 +1,7 @@
-"""Carrying bytes between pairs of sockets, both ways, in one thread.
+"""Relay between pairs of sockets, in both directions, in one thread.
 
-What one end has sent is given to the other before anything more is read, so that memory stays small
-however fast either is. An end that has nothing more to say is told to the other, which may go on.
+Data of one end is written to the other before more is read, so that memory stays small. The end of
+one direction is passed on, and the other direction may continue.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 
 class _End:
-    """One socket of a pair, and what is still to be written to it."""
+    """One socket of a pair, with the data that waits to be written to it."""
 
     def __init__(self, sock: socket.socket) -> None:
         self.socket = sock
@@ -28,7 +28,7 @@ class _End:
         self.peer: _End = self
         self.pair: _Pair | None = None
 
-    def wanted(self) -> int:
+    def interest(self) -> int:
         events = _READ if self.reads and not self.peer.waiting else 0
         return events | (_WRITE if self.waiting else 0)
 
@@ -43,7 +43,7 @@ class _End:
             self.socket.shutdown(socket.SHUT_WR)
 
     def pump(self) -> None:
-        """Read once, and give it to the other end."""
+        """Read once, and write the data to the other end."""
         try:
             data = self.socket.recv(_CHUNK)
         except BlockingIOError:
@@ -68,7 +68,7 @@ class _Pair:
 
 
 class Relay:
-    """Pairs of sockets, each carried until both ends have ended or one fails."""
+    """Relay of socket pairs, each until both ends have ended or one fails."""
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
@@ -86,12 +86,12 @@ class Relay:
         far: socket.socket,
         on_end: Callable[[], None] | None = None,
     ) -> None:
-        """Carry between two sockets, which are taken over. Any thread may call this.
+        """Relay between two sockets, and own them from now on. Any thread may call this.
 
         Args:
-            near: One of them.
+            near: One of the sockets.
             far: The other.
-            on_end: Called, in the thread of `run`, when they have been closed.
+            on_end: Called, in the thread of `run`, when they are closed.
         """
         pair = _Pair(near, far, on_end)
         with self._lock:
@@ -102,17 +102,17 @@ class Relay:
         self._end(pair)
 
     def close(self) -> None:
-        """Have `run` end, and every pair with it. Any thread may call this, and again."""
+        """End `run` and every pair. Any thread may call this, more than once."""
         with self._lock:
             if not self._closing:
                 self._closing = True
                 os.write(self._wake_write, b"-")
 
     def run(self, *, until_empty: bool = False) -> None:
-        """Carry until `close`.
+        """Relay until `close`.
 
         Args:
-            until_empty: Whether it also ends when no pair is left.
+            until_empty: Whether to end as well when no pair is left.
         """
         try:
             while True:
@@ -159,15 +159,15 @@ class Relay:
             self._watch(each)
 
     def _watch(self, end: _End) -> None:
-        wanted = end.wanted()
+        interest = end.interest()
         known = self._selector.get_map().get(end.socket)
         if known is None:
-            if wanted:
-                self._selector.register(end.socket, wanted, end)
-        elif not wanted:
+            if interest:
+                self._selector.register(end.socket, interest, end)
+        elif not interest:
             self._selector.unregister(end.socket)
-        elif known.events != wanted:
-            self._selector.modify(end.socket, wanted, end)
+        elif known.events != interest:
+            self._selector.modify(end.socket, interest, end)
 
     def _end(self, pair: _Pair) -> None:
         self._pairs.discard(pair)

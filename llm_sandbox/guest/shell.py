@@ -1,6 +1,4 @@
-"""The interactive shell of a session: IPython's, with plain errors, cells named by number, and no
-history on disk.
-"""
+"""Interactive shell of a session: IPython's, with plain errors and without a history file."""
 
 import builtins
 import contextlib
@@ -18,7 +16,7 @@ from IPython.core.history import HistoryManager
 from .installers import refuse_installation
 from .tracebacks import Report, cell_name, safe_text
 
-# The history lives in a database in the home directory, with a thread that writes it.
+# The history is a database in the home directory, with a thread that writes it.
 HistoryManager.enabled = False
 
 
@@ -30,39 +28,39 @@ def _auditing(run: Callable[[str], Any]) -> Callable[[str], Any]:
     return system
 
 
-# It forks in a library of its own, and no event of the interpreter's says what for.
+# It forks in another library, and no audit event of the interpreter has the command.
 if hasattr(zmqshell, "system"):
     zmqshell.system = _auditing(zmqshell.system)
 
 
-_PASSED_OVER = frozenset({"_", "__", "___", "input", "getpass"})
-"""What IPython itself replaces from cell to cell."""
+_EXCLUDED_NAMES = frozenset({"_", "__", "___", "input", "getpass"})
+"""Names that IPython itself replaces from cell to cell."""
 
 
 class BuiltinNames:
-    """Gives cells the built-in names that cells before have replaced, and all else the right ones.
+    """Built-in names that cells have replaced: the replacements are visible for cells alone.
 
-    One that is deleted, or replaced by what cannot be called, comes back for good: nothing would
-    work without it.
+    Jupyter's own code keeps the original names. A name that is deleted, or replaced by an object
+    that is not callable, is restored for good: nothing would work without it.
     """
 
     def __init__(self) -> None:
         self._all = vars(builtins)
-        self._names = [name for name in self._all if name not in _PASSED_OVER]
+        self._names = [name for name in self._all if name not in _EXCLUDED_NAMES]
         self._own = [self._all[name] for name in self._names]
         self._changed: dict[str, Any] = {}
 
     def enter(self) -> None:
-        """Before a cell's code: put back what earlier cells replaced."""
+        """Install the replacements of earlier cells, before a cell's code."""
         if self._changed:
             self._all.update(self._changed)
             self._changed = {}
 
-    # It is given the names that it needs, as none may be left when it is called.
+    # The names that it uses are default arguments: the code may have deleted any of them.
     def leave(
         self, *, map: Any = map, list: Any = list, zip: Any = zip, callable: Any = callable
     ) -> bool:
-        """After a cell's code: undo what it replaced; returns whether there was anything."""
+        """Restore the original names after a cell's code; return whether any was replaced."""
         present = list(map(self._all.get, self._names))
         if present == self._own:
             return False
@@ -75,7 +73,7 @@ class BuiltinNames:
 
 
 class CellCompiler(CachingCompiler):
-    """Names each cell's code ``<cell N>``, or by the file that it is run as."""
+    """Compiler that names each cell's code ``<cell N>``, or by its script file."""
 
     file: str | None = None
 
@@ -92,11 +90,11 @@ class SessionShell(ZMQInteractiveShell):
         return contextlib.nullcontext()
 
     exiting: SystemExit | None = None
-    """What a task other than the cell's raised to end the cell, whose own is then cancelled."""
+    """SystemExit of a task other than the cell's, which cancels the cell's task."""
     offline = False
-    """Whether nothing can be fetched from here, so that what would install libraries is refused."""
+    """Whether there is no network, so that commands that install libraries are refused."""
     reporting = False
-    """Whether an exception is being described, which no interrupt may tear."""
+    """Whether an error report is being made, which no interrupt may break."""
 
     async def run_ast_nodes(self, nodelist: Any, *args: Any, **options: Any) -> Any:
         """Run a cell's statements; see `InteractiveShell.run_ast_nodes`."""
@@ -107,7 +105,7 @@ class SessionShell(ZMQInteractiveShell):
         try:
             return await super().run_ast_nodes(nodelist, *args, **options)
         except Exception as error:
-            # Without them IPython could not say what it says of every error.
+            # IPython's own handling of errors needs the original names.
             if not names.leave():
                 raise
             result = options.get("result", args[-1] if args else None)
@@ -121,7 +119,7 @@ class SessionShell(ZMQInteractiveShell):
     _builtin_names: BuiltinNames | None = None
 
     def _format_exception_for_storage(self, *_: Any, **__: Any) -> dict[str, Any]:
-        # For a history that is switched off, and the slowest part of a first error: 60 to 150 ms.
+        # For the disabled history, and the slowest part of a first error: 60 to 150 ms.
         return {}
 
     def run_line_magic(self, magic_name: str, line: str, _stack_depth: int = 1) -> Any:
@@ -131,19 +129,19 @@ class SessionShell(ZMQInteractiveShell):
         return super().run_line_magic(magic_name, line, _stack_depth + 1)
 
     def system(self, cmd: str) -> None:
-        """Run a line by a shell; see `InteractiveShell.system`."""
+        """Run a shell command; see `InteractiveShell.system`."""
         if self.offline:
             refuse_installation(cmd)
         self.system_piped(cmd)
 
     def getoutput(self, cmd: str, split: bool = True, depth: int = 0) -> Any:
-        """Run a line by a shell and return what it writes; see `InteractiveShell.getoutput`."""
+        """Run a shell command and return its output; see `InteractiveShell.getoutput`."""
         if self.offline:
             refuse_installation(cmd)
         return super().getoutput(cmd, split, depth + 1)
 
     def enable_gui(self, gui: str | None = None) -> None:
-        """There is no display to connect an event loop to."""
+        """Do nothing: there is no display for an event loop."""
 
     def showtraceback(
         self,
@@ -153,7 +151,7 @@ class SessionShell(ZMQInteractiveShell):
         exception_only: bool = False,
         running_compiled_code: bool = False,
     ) -> None:
-        """Publish the exception at hand."""
+        """Publish the current exception."""
         _, value, trace = self._get_exc_info(exc_tuple)
         self.reporting = True
         try:
@@ -164,7 +162,7 @@ class SessionShell(ZMQInteractiveShell):
     def showsyntaxerror(
         self, filename: str | None = None, running_compiled_code: bool = False
     ) -> None:
-        """Publish the syntax error at hand."""
+        """Publish the current syntax error."""
         _, value, trace = self._get_exc_info()
         # Without the traceback: all its frames are the compiler's.
         self._publish_error(value, trace if running_compiled_code else None)
@@ -178,12 +176,12 @@ class SessionShell(ZMQInteractiveShell):
             report = Report(value, trace, self.compile.file)
             content["evalue"], content["traceback"] = report.value, report.lines
             content["llm_sandbox"] = report.detail
-        except Exception:  # noqa: BLE001 - an error that cannot be described is still told
+        except Exception:  # noqa: BLE001 - an error without a report is still sent
             content["evalue"] = safe_text(value)
             content["traceback"] = [f"{content['ename']}: {content['evalue']}"]
         self._last_traceback = content["traceback"]
         for name in ("stdout", "stderr"):
-            # The code may have closed or deleted it, or put anything in its place.
+            # The code may have closed, deleted or replaced it.
             with contextlib.suppress(Exception):
                 getattr(sys, name).flush()
         hook = self.displayhook
@@ -193,7 +191,7 @@ class SessionShell(ZMQInteractiveShell):
 
 
 def quiet() -> None:
-    """Silence what IPython says to a person at a prompt."""
+    """Silence IPython's advice for interactive users."""
     warnings.filterwarnings("ignore", message="To exit: use", category=UserWarning)
 
 
@@ -204,9 +202,9 @@ _MOST_TEXT = 100_000
 def complete(
     kernel: Any, arguments: dict[str, Any], _: Sequence[memoryview]
 ) -> tuple[dict[str, Any], list[bytes]]:
-    """Answer with what the word at the cursor may become, and where it begins."""
+    """Answer with the completions of the word at the cursor, and its start."""
     completer = kernel.shell.Completer
-    # Jedi takes longer to load than a person waits, and reads files.
+    # Jedi loads slower than a person waits, and reads files.
     completer.use_jedi = False
     found = kernel.do_complete(str(arguments["code"]), int(arguments["cursor"]))
     return {"matches": found["matches"][:_MOST_MATCHES], "start": found["cursor_start"]}, []
@@ -215,7 +213,7 @@ def complete(
 def inspect(
     kernel: Any, arguments: dict[str, Any], _: Sequence[memoryview]
 ) -> tuple[dict[str, Any], list[bytes]]:
-    """Answer with what is known of a name: type, signature, docstring; its source on demand."""
+    """Answer with type, signature and docstring of a name, and its source on demand."""
     name = str(arguments["name"])
     bundle = kernel.shell.object_inspect_mime(name, detail_level=int(arguments["detail"]))
     return {"text": str(bundle.get("text/plain", ""))[:_MOST_TEXT]}, []

@@ -1,4 +1,4 @@
-"""What the supervisor remembers of its machines and of the processes that the host asked for."""
+"""State of the supervisor: its machines, and the processes that it runs for the host."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _START_S = 10.0
 
 
 class RunningProcess:
-    """A process that the host asked for.
+    """A process that the host started.
 
     Attributes:
-        key: The host's name for it.
-        machine: Where it is.
-        pidfd: What it is signalled by; None where the kernel has no such thing: then its pid.
-        deadline: When it is killed, on the monotonic clock.
-        timed_out: Whether it was.
-        forked: Whether it was forked from the zygote, and so carries no marker in its environment.
+        key: The host's name for the process.
+        machine: Id of its machine.
+        pidfd: Pidfd for signals; None where the kernel has none: then the pid is used.
+        deadline: Time at which it is killed, on the monotonic clock.
+        timed_out: Whether it was killed at its deadline.
+        forked: Whether it was forked from the zygote, and so has no marker in its environment.
         wraps: Whether it is a kernel around an interpreter of its own, its only child.
         over_memory: Whether it was killed because its machine used too much memory.
-        terminal: What takes new sizes of its terminal; None without one.
+        terminal: Socket for new sizes of its terminal; None without one.
     """
 
     def __init__(
@@ -48,10 +48,10 @@ class RunningProcess:
         self.over_memory = False
 
     def send(self, number: int) -> None:
-        """Send it a signal.
+        """Send a signal to the process.
 
         Raises:
-            ProcessLookupError: It has ended.
+            ProcessLookupError: The process has ended.
         """
         if self.pidfd is not None:
             signal.pidfd_send_signal(self.pidfd, number)
@@ -59,7 +59,7 @@ class RunningProcess:
             os.kill(self.pid, number)
 
     def close(self) -> None:
-        """Let go of it, when it has ended."""
+        """Release the descriptors of an ended process."""
         if self.pidfd is not None:
             os.close(self.pidfd)
         if self.terminal is not None:
@@ -67,12 +67,12 @@ class RunningProcess:
 
 
 class MachineState:
-    """A machine with what belongs to it.
+    """A machine with its deadline, its memory limit and its agents.
 
     Attributes:
-        deadline: When it ends, on the monotonic clock.
-        memory_limit: In bytes, watched by the supervisor, where no cgroup holds it.
-        agents: The pids of its file services.
+        deadline: Time at which it ends, on the monotonic clock.
+        memory_limit: In bytes, enforced by the supervisor, where no cgroup does it.
+        agents: Pids of its agents.
     """
 
     def __init__(self, machine: PlainMachine, memory_limit: int | None = None) -> None:
@@ -83,11 +83,11 @@ class MachineState:
 
 
 class PendingStart:
-    """A process that has not said yet whether its program runs.
+    """A process that has not reported yet whether its program runs.
 
     Attributes:
         request: Number of the request to answer.
-        deadline: When it is given up, on the monotonic clock.
+        deadline: Time at which the start has failed, on the monotonic clock.
     """
 
     def __init__(self, request: int, running: RunningProcess) -> None:

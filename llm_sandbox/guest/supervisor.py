@@ -1,13 +1,16 @@
-"""Process 1 of a sandbox: makes machines, starts processes in them, reaps, holds deadlines, and
-ends with its host.
+"""Supervisor: process 1 of a sandbox, which makes machines and starts, limits and reaps processes.
 
-It obeys one control connection and runs no user code. Requests carry an ``op`` and an ``id`` and
-are answered by a record with the same ``id``; what happens by itself is reported as records with an
-``event``:
+It serves one control connection, runs no user code, and ends with its host. Requests have an ``op``
+and an ``id`` and are answered by a record with the same ``id``; events are reported as records with
+an ``event``:
 
     exit      a process ended: ``process, status (raw), timed_out, over_memory, cpu_s, peak_rss``
     ended     a machine ended by itself: ``machine, reason`` ("deadline" or "memory")
     zygote    the zygote reached a ``stage``, or ended
+
+In a container, `container` starts it. Elsewhere it is started as ``python -I -S -c 'from guest
+import supervisor; supervisor.main()' FD MODE FOLDERS`` where FD is the control socket, MODE is
+``namespaces`` or ``plain``, and FOLDERS are removed at the end.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ from .machine import (
 from .state import MachineState, PendingStart, RunningProcess
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
@@ -43,11 +46,11 @@ if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
 
 _MEMORY_WATCH_S = 0.25
 _WATCH_PAUSE = 20
-"""How many times as long as a look at the memory took it waits until the next one at least."""
+"""Least pause between two checks of memory, as a multiple of the time that a check takes."""
 _KILLED = (signal.SIGKILL, (128 + signal.SIGKILL) << 8)
-"""Statuses of what was killed itself, and of a shell whose last command was."""
+"""Statuses of a killed process, and of a shell whose last command was killed."""
 _HOST_ENDED = signal.SIGUSR1
-"""The host's end, as the kernel tells it: a fork of the host may keep the connection open."""
+"""Parent-death signal of the host: a fork of the host may keep the connection open."""
 
 
 class MachineGoneError(Exception):
@@ -74,7 +77,7 @@ class Supervisor:
         self._next_memory_watch = 0.0
 
     def run(self) -> None:
-        """Serve until the host's end closes."""
+        """Serve until the host hangs up."""
         wake_read, wake_write = os.pipe()
         os.set_blocking(wake_read, False)
         os.set_blocking(wake_write, False)
@@ -126,16 +129,16 @@ class Supervisor:
                 return True
 
     def _op_machine(self, request: Message, fds: list[int]) -> Message:
-        """Make a machine. Descriptors: the ``cgroup.procs`` files its processes join."""
+        """Make a machine. Descriptors: the ``cgroup.procs`` files of its processes."""
         spec = MachineSpec(request["spec"])
-        kept = [os.dup(fd) for fd in fds]
+        cgroups = [os.dup(fd) for fd in fds]
         machine: PlainMachine
         if self._mode == "namespaces":
-            machine = NamespaceMachine(spec, kept, self._own_pid_namespace)
+            machine = NamespaceMachine(spec, cgroups, self._own_pid_namespace)
         elif self._mode == "container":
-            machine = ContainedMachine(spec, kept)
+            machine = ContainedMachine(spec, cgroups)
         else:
-            machine = PlainMachine(spec, kept)
+            machine = PlainMachine(spec, cgroups)
         if request.get("restore") is not None:
             restore_files(request["restore"], spec.workdir, spec.user)
         self._machines[spec.id] = MachineState(machine, memory_limit=request.get("watch_memory"))
@@ -157,7 +160,7 @@ class Supervisor:
         self._machine_state(machine).deadline = deadline
 
     def _op_start(self, request: Message, fds: list[int]) -> None:
-        """Start a program. Descriptors: its stdin, stdout and stderr. Answered when it runs."""
+        """Start a program; answered when it runs. Descriptors: its stdin, stdout and stderr."""
         machine_state = self._machine_state(request["machine"])
         running, report = launch.start_process(machine_state, request, fds)
         self._register(running)
@@ -196,7 +199,7 @@ class Supervisor:
         return None  # answered when the zygote answers
 
     def _op_zygote(self, request: Message, fds: list[int]) -> Message:
-        """Start the interpreter that kernels are forked from."""
+        """Start the zygote."""
         if self._zygote is not None:
             return {}
         near, far = socket.socketpair()
@@ -206,12 +209,12 @@ class Supervisor:
         return {}
 
     def adopt_zygote(self, channel: ControlChannel, pid: int) -> None:
-        """Fork kernels from an interpreter that has been started."""
+        """Use a running zygote."""
         self._zygote, self._zygote_pid = channel, pid
         self._selector.register(channel, selectors.EVENT_READ)
 
     def _op_agent(self, request: Message, fds: list[int]) -> Message:
-        """Start what serves the host in the machine; see `agents`. Descriptor: its connection."""
+        """Start an agent in the machine; see `agents`. Descriptor: its connection."""
         machine_state = self._machine_state(request["machine"])
         agent = agents.launch(machine_state.machine, request, fds[0])
         machine_state.agents.add(agent)
@@ -245,13 +248,13 @@ class Supervisor:
         return {"killed": running is not None and self._kill(running, keep_root=keep)}
 
     def _op_limit_events(self, request: Message, fds: list[int]) -> Message:
-        """How often the kernel has enforced limits of the container so far."""
-        # What has been told of is not the reason of a later death.
+        """Report how often the kernel has enforced limits of the container."""
+        # Reported kills are not the reason of a later death.
         self._machine_state(request["machine"]).machine.killed_for_memory()
         return {"oom_kills": memory.oom_kills(), "refused_forks": memory.refused_forks()}
 
     def _op_sweep(self, request: Message, fds: list[int]) -> Message:
-        """Kill what processes that have ended left behind in a machine."""
+        """Kill the leftovers of ended processes in a machine."""
         machine_state = self._machine_state(request["machine"])
         machine = machine_state.machine
         alone = {getattr(machine, "init", 0), *self._outside_machines(), *machine_state.agents}
@@ -303,7 +306,7 @@ class Supervisor:
         return machine_state.machine.kill_all()
 
     def _outside_machines(self) -> set[int]:
-        """Processes that belong to no machine."""
+        """Return the pids that belong to no machine."""
         return {self._zygote_pid, os.getpid(), *self._helpers}
 
     def _destroy(self, machine: str) -> None:
@@ -311,11 +314,10 @@ class Supervisor:
         if machine_state is None:
             return
         if self._mode == "plain":
-            # A supervisor without namespaces keeps one machine, so all that descends from it is
-            # that machine's.
+            # A supervisor without namespaces has one machine, to which all its descendants belong.
             process_tree.kill_descendants(os.getpid(), exempt=self._helpers)
         for agent in machine_state.agents:
-            # Not reaped yet, so the number is no other's. It may be out of the machine's reach.
+            # Not reaped yet, so the pid is not reused. The machine's end may not include it.
             with contextlib.suppress(ProcessLookupError):
                 os.kill(agent, signal.SIGKILL)
         machine_state.machine.destroy()
@@ -406,7 +408,7 @@ class Supervisor:
                 self._end_machine(name, "deadline")
         if now >= self._next_memory_watch:
             self._watch_memory()
-            # The more processes there are to look at, the longer it takes, and the rarer it is.
+            # With more processes a check takes longer, and happens less often.
             taken = time.monotonic() - now
             self._next_memory_watch = now + max(_MEMORY_WATCH_S, taken * _WATCH_PAUSE)
 
@@ -428,7 +430,7 @@ class Supervisor:
 
 
 def main() -> None:
-    """Entry point of a process of this machine: ``FD MODE FOLDERS`` as arguments."""
+    """Entry point outside of containers: ``FD MODE FOLDERS`` as arguments."""
     control = ControlChannel(socket.socket(fileno=int(sys.argv[1])))
     os.set_inheritable(control.fileno(), False)
     if sys.argv[2] == "namespaces":
@@ -450,28 +452,28 @@ def serve(
     facts: Message | None = None,
     zygote: tuple[ControlChannel, int] | None = None,
 ) -> None:
-    """Be the supervisor until the host hangs up.
+    """Run a supervisor until the host hangs up.
 
     Args:
         control: The connection to the host.
-        mode: What keeps machines apart: ``namespaces`` made by this process, the ``container`` that
-            this is process 1 of, or, in a ``plain`` process, nothing.
+        mode: The isolation of machines: ``namespaces`` made by this process, the ``container``
+            whose process 1 this is, or none in a ``plain`` process.
         helpers: Processes that belong to no machine.
-        facts: What else the host is told at the start.
-        zygote: One that has been started already: the connection to it, and its pid.
+        facts: Further entries of the first record.
+        zygote: A running zygote: the connection to it, and its pid.
     """
     linux.set_process_name("supervisor")
     if mode == "namespaces":
-        # It is for overlays alone, whose maker takes it again.
+        # Only overlays need it, and their code makes it effective again.
         linux.use_capability(linux.CAP_DAC_OVERRIDE, False)
     os.umask(0o022)
-    # Whoever started the host may have signals ignored or blocked: programs must not inherit that.
+    # The host may have inherited ignored or blocked signals: programs must not inherit them.
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     for number in signal.valid_signals():
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
-    # The kernel counts descriptors on their way between processes per user, against the limit of
-    # whoever sends: a machine that fills its own, lower limit must not stop the supervisor.
+    # The kernel counts descriptors in flight per user, against the limit of the sender: a machine
+    # that fills its own, lower limit must not block the supervisor.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     supervisor = Supervisor(control, mode, helpers)
@@ -492,7 +494,7 @@ def serve(
 
 
 def remove_folders(folders: list[str]) -> None:
-    """Remove what a machine leaves behind, again while killed processes end their last calls."""
+    """Remove the folders of a machine; retry while killed processes end their last calls."""
     deadline = time.monotonic() + 2.0
     while left := [folder for folder in folders if os.path.lexists(folder)]:
         for folder in left:

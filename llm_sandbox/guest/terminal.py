@@ -1,9 +1,9 @@
-"""A program's terminal, and the process that carries it over the program's pipes.
+"""Pseudo-terminal of a program, and the process that relays it over the program's pipes.
 
-The carrier is one of the machine's own processes, confined like them, so that the terminal is one
-of the machine's own too: it has a name in ``/dev/pts`` there. It holds the terminal's other side
-and reads the program's input, writes its output and is told its size; the program's session has
-the terminal itself. It ends with the program, or soon after if others have the terminal open still.
+The relay process is one of the machine's own, confined like the others, so that the terminal has a
+name in ``/dev/pts`` of the machine. It holds the master side, reads the program's input, writes its
+output and receives new sizes; the program's session has the slave side. It ends with the program,
+or soon after if other processes keep the terminal open.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .confinement import close_all_but
 from .machine import PlainMachine
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing itself would be a tenth of the supervisor's start
+if TYPE_CHECKING:
     from typing import NoReturn
 
 _SIZE = struct.Struct("<HH")
@@ -35,12 +35,12 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 5.0
 
 
 class Terminal:
-    """A terminal that is being made.
+    """A terminal that is being opened.
 
     Attributes:
-        pid: Its carrier.
-        control: Takes new sizes; the carrier ends soon after it was closed.
-        handover: Where the program receives the terminal; see `acquire_terminal`.
+        pid: The relay process.
+        control: Socket for new sizes; the relay process ends soon after it is closed.
+        handover: Socket on which the program receives the terminal; see `acquire_terminal`.
     """
 
     def __init__(self, pid: int, control: socket.socket, handover: socket.socket) -> None:
@@ -48,12 +48,12 @@ class Terminal:
 
 
 def open_terminal(machine: PlainMachine, size: list[int], fds: list[int]) -> Terminal:
-    """Start a carrier; returns at once.
+    """Start the relay process of a terminal, without waiting for it.
 
     Args:
-        machine: Where.
+        machine: The machine of the program.
         size: Rows and columns.
-        fds: What it reads the program's input from, and writes its output to.
+        fds: The program's input and output.
     """
     control, far_control = socket.socketpair()
     handover, far_handover = socket.socketpair()
@@ -62,20 +62,20 @@ def open_terminal(machine: PlainMachine, size: list[int], fds: list[int]) -> Ter
     def child() -> NoReturn:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        # As in `launch_files`: nothing of what it holds is for its equals.
+        # As in `launch_files`: unreadable for the machine's other processes.
         linux.set_undumpable()
         machine.join()
         os.dup2(os.open(os.devnull, os.O_RDWR), 0)
         os.setsid()
         machine.spec.confinement.apply()
         linux.set_undumpable()
-        unborn = own_name()
+        unborn = process_name()
         linux.set_process_name("terminal")
         close_all_but([fds[0], fds[1], far_control.fileno(), far_handover.fileno()])
         try:
-            # By the user that the program will be, so that it can open it by name.
+            # As the program's user, so that the program can open the terminal by name.
             master, slave = os.openpty()
-            keys = Keys(master, os.ttyname(slave), unborn)
+            pacer = InputPacer(master, os.ttyname(slave), unborn)
             _resize(master, *size)
         except OSError as error:
             far_handover.sendall(str(error).encode())
@@ -83,7 +83,7 @@ def open_terminal(machine: PlainMachine, size: list[int], fds: list[int]) -> Ter
         socket.send_fds(far_handover, [_OPENED], [slave])
         os.close(slave)
         far_handover.close()
-        _Carrier(master, keys, fds[0], fds[1], far_control).run()
+        _TerminalRelay(master, pacer, fds[0], fds[1], far_control).run()
         os._exit(0)
 
     try:
@@ -104,20 +104,19 @@ def acquire_terminal(handover: int) -> int:
         Its descriptor.
 
     Raises:
-        OSError: It could not be opened.
-        NotImplementedError: This kernel has no terminals, or such that no key and no size is heard
-            of.
+        OSError: The terminal could not be opened.
+        NotImplementedError: This kernel has no terminals, or none with signals and sizes.
     """
     with socket.socket(fileno=os.dup(handover)) as end:
-        said, received, _, _ = socket.recv_fds(end, 1 << 12, 1)
-    if said != _OPENED or not received:
-        words = said.decode("utf-8", "replace") or "its carrier was killed"
+        answer, received, _, _ = socket.recv_fds(end, 1 << 12, 1)
+    if answer != _OPENED or not received:
+        words = answer.decode("utf-8", "replace") or "its relay process was killed"
         raise OSError(f"no terminal could be opened: {words}")
     fcntl.ioctl(received[0], termios.TIOCSCTTY, 0)
     try:
         os.close(os.open("/dev/tty", os.O_RDWR))
     except OSError as error:
-        # In gVisor, where nothing interrupts either, and nobody hears of a new size.
+        # In gVisor, where keys send no signals and new sizes are not reported either.
         raise NotImplementedError(
             f"the sandbox's kernel lets no session have its terminal (/dev/tty: {error.strerror})"
         ) from None
@@ -125,7 +124,7 @@ def acquire_terminal(handover: int) -> int:
 
 
 def send_size(control: socket.socket, rows: int, columns: int) -> bool:
-    """Have a terminal change its size; False if it has ended, or does not listen."""
+    """Change the size of a terminal; return False if it has ended, or does not respond."""
     try:
         control.send(_SIZE.pack(rows, columns), socket.MSG_NOSIGNAL)
     except OSError:
@@ -137,23 +136,29 @@ def _resize(master: int, rows: int, columns: int) -> None:
     fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
-LOOK_S = 0.01
-"""How long to wait until looking again."""
+_POLL_S = 0.01
+"""Seconds between two checks of the program's state."""
 
 _START_S = 5.0
 _READ_S = 2.0
 _ECHO_S = 0.3
 _SIGNALS = (termios.VINTR, termios.VQUIT, termios.VSUSP)
-_LOOKS = 2
+_CHECKS = 2
 
 
-class Keys:
-    """What is typed at one terminal, and whether its time has come.
+class InputPacer:
+    """Timing of the input that is typed at one terminal.
+
+    A person waits with typing until the program does, and so does this class: a terminal drops
+    unread input when a key like Ctrl-C is typed, or when a program sets its mode; and an
+    interrupted program drops what it has read. So input waits: all of it until the program first
+    waits for something, a signal key until the input before it was read, and the input after that
+    key until the program waits again. No wait is unlimited: a busy program is interrupted, too.
 
     Args:
-        master: The terminal's other side.
+        master: The master side of the terminal.
         name: Path of the terminal.
-        unborn: What a process is called that has not become the program yet.
+        unborn: Process name of a child that has not executed the program yet.
     """
 
     def __init__(self, master: int, name: str, unborn: str) -> None:
@@ -163,58 +168,58 @@ class Keys:
         self._echoed = False
         self._typed_at = 0.0
         self._made_at = self._waits_since = time.monotonic()
-        self._looks = 0
+        self._checks = 0
 
     def next(self, text: bytes) -> int:
-        """How many of the first bytes can be typed together now; 0 for none yet."""
+        """Return how many of the first bytes can be typed together now; 0 for none yet."""
         signals = self._signals()
         length = next((n for n, byte in enumerate(text) if byte in signals), len(text))
         is_signal = length == 0
         now = time.monotonic()
-        if not self._may(now, is_signal=is_signal):
+        if not self._may_type(now, is_signal=is_signal):
             return 0
         return 1 if is_signal else length
 
     def was_typed(self, text: bytes) -> None:
-        """Take the news that this was typed."""
+        """Record that `text` was typed."""
         self._typed_at = self._waits_since = time.monotonic()
         self._after_signal = len(text) == 1 and text[0] in self._signals()
         self._echoed = False
-        self._looks = 0
+        self._checks = 0
 
     def was_shown(self) -> None:
-        """Take the news that the terminal showed something."""
+        """Record that the terminal printed output."""
         self._echoed = True
 
-    def begins_to_wait(self) -> None:
-        """Take the news that something new is to be typed."""
+    def input_arrived(self) -> None:
+        """Record that new input waits to be typed."""
         self._waits_since = time.monotonic()
 
-    def _may(self, now: float, *, is_signal: bool) -> bool:
+    def _may_type(self, now: float, *, is_signal: bool) -> bool:
         waited = now - self._waits_since
         if not self._begun:
-            if now - self._made_at < _START_S and not self._settled():
+            if now - self._made_at < _START_S and not self._is_waiting():
                 return False
             self._begun = True
             self._waits_since = now
             return not is_signal or self._is_idle()
         if self._after_signal:
             echo_is_due = now - self._typed_at < _ECHO_S and not self._echoed
-            return waited >= _READ_S or (not echo_is_due and self._settled())
+            return waited >= _READ_S or (not echo_is_due and self._is_waiting())
         if is_signal:
             return waited >= _READ_S or self._is_idle()
         return True
 
     def _is_idle(self) -> bool:
-        """Whether what was typed before has been read, and has had its effect."""
+        """Return whether the earlier input was read, and has had its effect."""
         return not self._unread() and (
-            time.monotonic() - self._typed_at > _ECHO_S or self._settled()
+            time.monotonic() - self._typed_at > _ECHO_S or self._is_waiting()
         )
 
-    def _settled(self) -> bool:
-        """Whether the program waits for something, at two looks in a row."""
-        self._looks = self._looks + 1 if self._program_waits() else 0
-        return self._looks >= _LOOKS
+    def _is_waiting(self) -> bool:
+        """Return whether the program waited for something at two checks in a row."""
+        self._checks = self._checks + 1 if self._program_waits() else 0
+        return self._checks >= _CHECKS
 
     def _signals(self) -> set[int]:
         try:
@@ -240,7 +245,7 @@ class Keys:
         return count[0]
 
     def _program_waits(self) -> bool:
-        """Whether all processes of the terminal's foreground sleep, with no signal on its way."""
+        """Return whether all foreground processes sleep, with no signal pending."""
         try:
             group = os.tcgetpgrp(self._master)
             processes = [name for name in os.listdir("/proc") if name.isdigit()]
@@ -262,12 +267,12 @@ class Keys:
                         if line.startswith((b"SigPnd", b"ShdPnd")) and int(line.split()[1], 16):
                             return False
             except (OSError, ValueError):
-                continue  # it has ended
+                continue  # the process has ended
         return found
 
 
-def own_name() -> str:
-    """What this process is called by the system."""
+def process_name() -> str:
+    """Return the name of this process in /proc."""
     try:
         with open("/proc/self/stat", "rb") as file:
             return file.read().partition(b"(")[2].rpartition(b")")[0].decode("utf-8", "replace")
@@ -275,25 +280,25 @@ def own_name() -> str:
         return ""
 
 
-class _Carrier:
-    """Moves bytes between a terminal and a program's pipes.
+class _TerminalRelay:
+    """Relay between a terminal and a program's pipes.
 
     Args:
-        master: The terminal's other side.
-        keys: When something is typed.
-        source: What is read and typed.
-        sink: Where what the terminal shows is written to.
-        control: Where new sizes come from; it ends when the program has.
+        master: The master side of the terminal.
+        pacer: The timing of typed input.
+        source: Descriptor of the input to type.
+        sink: Descriptor for the output of the terminal.
+        control: Socket for new sizes; its end means that the program has ended.
     """
 
     def __init__(
-        self, master: int, keys: Keys, source: int, sink: int, control: socket.socket
+        self, master: int, pacer: InputPacer, source: int, sink: int, control: socket.socket
     ) -> None:
         for fd in (master, sink):
             os.set_blocking(fd, False)
         control.setblocking(False)
         self._master, self._source, self._sink, self._control = master, source, sink, control
-        self._keys = keys
+        self._pacer = pacer
         self._typed = b""
         self._held = False
         self._shown = b""
@@ -306,11 +311,11 @@ class _Carrier:
         self._moved_at = time.monotonic()
 
     def run(self) -> None:
-        """Carry until there is nothing left to."""
+        """Relay until the program has ended and all output is written."""
         while not self._is_over():
             poll = select.poll()
             poll.register(self._sink, select.POLLOUT if self._shown else 0)
-            # What waits for nothing is not asked: it would answer all the time that it has ended.
+            # A closed descriptor that is polled for nothing would wake the poll all the time.
             master = select.POLLOUT if self._typed and not self._held else 0
             if not self._shown:
                 master |= select.POLLIN
@@ -322,7 +327,7 @@ class _Carrier:
                 poll.register(self._control, select.POLLIN)
             ready = dict(poll.poll(self._wait_ms()))
             if ready.get(self._sink, 0) & (select.POLLERR | select.POLLNVAL):
-                return  # nobody reads it any more
+                return  # the output has no reader any more
             if self._control.fileno() in ready:
                 self._receive_size()
             if self._source in ready:
@@ -337,9 +342,9 @@ class _Carrier:
     def _wait_ms(self) -> float | None:
         moments = []
         if self._held:
-            moments.append(time.monotonic() + LOOK_S)
+            moments.append(time.monotonic() + _POLL_S)
         if self._end_input_at is not None:
-            moments.append(self._end_input_at if not self._typed else time.monotonic() + LOOK_S)
+            moments.append(self._end_input_at if not self._typed else time.monotonic() + _POLL_S)
         if self._unused_until is not None:
             moments.append(self._unused_until)
         if not self._reads_control and not self._shown:
@@ -347,13 +352,13 @@ class _Carrier:
         return max(0.0, min(moments) - time.monotonic()) * 1000 + 1 if moments else None
 
     def _is_used(self) -> bool:
-        """Whether somebody has the terminal open, as far as is known."""
+        """Return whether a process may have the terminal open."""
         if self._unused_until is not None and self._unused_until <= time.monotonic():
             self._unused_until = None
         return self._unused_until is None
 
     def _is_over(self) -> bool:
-        """Whether the program has ended, and what it left behind shows nothing more."""
+        """Return whether the program has ended, and its leftovers print nothing more."""
         if self._reads_control or self._shown:
             return False
         return not self._is_used() or time.monotonic() - self._moved_at >= _LEFT_BEHIND_S
@@ -380,7 +385,7 @@ class _Carrier:
         data = os.read(self._source, _PIECE)
         if data:
             self._typed = data
-            self._keys.begins_to_wait()
+            self._pacer.input_arrived()
             self._ends_line = data.endswith(b"\n")
         else:
             self._reads_source = False
@@ -394,23 +399,24 @@ class _Carrier:
         except OSError:
             data = b""
         if not data:
-            # Nobody has it open. A program may close it before it ends, or come back by /dev/tty:
-            # to let go of it now would hang up on it.
+            # No process has it open. A program may close it before it ends, or reopen /dev/tty: to
+            # close the master now would send it a hangup.
             self._unused_until = time.monotonic() + _UNUSED_S
             return
         self._shown = data
-        self._keys.was_shown()
+        self._pacer.was_shown()
         self._moved_at = time.monotonic()
 
     def _end_input(self) -> None:
-        """Type the character that ends the input, again and again: a terminal forgets it once it
-        was read, and a program that changes the terminal's mode loses it.
+        """Type the end-of-input character, repeatedly.
+
+        A terminal drops it once it was read, and a program that changes the mode loses it.
         """
         if self._typed or self._end_input_at is None or self._end_input_at > time.monotonic():
             return
         mode = termios.tcgetattr(self._master)
         key: bytes = mode[6][termios.VEOF]
-        # In the middle of a line it only ends the wait for the rest of it.
+        # In the middle of a line, the character only ends the wait for the rest of the line.
         self._typed = key if self._ends_line or not mode[3] & termios.ICANON else 2 * key
         self._ends_line = True
         self._end_input_at = time.monotonic() + self._pause
@@ -420,13 +426,13 @@ class _Carrier:
         self._held = False
         if not self._typed:
             return
-        count = self._keys.next(self._typed)
+        count = self._pacer.next(self._typed)
         self._held = count == 0
         if self._held:
             return
         try:
             written = os.write(self._master, self._typed[:count])
-            self._keys.was_typed(self._typed[:written])
+            self._pacer.was_typed(self._typed[:written])
             self._typed = self._typed[written:]
         except BlockingIOError:
             pass
@@ -434,7 +440,7 @@ class _Carrier:
             self._typed = b""
 
     def _show(self) -> bool:
-        """Write what is to be shown; False when nobody reads it any more."""
+        """Write pending output; return False when it has no reader any more."""
         if not self._shown:
             return True
         try:

@@ -1,4 +1,4 @@
-"""The text streams of a kernel: what cells, their threads and their tasks print, as messages."""
+"""Text streams of a kernel: the output of cells, their threads and their tasks, as messages."""
 
 import io
 import json
@@ -22,16 +22,15 @@ _encoder = json.JSONEncoder(default=str)
 
 
 class CapturedStream(io.BufferedIOBase):
-    """What is below `sys.stdout` and `sys.stderr`: text is gathered, and sent with the request that
-    it belongs to.
+    """Binary stream below `sys.stdout` or `sys.stderr`, which sends output as stream messages.
 
-    What exceeds the limit of a run is counted and dropped here, at the source, and so is late
-    output that the host has no room for.
+    Output over the limit of a run is counted and dropped here, at the source, and so is late output
+    for which the host has no room.
 
     Args:
         name: ``stdout`` or ``stderr``.
-        descriptor: The process's own descriptor of that name.
-        session: Makes headers.
+        descriptor: The process's descriptor of that name.
+        session: The session that makes headers.
     """
 
     def __init__(self, name: str, descriptor: int, session: Any) -> None:
@@ -46,16 +45,16 @@ class CapturedStream(io.BufferedIOBase):
         self._is_forked = False
         self.wire: Wire | None = None
         self.limit = 10 << 20
-        """Bytes of one run that are sent, and of what comes late between two runs."""
+        """Most bytes that are sent of one run, and of late output between two runs."""
         self.total = 0
-        """Bytes that the run at hand has written."""
+        """Bytes that the current run has written."""
         self.late = 0
-        """Bytes that have come late since the run at hand began, or the one before it."""
+        """Bytes of late output since the start of the current run."""
         self.writes = 0
-        """How often was written."""
+        """Number of writes."""
         self._unreported = 0
         self.on_late: Callable[[], None] = _nothing
-        """Called when something is written that comes late, and may not be sent yet."""
+        """Called after a write of late output, which may not be sent yet."""
 
     def begin(self) -> None:
         """Start counting a new run."""
@@ -63,19 +62,19 @@ class CapturedStream(io.BufferedIOBase):
 
     @property
     def dropped(self) -> int:
-        """Bytes of the run at hand that were not sent."""
+        """Bytes of the current run that were dropped."""
         return max(0, self.total - self.limit)
 
     # --- as a stream
 
     @property
     def name(self) -> str:
-        """As of the interpreter's own streams."""
+        """Name like those of the interpreter's own streams."""
         return f"<{self._name}>"
 
     @property
     def closed(self) -> bool:
-        """Whether the code has closed it."""
+        """Whether the code has closed the stream."""
         return self._is_closed
 
     def close(self) -> None:
@@ -84,16 +83,14 @@ class CapturedStream(io.BufferedIOBase):
             self._is_closed = True
 
     def reopen(self) -> None:
-        """Undo `close`: what the code closed is needed for the next cell."""
+        """Undo `close`: the next cell needs the stream."""
         self._is_closed = False
 
     def writable(self) -> bool:
         return True
 
     def fileno(self) -> int:
-        """The process's own descriptor of that name, so that child processes can be given this
-        stream.
-        """
+        """Return the process's descriptor of that name, for child processes."""
         return self._descriptor
 
     def isatty(self) -> bool:
@@ -161,7 +158,7 @@ class CapturedStream(io.BufferedIOBase):
             self._unreported = 0
 
     def report_dropped(self, more: int = 0) -> None:
-        """Say how much late output was dropped since that was last said.
+        """Report how many bytes of late output were dropped since the last report.
 
         Args:
             more: Bytes to add.
@@ -196,7 +193,7 @@ class CapturedStream(io.BufferedIOBase):
     # --- in a copy of the process
 
     def become_forked(self) -> None:
-        """From now on, write to the descriptor: the protocol is the parent process's."""
+        """Write to the descriptor from now on: the protocol belongs to the parent process."""
         self._lock = threading.RLock()
         self._pieces, self._size = [], 0
         self._is_forked, self._is_closed = True, False
@@ -209,9 +206,9 @@ class CapturedStream(io.BufferedIOBase):
 
 
 def text_stream(below: CapturedStream) -> io.TextIOWrapper:
-    """A text stream over `below`.
+    """Return a text stream over a captured stream.
 
-    It is exactly a `TextIOWrapper`: a subclass would lose the C implementation's quick path and
+    It is exactly a `TextIOWrapper`: a subclass would lose the C implementation's fast path and
     print several times slower.
     """
     stream = io.TextIOWrapper(
@@ -227,14 +224,14 @@ def text_stream(below: CapturedStream) -> io.TextIOWrapper:
 
 
 class TextStreams:
-    """The two text streams of a kernel, which stay usable whatever the code does to them.
+    """The two text streams of a kernel, repaired when the code closes or replaces them.
 
     Args:
-        session: Makes headers.
+        session: The session that makes headers.
 
     Attributes:
-        below: What each writes to, by name.
-        own: The text streams, by name.
+        below: The captured streams, by name.
+        own: The text streams over them, by name.
     """
 
     def __init__(self, session: Any) -> None:
@@ -252,16 +249,16 @@ class TextStreams:
             below.wire = wire
 
     def install(self) -> None:
-        """Make them those of the interpreter."""
+        """Install the streams in `sys`."""
         for name, stream in self.own.items():
             setattr(sys, name, stream)
             setattr(sys, f"__{name}__", stream)
 
     def share(self) -> None:
-        """Have each piece of text leave the text streams at once: from now on more than one thread
-        or task writes, and below it is known which.
+        """Pass each piece of text on to the captured streams at once, from now on.
 
-        Before Python 3.13 the text streams' own gathering is not even safe between threads (CPython
+        Called when more than one thread or task writes, as only the captured streams know which.
+        Before Python 3.13 the buffer of text streams is not even safe between threads (CPython
         issue 119506).
         """
         if not self._shared:
@@ -271,9 +268,7 @@ class TextStreams:
                     stream.reconfigure(write_through=True)
 
     def repair(self) -> None:
-        """Give the interpreter streams that can be written to, where the code closed or deleted
-        its own.
-        """
+        """Replace streams in `sys` that the code has closed, detached or deleted."""
         for name, below in self.below.items():
             below.reopen()
             stream: Any = getattr(sys, name, _MISSING)
@@ -292,19 +287,19 @@ class TextStreams:
             below.begin()
 
     def report_dropped(self) -> None:
-        """Say how much late output was dropped, displays among it."""
+        """Report how many bytes of late output were dropped, displays included."""
         displays, self._session.late_dropped = self._session.late_dropped, 0
         for name, below in self.below.items():
             below.report_dropped(displays if name == "stdout" else 0)
 
     def flush_own(self) -> None:
-        """Send what is gathered."""
+        """Send buffered text of the own streams."""
         for own in self.own.values():
             with suppress(ValueError, OSError):
                 own.flush()
 
     def flush(self) -> None:
-        """Send what is gathered, also by what the code has put in their place."""
+        """Send buffered text, that of streams that the code has put into `sys` included."""
         for name, own in self.own.items():
             stream = getattr(sys, name, None)
             if stream is not own and stream is not None:
@@ -313,9 +308,9 @@ class TextStreams:
         self.flush_own()
 
     def become_forked(self) -> None:
-        """In a copy of the process: write to its descriptors, line by line as to a terminal.
+        """In a forked process: write to its descriptors, line by line as to a terminal.
 
-        Whoever ends such a process, as a pool does its workers, does not wait for it to flush.
+        Such a process may be ended without a flush, as a pool ends its workers.
         """
         for name, below in self.below.items():
             below.become_forked()
@@ -324,7 +319,7 @@ class TextStreams:
 
 
 class InputStream(io.TextIOBase):
-    """`sys.stdin` of a cell: lines of the run's ``stdin=``, as `input` gets them."""
+    """`sys.stdin` of a cell: lines of the run's ``stdin=``, as `input` reads them."""
 
     encoding = "utf-8"
 
@@ -368,15 +363,15 @@ def _is_closed(stream: Any) -> bool:
         return bool(getattr(stream, "closed", False))
     except ValueError:
         return True  # detached
-    except Exception:  # noqa: BLE001 - the code's own object, which may do anything
+    except Exception:  # noqa: BLE001 - an object of the code, which may do anything
         return False
 
 
 class PeriodicFlush:
-    """Decides how soon what is printed is sent.
+    """Thread that decides when printed text is sent.
 
-    A line is sent as it is printed, so that nothing of it is lost if the process dies the moment
-    after; but a flood is gathered, and sent every 20 ms and whenever the buffer is full.
+    A line is sent as it is printed, so that nothing is lost if the process dies the moment after;
+    but a flood is buffered, and sent every 20 ms and whenever the buffer is full.
     """
 
     _FIRST_S, _PERIOD_S, _HELD_S = 0.004, 0.02, 0.1
@@ -395,7 +390,7 @@ class PeriodicFlush:
 
     @contextmanager
     def during(self) -> Iterator[None]:
-        """Flush while the body runs."""
+        """Flush periodically while the body runs."""
         self._running = True
         self._awake.set()
         try:
@@ -429,7 +424,7 @@ class PeriodicFlush:
             self._streams.own[name].flush()
 
     def _flush_late(self) -> None:
-        """Between two cells: send what threads and tasks have printed, as the host takes it."""
+        """Send output of threads and tasks between two cells, as fast as the host reads it."""
         self._awake.clear()
         self._pause.wait(self._PERIOD_S)
         with suppress(OSError):
@@ -449,7 +444,7 @@ class PeriodicFlush:
 
 
 def _start_thread(target: Callable[[], None]) -> None:
-    """Start a daemon thread, also while a machine full of dying processes has no room for it."""
+    """Start a daemon thread; retry while dying processes fill the machine's limit."""
     deadline = time.monotonic() + 5.0
     while True:
         try:
@@ -477,7 +472,7 @@ _DELIVERY: frozenset[CodeType] = frozenset(
 
 
 def is_delivering(frame: FrameType | None) -> bool:
-    """Whether a frame is being written: an exception now would tear it, or send its text twice."""
+    """Return whether output is being written: an exception now would tear or repeat it."""
     for _ in range(8):
         if frame is None:
             return False

@@ -1,6 +1,4 @@
-"""Tracebacks as the user of a session should see them: their code, their line numbers, nothing of
-ours.
-"""
+"""Tracebacks for the user of a session: the user's code and line numbers, without our frames."""
 
 import os
 import sys
@@ -19,7 +17,7 @@ _MACHINERY = ("IPython", "ipykernel", "traitlets", "guest", "shim")
 
 
 def machinery_folders() -> tuple[str, ...]:
-    """Folders of the packages whose frames are left out."""
+    """Return the folders of the packages whose frames are left out."""
     folders = []
     for name in _MACHINERY:
         module = sys.modules.get(name)
@@ -29,26 +27,26 @@ def machinery_folders() -> tuple[str, ...]:
 
 
 def is_cell(filename: str, script: str | None = None) -> bool:
-    """Whether a code object's file name is that of a cell, or of the script that is run."""
+    """Return whether a code object's file name is that of a cell, or of the present script."""
     return filename.startswith("<cell ") or filename == script
 
 
 def cell_name(number: int) -> str:
-    """The file name of cell `number`."""
+    """Return the file name of cell `number`."""
     return f"<cell {number}>"
 
 
 class Report:
-    """An exception, described.
+    """Report of an exception.
 
     Args:
         value: The exception.
-        trace: Where it came from.
-        file: The file that the code is run as; None for a cell.
+        trace: Its traceback.
+        file: The script file of the code; None for a cell.
 
     Attributes:
         lines: The traceback as the interpreter would print it.
-        detail: The same as data: frames, the line in the cell, and what kind of error it is.
+        detail: The same as data: frames, the line in the cell, and the kind of error.
     """
 
     def __init__(
@@ -101,7 +99,7 @@ class Report:
 
 
 def _system_error(value: BaseException | None) -> dict[str, Any]:
-    """Number and path of the operating system's error that an exception is, or is raised from."""
+    """Return number and path of the OSError that an exception is, or is raised from."""
     for _ in range(_CHAIN):
         if isinstance(value, OSError) and isinstance(value.errno, int):
             path = value.filename
@@ -115,7 +113,7 @@ def _system_error(value: BaseException | None) -> dict[str, Any]:
 
 
 def safe_text(value: object) -> str:
-    """`str(value)`, bounded, and never raising."""
+    """Return a bounded `str(value)`, without ever raising."""
     try:
         text = str(value)
     except BaseException as error:  # noqa: BLE001 - a user's __str__ may do anything
@@ -133,7 +131,7 @@ def _depth(trace: TracebackType | None) -> int:
 
 
 def _clean(described: traceback.TracebackException, hidden: tuple[str, ...]) -> None:
-    """Leave out frames of the machinery, and what a person would not read to the end."""
+    """Remove frames of the machinery, and shorten long stacks and texts."""
     waiting = [(described, 0)]
     seen: set[int] = set()
     while waiting:

@@ -1,4 +1,4 @@
-"""The kernel's end of its stream: whole frames out, frames in."""
+"""Wire: the kernel's end of its stream of frames."""
 
 import collections
 import contextlib
@@ -10,13 +10,13 @@ from . import frames
 _CORK_BYTES = 32 << 10
 _MAX_PIECES = 512  # below IOV_MAX, which is 1024
 _MOST_HELD = 1 << 20
-"""Bytes of late output that are held while the host does not read."""
+"""Bytes of late output that are queued while the host does not read."""
 
 
 class Wire:
-    """Writes frames under a lock from any thread, and reads them in one.
+    """Writer of frames from any thread, under a lock, and reader in one thread.
 
-    Writing blocks while the host does not read: that is what bounds memory on both sides.
+    A write blocks while the host does not read, which bounds memory on both sides.
     """
 
     def __init__(self, sock: socket.socket) -> None:
@@ -30,11 +30,11 @@ class Wire:
         self._received: collections.deque[frames.Frame] = collections.deque()
 
     def fileno(self) -> int:
-        """The stream's descriptor."""
+        """Return the stream's descriptor."""
         return self._socket.fileno()
 
     def send(self, pieces: list[frames.Buffer]) -> None:
-        """Send one encoded frame, or keep it while corked and small."""
+        """Send one encoded frame, or buffer it while corked and small."""
         with self._lock:
             if self._corked is None:
                 self._write(pieces)
@@ -45,7 +45,7 @@ class Wire:
                 self.flush()
 
     def send_now(self, pieces: list[frames.Buffer]) -> None:
-        """Send one encoded frame with what the cork holds; its buffers are free afterwards."""
+        """Send one encoded frame with the corked ones; its buffers may be reused afterwards."""
         with self._lock:
             if self._corked:
                 pieces = self._corked + pieces
@@ -54,12 +54,13 @@ class Wire:
 
     @property
     def is_full(self) -> bool:
-        """Whether so much waits for the host to read that no more is held."""
+        """Whether the queue of late output is full."""
         return self._held_bytes > _MOST_HELD
 
     def send_late(self, pieces: list[frames.Buffer]) -> None:
-        """Send a frame that answers no request at hand, as far as it can be without waiting for the
-        host to read; the rest is held. Whoever calls this has seen that it is not full.
+        """Send a frame of late output without waiting for the host to read; queue the rest.
+
+        The caller checks `is_full` before.
         """
         with self._lock:
             frame = memoryview(b"".join(pieces))
@@ -68,7 +69,7 @@ class Wire:
             self.release()
 
     def release(self) -> None:
-        """Send what is held as far as the host takes it."""
+        """Send queued late output, as far as is possible without waiting."""
         with self._lock, contextlib.suppress(BlockingIOError):
             while self._held:
                 sent = self._socket.send(self._held[0], socket.MSG_DONTWAIT)
@@ -79,24 +80,24 @@ class Wire:
 
     @property
     def holds(self) -> bool:
-        """Whether late output waits for the host to read."""
+        """Whether late output is queued."""
         return bool(self._held)
 
     def cork(self) -> None:
-        """Gather small frames from now on, so that those of a short cell leave in one write."""
+        """Buffer small frames from now on, so that those of a short cell are sent in one write."""
         with self._lock:
             if self._corked is None:
                 self._corked, self._corked_bytes = [], 0
 
     def flush(self) -> None:
-        """Send what is gathered; gathering goes on."""
+        """Send the buffered frames, and stay corked."""
         with self._lock:
             if self._corked:
                 pieces, self._corked, self._corked_bytes = self._corked, [], 0
                 self._write(pieces)
 
     def uncork(self) -> None:
-        """Send what is gathered and stop gathering."""
+        """Send the buffered frames, and stop buffering."""
         with self._lock:
             self.flush()
             self._corked = None
@@ -119,7 +120,7 @@ class Wire:
                 views[0] = views[0][sent:]
 
     def receive(self) -> frames.Frame:
-        """Wait for the next frame.
+        """Receive the next frame.
 
         Raises:
             EOFError: The host hung up.
@@ -133,7 +134,7 @@ class Wire:
         return self._received.popleft()
 
     def receive_on(self, channel: int) -> frames.Message:
-        """Wait for the next frame of one channel; those of others stay for `receive`."""
+        """Receive the next frame of one channel; those of others stay for `receive`."""
         set_aside: list[frames.Frame] = []
         try:
             while True:
@@ -145,12 +146,12 @@ class Wire:
             self._received.extendleft(reversed(set_aside))
 
     def has_frame(self) -> bool:
-        """Whether `receive` would return without reading."""
+        """Return whether a frame is buffered, so that `receive` would not wait."""
         return bool(self._received)
 
 
 class NullWire(Wire):
-    """Takes frames and sends nothing."""
+    """Wire that discards frames."""
 
     def __init__(self) -> None:
         super().__init__(socket.socket(socket.AF_UNIX))

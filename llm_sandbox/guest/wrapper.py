@@ -1,12 +1,12 @@
-"""A Jupyter kernel around the interpreter of another language.
+"""Wrapper kernel: a Jupyter kernel around the interpreter of another language.
 
-To the host it is what `kernel` is: one stream of frames. Inside it starts the language's own
-interpreter with a program in that language, the shim, which runs each piece of code and says what
-came of it (see `fields` for the messages):
+For the host it is like `kernel`: one stream of frames. It starts the language's interpreter with a
+program in that language, the shim, which runs each cell and reports its results (see `fields` for
+the messages):
 
     to the shim      run      ``code``, ``number``
                      set      an environment variable: ``name, value``; unset without a value
-                     ack      what was shown has been taken, in order with what was printed before
+                     ack      a display was received, in order with the output before it
     from the shim    ready    it can run code
                      display  ``data:MIME`` for each form, ``metadata`` (JSON), ``id``; is acked
                      result   the same, for the value of the code; is acked
@@ -15,11 +15,11 @@ came of it (see `fields` for the messages):
                      done     the end of a run: ``status`` (``ok`` or ``error``), ``code`` (the
                               exit code where it is an error but no exit), ``exit``
 
-Between ``done`` and the next ``run`` a shim says nothing: what threads of the code show then is let
-go, and nothing would be acked. What is printed then is sent as it comes.
+Between ``done`` and the next ``run`` a shim sends nothing: displays of threads are dropped, as they
+would not be acked. Output of that time is sent as it arrives.
 
 Started as ``python -I -S -c 'from guest import wrapper; wrapper.main(ARGV)'`` with the stream as
-standard input. It ends as the interpreter ends.
+standard input. It exits as the interpreter exits.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ _DATA = "data:"
 _KINDS = ("exception", "syntax", "exit", "compile", "input")
 
 
-def bundle(message: fields.Fields) -> dict[str, Any]:
-    """The content of a display message: text as text, JSON as data, the rest in base64."""
+def display_content(message: fields.Fields) -> dict[str, Any]:
+    """Return the content of a display message: text as text, JSON as data, the rest in base64."""
     data: dict[str, Any] = {}
     for name, value in message.items():
         if not name.startswith(_DATA):
@@ -76,8 +76,8 @@ def bundle(message: fields.Fields) -> dict[str, Any]:
     return content
 
 
-def describe_error(message: fields.Fields) -> dict[str, Any]:
-    """The content of an error message."""
+def error_content(message: fields.Fields) -> dict[str, Any]:
+    """Return the content of an error message."""
 
     def text(name: str) -> str:
         return message.get(name, b"").decode("utf-8", "backslashreplace")
@@ -112,8 +112,8 @@ class WrapperKernel:
 
     Args:
         stream: The connection to the host.
-        interpreter: What runs the code.
-        environment: The interpreter's variables so far.
+        interpreter: The interpreter.
+        environment: The interpreter's variables.
     """
 
     def __init__(
@@ -156,8 +156,7 @@ class WrapperKernel:
                 self._request_input()
             tick = running and self._interpreter.input.is_open
             ready = dict(self._poll.poll(_TICK_MS if tick else None))
-            # One that came while the poll returned was sent before the request that came with it,
-            # and is not for that.
+            # A signal that arrives with a request was sent before it, and is not for it.
             if signal.SIGINT in self._signals():
                 self._interrupt()
             for fd, name in list(self._interpreter.outputs.items()):
@@ -167,7 +166,7 @@ class WrapperKernel:
                 self._receive_from_shim()
             exited = self._interpreter.exit
             if exited in ready or (exited is None and self._interpreter.has_ended):
-                self._end()
+                self._exit_with_interpreter()
             if self._stream.fileno() in ready:
                 self._receive_from_host()
             self._push()
@@ -181,15 +180,15 @@ class WrapperKernel:
         except ConnectionError:
             data = b""
         if not data:
-            self._hang_up()
+            self._abort()
         self._frames.feed(data)
         try:
             for frame in self._frames:
                 self._handle(frame.message)
         except frames.FrameError:
-            self._hang_up()
+            self._abort()
 
-    def _hang_up(self) -> NoReturn:
+    def _abort(self) -> NoReturn:
         os.killpg(self._interpreter.pid, signal.SIGKILL)
         os._exit(0)
 
@@ -202,7 +201,7 @@ class WrapperKernel:
         elif kind == "input_reply":
             self._input_requested = False
             if self._request is None:
-                return  # for a run that has ended: the next one has an input of its own
+                return  # for an earlier run
             if content["value"] == "\x04":
                 self._interpreter.input.close()
             else:
@@ -217,14 +216,14 @@ class WrapperKernel:
         self._display_bytes = settings.get("display_bytes", self._display_bytes)
         if "more_memory" in settings:
             raise_data_limit(settings["more_memory"], self._interpreter.pid)
-        wanted = settings.get("environment")
-        if wanted is None or wanted == self._environment:
+        environment = settings.get("environment")
+        if environment is None or environment == self._environment:
             return
-        before, self._environment = self._environment, dict(wanted)
-        for name, value in wanted.items():
+        before, self._environment = self._environment, dict(environment)
+        for name, value in environment.items():
             if before.get(name) != value:
                 self._interpreter.send("set", ("name", name), ("value", value))
-        for name in before.keys() - wanted.keys():
+        for name in before.keys() - environment.keys():
             self._interpreter.send("set", ("name", name))
 
     def _begin(self, message: dict[str, Any]) -> None:
@@ -237,8 +236,7 @@ class WrapperKernel:
         if content.get("store_history", True):
             self._count += 1
         if writers(self._interpreter.pid):
-            told = {"writers": "workers"}
-            self._send(frames.IOPUB, "llm_sandbox_pipes", told, message)
+            self._send(frames.IOPUB, "llm_sandbox_pipes", {"writers": "workers"}, message)
         self._interpreter.usage.begin()
         if content.get("allow_stdin"):
             self._interpreter.input.open()
@@ -254,7 +252,7 @@ class WrapperKernel:
 
     def _interrupt(self) -> None:
         now = time.monotonic()
-        # Whoever interrupts repeats it; an interpreter that is answering is left to it.
+        # The host repeats interrupts; the interpreter gets time to handle each.
         if self._request is not None and now - self._interrupted >= _INTERRUPT_EVERY_S:
             self._interrupted = now
             self._interpreter.interrupt()
@@ -263,15 +261,15 @@ class WrapperKernel:
 
     def _read_output(self, fd: int, name: str) -> bool:
         if self._request is None and not self._host_reads():
-            # It waits, and whoever writes it does when the pipe is full, until the next run.
-            self._forget(fd)
+            # It stays in the pipe until the next run; a full pipe blocks its writer.
+            self._unregister(fd)
             return False
         try:
             data = os.read(fd, _READ)
         except BlockingIOError:
             return False
         if not data:
-            self._forget(fd)
+            self._unregister(fd)
             del self._interpreter.outputs[fd]
             return False
         kept = data[: self._room[name]]
@@ -280,16 +278,16 @@ class WrapperKernel:
         if kept:
             message = self._message("stream", {"name": name, "text": ""}, self._last)
             if self._request is None and self._count > 1:
-                # It may be of any run so far.
+                # It may belong to any earlier run.
                 message["metadata"] = {"llm_sandbox": {"run": None}}
             message["bulk"] = [["text"]]
             self._write(frames.encode(frames.IOPUB, message, [kept]))
         return True
 
     def _read_outputs(self) -> None:
-        """Take what has been printed so far, so that it stands before what comes next."""
+        """Read the output so far, so that it precedes the next message."""
         for fd, name in list(self._interpreter.outputs.items()):
-            # No more than a pipe holds: what is printed later belongs to later.
+            # No more than a pipe holds: later output belongs to later messages.
             for _ in range(4):
                 if not self._read_output(fd, name):
                     break
@@ -297,7 +295,7 @@ class WrapperKernel:
     def _host_reads(self) -> bool:
         return bool(select.select((), (self._stream,), (), 0)[1])
 
-    def _forget(self, fd: int) -> None:
+    def _unregister(self, fd: int) -> None:
         try:
             self._poll.unregister(fd)
         except KeyError:
@@ -310,31 +308,31 @@ class WrapperKernel:
             self._read_outputs()
             self._flush()
             sys.stderr.write(f"the interpreter broke the protocol: {error}\n")
-            self._hang_up()
+            self._abort()
         if messages is None:
-            self._forget(self._interpreter.answers)
+            self._unregister(self._interpreter.answers)
             return
         for message in messages:
-            # trust: the language's own program says so, or code that runs beside it.
-            self._take(message.pop("kind").decode("utf-8", "replace"), message)
+            # trust: written by the shim, or by code that runs in the same process.
+            self._handle_message(message.pop("kind").decode("utf-8", "replace"), message)
 
-    def _take(self, kind: str, message: fields.Fields) -> None:
+    def _handle_message(self, kind: str, message: fields.Fields) -> None:
         if self._request is None:
             return
         if kind in _DISPLAYS or kind == "error":
             self._read_outputs()
             if kind == "error":
-                self._error = describe_error(message)
+                self._error = error_content(message)
                 self._send(frames.IOPUB, "error", self._error, self._request)
             else:
-                self._show(kind, message)
+                self._send_display(kind, message)
             self._interpreter.send("ack")
         elif kind == "done":
             self._read_outputs()
             self._finish(message)
 
-    def _show(self, kind: str, message: fields.Fields) -> None:
-        content = bundle(message)
+    def _send_display(self, kind: str, message: fields.Fields) -> None:
+        content = display_content(message)
         if kind == "result":
             content["execution_count"] = self._count
         record = self._message(_DISPLAYS[kind], content, self._request)
@@ -363,8 +361,8 @@ class WrapperKernel:
         self._status("idle")
         self._request = None
 
-    def _end(self) -> None:
-        """End as the interpreter did, when what it has written is on its way."""
+    def _exit_with_interpreter(self) -> None:
+        """Exit as the interpreter did, once its output is sent."""
         self._read_outputs()
         self._receive_last()
         self._flush()
@@ -379,7 +377,7 @@ class WrapperKernel:
             for message in messages:
                 kind = message.pop("kind").decode("utf-8", "replace")
                 if kind != "done":
-                    self._take(kind, message)
+                    self._handle_message(kind, message)
 
     # --- to the host
 
@@ -414,20 +412,20 @@ class WrapperKernel:
         }
 
     def _write(self, pieces: Sequence[frames.Buffer]) -> None:
-        """Have one frame sent with what else is about to be."""
+        """Queue one frame, to be sent with others."""
         self._outbox += pieces
         self._outbox_size += sum(map(len, pieces))
         if self._outbox_size >= _MOST_WAITING:
             self._flush()
 
     def _flush(self) -> None:
-        """Send what waits; blocks while the host does not read, which bounds memory."""
+        """Send the queued frames, blocking while the host does not read, which bounds memory."""
         pieces, self._outbox, self._outbox_size = self._outbox, [], 0
         try:
             if pieces:
                 self._stream.sendall(b"".join(pieces))
         except ConnectionError:
-            self._hang_up()
+            self._abort()
 
     def _push(self) -> None:
         requests = self._interpreter.requests
@@ -436,7 +434,7 @@ class WrapperKernel:
         if self._interpreter.pending:
             self._poll.register(requests, select.POLLOUT)
         else:
-            self._forget(requests)
+            self._unregister(requests)
 
 
 def _exit_code(digits: bytes) -> int | None:
@@ -457,7 +455,7 @@ def main(argv: list[str]) -> None:
     try:
         interpreter = Interpreter(argv, environment)
     except OSError as error:
-        # Read by the host as the reason why nothing can be run.
+        # The host reports it as the reason of the failed start.
         sys.stderr.write(f"{argv[0]}: {error.strerror}\n")
         os._exit(126 if isinstance(error, PermissionError) else 127)
     WrapperKernel(connection, interpreter, environment).serve()

@@ -1,12 +1,13 @@
-"""The interpreter that sessions are forked from: loads what they need once, and never runs user
-code.
+"""Zygote: the interpreter from which kernels are forked.
+
+It preloads libraries, and never runs user code.
 
 It is ready to fork as soon as a bare kernel is built; the science libraries are loaded after that,
-one by one, and a request that arrives in between is served at once by what is there. It has one
+one by one, and a request in between is served at once with those that are loaded. It has one
 thread, holds no secrets, and serves one host process.
 
 Started as ``python -I -c 'from guest import zygote; zygote.main()' PRELOAD PATIENCE FD``, where
-PATIENCE is how many seconds a fork has the processors for itself before loading goes on.
+PATIENCE is the number of seconds for which loading pauses after a fork.
 """
 
 import contextlib
@@ -41,7 +42,7 @@ def build_bare() -> Any:
 
 
 def preload_steps(kernel: Any, preload: str) -> list[Callable[[], None]]:
-    """What is loaded after the bare kernel, in order of how soon it is worth having.
+    """Return the loading steps after the bare kernel, the most useful first.
 
     Args:
         kernel: The bare kernel.
@@ -84,9 +85,7 @@ del figure, axes, plt
 
 
 def _warm(kernel: Any, *cells: str) -> None:
-    """Run cells whose output goes nowhere, so that what they load and cache is shared by every
-    fork.
-    """
+    """Run cells without output, so that every fork shares what they load and cache."""
     shell = kernel.shell
     streams = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = kernel.streams.own.values()
@@ -101,7 +100,8 @@ def _warm(kernel: Any, *cells: str) -> None:
 
 def _forget_results(shell: Any) -> None:
     names = ("_", "__", "___")
-    # By its own hand and in all places: else it takes them for the user's, and sets them no more.
+    # In every place where IPython keeps them: otherwise it takes them for the user's variables, and
+    # never sets them again.
     shell.push(dict.fromkeys(names, ""), interactive=False)
     for name in names:
         setattr(shell.displayhook, name, "")
@@ -109,7 +109,7 @@ def _forget_results(shell: Any) -> None:
 
 
 class Zygote:
-    """Forks a kernel per request. One request is answered by one ``forked`` record with a pidfd."""
+    """Server that forks a kernel for each request, and answers with its pid and pidfd."""
 
     def __init__(self, control: ControlChannel, kernel: Any, patience_s: float) -> None:
         self._control = control
@@ -117,19 +117,18 @@ class Zygote:
         self._patience_s = patience_s
         self._resume_at = 0.0
         self._children = 0
-        # Where there are namespaces, forking into one changes which one the next fork goes to; this
-        # leads back.
+        # A fork into a PID namespace changes the namespace of the next fork; this one is restored.
         self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
 
     def run(self, steps: list[Callable[[], None]]) -> None:
-        """Serve until the supervisor hangs up; do the steps while nothing is asked."""
+        """Serve until the supervisor hangs up, and run the loading steps between requests."""
         wake_read, wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         with selectors.DefaultSelector() as selector:
             selector.register(self._control, selectors.EVENT_READ)
             selector.register(wake_read, selectors.EVENT_READ)
-            # A fork's own collections would otherwise write to every object there is so far.
+            # A fork's garbage collections would otherwise write to every existing object.
             gc.freeze()
             self._report("bare")
             while True:
@@ -198,7 +197,7 @@ class Zygote:
             os.environ.clear()
             os.environ.update(request["env"])
             confinement = Confinement(request["confinement"])
-            # What is inherited is shared with every fork; the limit is for what comes on top.
+            # Inherited memory is shared with every fork; the limit is for further memory.
             if "DATA" in confinement.rlimits:
                 confinement.rlimits["DATA"] += data_bytes()
             confinement.apply()
@@ -228,13 +227,13 @@ class Zygote:
 
 
 def serve(kernel: Any, stream: int, *, warm: bool) -> None:
-    """In the kernel's own process: connect it and answer until the host hangs up."""
+    """Connect the kernel in its own process, and serve until the host hangs up."""
     from .wire import Wire
 
     linux.set_process_name("kernel")
     gc.enable()
     _reseed()
-    main_module.appear_as()
+    main_module.set_command_line()
     sys.path.insert(0, "")
     kernel.attach(Wire(socket.socket(fileno=stream)))
     if warm:
@@ -244,7 +243,7 @@ def serve(kernel: Any, stream: int, *, warm: bool) -> None:
     main_module.hide_folder(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     try:
         kernel.serve()
-    except BaseException as error:  # noqa: BLE001 - told, and ended so that it is no exit
+    except BaseException as error:  # noqa: BLE001 - reported, and not taken for an exit
         with contextlib.suppress(OSError):
             os.write(2, f"the interpreter failed: {type(error).__name__}: {error}\n".encode())
         signal.signal(signal.SIGABRT, signal.SIG_DFL)
@@ -252,7 +251,7 @@ def serve(kernel: Any, stream: int, *, warm: bool) -> None:
 
 
 def _reseed() -> None:
-    """Give this fork random numbers of its own."""
+    """Seed this fork's random numbers."""
     random.seed()
     tempfile._name_sequence = None  # type: ignore[attr-defined]
     numpy_random = sys.modules.get("numpy.random")
@@ -262,9 +261,9 @@ def _reseed() -> None:
 
 def main() -> None:
     """Entry point: ``PRELOAD PATIENCE FD`` as arguments."""
-    # What is loaded here stays for good: looking for garbage in it is a tenth of the start.
+    # All that is loaded here stays: garbage collections would be a tenth of the start.
     gc.disable()
-    # A fork is interrupted only once it has its own handler.
+    # A fork is interruptible once it has its own handler.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     preload, patience_s, fd = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
     os.set_inheritable(fd, False)
@@ -276,7 +275,7 @@ def main() -> None:
 
 
 def main_cold() -> None:
-    """Entry point of an interpreter that is not forked: its stream is its standard input."""
+    """Entry point of a kernel that is not forked, with its stream as standard input."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()
     stream = os.dup(0)

@@ -312,7 +312,7 @@ class KernelClient:
 
     def _read_frames(self, conversation: PendingRequest) -> bool:
         try:
-            data = self._raw.stream.recv(max(_READ >> 4, min(_READ, self._reader.wanted())))
+            data = self._raw.stream.recv(max(_READ >> 4, min(_READ, self._reader.missing_bytes())))
         except ConnectionError:
             return False
         if not data:

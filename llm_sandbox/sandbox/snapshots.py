@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from llm_sandbox.backends.base import Backend, Machine, MachineSpec
-from llm_sandbox.backends.saved import SavedRecord, Store
+from llm_sandbox.backends.file_snapshots import FileSnapshots, SnapshotRecord
 from llm_sandbox.backends.snapshot import ENGINES, Snapshot, SnapshotKind, expiry
 from llm_sandbox.exceptions import (
     BackendError,
@@ -173,7 +173,7 @@ def _save_directory(
     if not isinstance(entry, dict) or entry.get("kind") != "directory":
         raise ValidationError(f"{full} is no directory", parameter="path")
     data = _pack(service, full)
-    with Store() as store, store.begin() as saving:
+    with FileSnapshots() as store, store.begin() as saving:
         saving.add("workdir", data)
         return saving.finish(
             Snapshot(
@@ -212,7 +212,7 @@ def _place(workdir: str, path: object) -> tuple[str, str | None]:
 # --- beginning from it
 
 
-def find_record(snapshot: Snapshot) -> SavedRecord | None:
+def find_record(snapshot: Snapshot) -> SnapshotRecord | None:
     """Return what is known of a snapshot of this user's store; None for one of an engine.
 
     Raises:
@@ -222,7 +222,7 @@ def find_record(snapshot: Snapshot) -> SavedRecord | None:
     """
     if not snapshot.is_file:
         return None
-    with Store() as store:
+    with FileSnapshots() as store:
         return store.get(snapshot)
 
 
@@ -290,7 +290,7 @@ def restore(machine: Machine, snapshot: Snapshot) -> None:
     noted = record.snapshot
     _check_target(noted, machine.isolation.backend)
     target = posixpath.join(machine.spec.workdir, noted.path or "")
-    with Store() as store:
+    with FileSnapshots() as store:
         fd = store.open_part(record, "workdir")
     service = FileService(machine.open_files, machine.isolation.backend)
     try:
@@ -335,7 +335,7 @@ def sweep_snapshots() -> list[Snapshot]:
     """
     from llm_sandbox.backends.registry import get_backend
 
-    with Store() as store:
+    with FileSnapshots() as store:
         gone = store.sweep()
     for name in ENGINES:
         with contextlib.suppress(SandboxError):

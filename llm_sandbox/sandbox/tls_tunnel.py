@@ -144,7 +144,7 @@ class TlsCarrier:
                 if data:
                     self._tls.write(data)
                 else:
-                    self._tls.say_end()
+                    self._tls.send_close()
         self._all_sent = self._tls.flush()
         if self._all_sent and not self._far_reads:
             with contextlib.suppress(OSError):  # done before, or the client has left

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from llm_sandbox import Snapshot
+from llm_sandbox.backends.file_snapshots import FileSnapshots
 from llm_sandbox.backends.registry import get_backend
-from llm_sandbox.backends.saved import Store
 from llm_sandbox.exceptions import SandboxError
 from tests.containers.conftest import container
 
@@ -43,9 +43,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
-def store(home: Path) -> Iterator[Store]:
+def store(home: Path) -> Iterator[FileSnapshots]:
     """The user's store; what a test leaves in it is deleted."""
-    with Store() as found:
+    with FileSnapshots() as found:
         yield found
         for one in found.list():
             found.delete(one.snapshot.ref)
@@ -96,7 +96,7 @@ def folder(name: str = "top") -> tuple[str, dict[str, object], bytes]:
     return name, {"type": tarfile.DIRTYPE, "mode": 0o755}, b""
 
 
-def saved(store: Store, data: bytes, *, expires_at: float | None = None) -> Snapshot:
+def saved(store: FileSnapshots, data: bytes, *, expires_at: float | None = None) -> Snapshot:
     """A directory snapshot of this archive."""
     with store.begin() as saving:
         saving.add("workdir", data)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from llm_sandbox.backends.containers.engine import Engine
-    from llm_sandbox.backends.saved import Store
+    from llm_sandbox.backends.file_snapshots import FileSnapshots
 
 ROUNDS = int(os.environ.get("LLM_SANDBOX_TEST_ROUNDS", "10"))
 """Moments of death, in all ways to save together."""
@@ -90,7 +90,7 @@ def check_whole(snapshot: Snapshot, *folders: str) -> None:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("how", ["directory", "filesystem", "daemon"])
 def test_what_a_killed_process_leaves_of_files(
-    store: Store, savers: Callable[[str], tuple[int, int, float]], how: str
+    store: FileSnapshots, savers: Callable[[str], tuple[int, int, float]], how: str
 ) -> None:
     folders = ["/sandbox"] if how == "directory" else ["/sandbox", "/var/lib/own"]
     halves = 0
@@ -109,7 +109,7 @@ def test_what_a_killed_process_leaves_of_files(
 @pytest.mark.timeout(600)
 @pytest.mark.engine("docker", image="python")
 def test_what_a_killed_process_leaves_in_an_engine(
-    store: Store, savers: Callable[[str], tuple[int, int, float]]
+    store: FileSnapshots, savers: Callable[[str], tuple[int, int, float]]
 ) -> None:
     engine: Engine = get_backend("docker").engine  # type: ignore[attr-defined]
     steps = 0
@@ -126,7 +126,7 @@ def test_what_a_killed_process_leaves_in_an_engine(
     print(f"engine: {steps} of {EACH} were killed on the way")
 
 
-def _is_clean(store: Store) -> bool:
+def _is_clean(store: FileSnapshots) -> bool:
     """Whether `gc` leaves nothing; a killed process may still be on its way out, with its lock."""
     Sandbox.gc()
     return {"store.id"} == set(os.listdir(store.path))  # noqa: PTH208

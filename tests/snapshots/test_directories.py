@@ -18,7 +18,7 @@ from llm_sandbox.exceptions import (
 from llm_sandbox.sandbox import snapshots
 
 if TYPE_CHECKING:
-    from llm_sandbox.backends.saved import Store
+    from llm_sandbox.backends.file_snapshots import FileSnapshots
 
 pytestmark = pytest.mark.filterwarnings("ignore:backend 'local'")
 
@@ -41,7 +41,7 @@ BACKENDS = [
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_what_was_saved_comes_back(store: Store, backend: str) -> None:
+def test_what_was_saved_comes_back(store: FileSnapshots, backend: str) -> None:
     """By the backend itself, and by another one."""
     try:
         get_backend(backend).check()
@@ -64,7 +64,7 @@ def test_what_was_saved_comes_back(store: Store, backend: str) -> None:
             again.files.write_text("d/deep/more", "")  # it can be written to
 
 
-def test_a_part_comes_back_to_its_place(store: Store) -> None:
+def test_a_part_comes_back_to_its_place(store: FileSnapshots) -> None:
     with Sandbox.create(backend="bubblewrap", workdir="/work") as sandbox:
         sandbox.check("sh", "-c", "mkdir -p a/b /tmp/t && echo 1 > a/b/x && echo 2 > /tmp/t/x")
         part = sandbox.snapshot(kind="directory", path="a/b")
@@ -79,7 +79,7 @@ def test_a_part_comes_back_to_its_place(store: Store) -> None:
         Sandbox.create(backend="local", image=other)
 
 
-def test_the_entry_finds_it(store: Store) -> None:
+def test_the_entry_finds_it(store: FileSnapshots) -> None:
     with Sandbox.create(backend="bubblewrap", name="source") as sandbox:
         sandbox.files.write_text("x", "saved")
         one = sandbox.snapshot(kind="directory", ttl=600)
@@ -89,7 +89,7 @@ def test_the_entry_finds_it(store: Store) -> None:
         assert "saved" == again.entry.stdout.read()
 
 
-def test_no_secret_nor_variable_is_in_it(store: Store) -> None:
+def test_no_secret_nor_variable_is_in_it(store: FileSnapshots) -> None:
     values = {"secrets": {"TOKEN": "very-secret-value"}, "env": {"PLAIN": "variable-value"}}
     with Sandbox.create(backend="bubblewrap", **values) as sandbox:  # type: ignore[arg-type]
         assert "very-secret-value\n" == sandbox.check("printenv", "TOKEN").stdout
@@ -101,7 +101,7 @@ def test_no_secret_nor_variable_is_in_it(store: Store) -> None:
     assert b"variable-value" not in data
 
 
-def test_more_than_there_may_be(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_than_there_may_be(store: FileSnapshots, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshots, "MOST_BYTES", 1 << 20)
     with Sandbox.create(backend="bubblewrap") as sandbox:
         sandbox.files.write_bytes("large", bytes(2 << 20))
@@ -112,7 +112,7 @@ def test_more_than_there_may_be(store: Store, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("path", ["/dev/shm", "/proc", "/", "../x", "none", "file", "link"])
-def test_what_cannot_be_saved(store: Store, path: str) -> None:
+def test_what_cannot_be_saved(store: FileSnapshots, path: str) -> None:
     with Sandbox.create(backend="bubblewrap") as sandbox:
         sandbox.check("sh", "-c", "touch file && ln -s /dev/shm link")
         with pytest.raises(ValidationError) as caught:
@@ -120,14 +120,14 @@ def test_what_cannot_be_saved(store: Store, path: str) -> None:
     assert "path" == caught.value.parameter
 
 
-def test_what_is_no_snapshot(store: Store) -> None:
+def test_what_is_no_snapshot(store: FileSnapshots) -> None:
     with Sandbox.create(backend="bubblewrap") as sandbox:
         for arguments in ({"kind": "memory"}, {"path": "x"}, {"name": ""}, {"ttl": 0}):
             with pytest.raises(ValidationError):
                 sandbox.snapshot(**arguments)  # type: ignore[arg-type]
 
 
-def test_what_is_mounted_in_it_is_left_out(store: Store, tmp_path: Path) -> None:
+def test_what_is_mounted_in_it_is_left_out(store: FileSnapshots, tmp_path: Path) -> None:
     from llm_sandbox import Bind, Tmpfs
 
     (tmp_path / "theirs").write_text("x")
@@ -140,7 +140,7 @@ def test_what_is_mounted_in_it_is_left_out(store: Store, tmp_path: Path) -> None
         assert ["own"] == [entry.name for entry in again.files.list()]
 
 
-def test_they_are_listed_newest_first(store: Store) -> None:
+def test_they_are_listed_newest_first(store: FileSnapshots) -> None:
     with Sandbox.create(backend="bubblewrap") as sandbox:
         made = [sandbox.snapshot(str(number), kind="directory") for number in range(3)]
     assert made[::-1] == Snapshot.list("bubblewrap")

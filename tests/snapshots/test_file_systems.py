@@ -12,7 +12,7 @@ from llm_sandbox import Limits, Sandbox, Snapshot
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
 
 if TYPE_CHECKING:
-    from llm_sandbox.backends.saved import Store
+    from llm_sandbox.backends.file_snapshots import FileSnapshots
 
 CHANGE = """
 echo conf > /etc/own.conf && mkdir -p /usr/local/bin /var/lib/own /srv/a /home/b
@@ -32,7 +32,7 @@ def writable(home: Path) -> None:
 
 
 @pytest.mark.usefixtures("writable")
-def test_what_was_changed_comes_back(store: Store) -> None:
+def test_what_was_changed_comes_back(store: FileSnapshots) -> None:
     with Sandbox.create(backend="bubblewrap", writable_root=True) as sandbox:
         sandbox.check("sh", "-c", CHANGE)
         one = sandbox.snapshot()
@@ -48,7 +48,7 @@ def test_what_was_changed_comes_back(store: Store) -> None:
 
 
 @pytest.mark.usefixtures("writable")
-def test_what_was_deleted_stays_so_in_each_generation(store: Store) -> None:
+def test_what_was_deleted_stays_so_in_each_generation(store: FileSnapshots) -> None:
     """A deleted file and a folder made anew hide what is below them, twice over."""
     with Sandbox.create(backend="bubblewrap", writable_root=True) as sandbox:
         sandbox.check("sh", "-c", CHANGE)
@@ -68,7 +68,7 @@ def test_what_was_deleted_stays_so_in_each_generation(store: Store) -> None:
         assert "2\n" == sandbox.files.read_text("/etc/second")
 
 
-def test_one_with_a_closed_root_is_its_working_directory(store: Store) -> None:
+def test_one_with_a_closed_root_is_its_working_directory(store: FileSnapshots) -> None:
     with Sandbox.create(backend="bubblewrap") as sandbox:
         assert 0 != sandbox.exec("touch", "/etc/own.conf").wait()
         sandbox.files.write_text("file", "x")
@@ -80,7 +80,7 @@ def test_one_with_a_closed_root_is_its_working_directory(store: Store) -> None:
 
 @pytest.mark.redteam
 @pytest.mark.usefixtures("writable")
-def test_what_the_supervisor_runs_cannot_be_changed(store: Store) -> None:
+def test_what_the_supervisor_runs_cannot_be_changed(store: FileSnapshots) -> None:
     """Nor the root that it is found by. The control: their neighbours can."""
     places = ["/", "/opt", "/opt/llm_sandbox", "/opt/llm_sandbox/guest", "/usr", "/usr/lib", "/bin"]
     attack = "for d in %s; do touch $d/x && echo $d; done; mv /opt /opt2 && echo moved; true"
@@ -91,7 +91,7 @@ def test_what_the_supervisor_runs_cannot_be_changed(store: Store) -> None:
 
 @pytest.mark.redteam
 @pytest.mark.usefixtures("writable")
-def test_sandboxes_and_this_machine_are_left_alone(store: Store) -> None:
+def test_sandboxes_and_this_machine_are_left_alone(store: FileSnapshots) -> None:
     with (
         Sandbox.create(backend="bubblewrap", writable_root=True) as one,
         Sandbox.create(backend="bubblewrap", writable_root=True) as other,
@@ -105,7 +105,7 @@ def test_sandboxes_and_this_machine_are_left_alone(store: Store) -> None:
 
 
 @pytest.mark.usefixtures("writable")
-def test_it_holds_no_more_than_it_may(store: Store) -> None:
+def test_it_holds_no_more_than_it_may(store: FileSnapshots) -> None:
     limits = Limits(workdir_bytes=2 << 20)
     with Sandbox.create(backend="bubblewrap", writable_root=True, limits=limits) as sandbox:
         filled = sandbox.sh("head -c 4000000 /dev/zero > /var/big").collect()
@@ -114,7 +114,7 @@ def test_it_holds_no_more_than_it_may(store: Store) -> None:
 
 
 @pytest.mark.usefixtures("writable")
-def test_no_secret_is_in_it(store: Store) -> None:
+def test_no_secret_is_in_it(store: FileSnapshots) -> None:
     value = "very-secret-value"
     with Sandbox.create(
         backend="bubblewrap", writable_root=True, secrets={"TOKEN": value}
@@ -130,7 +130,7 @@ def test_no_secret_is_in_it(store: Store) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:backend 'local'")
-def test_backends_without_one(store: Store) -> None:
+def test_backends_without_one(store: FileSnapshots) -> None:
     with pytest.raises(UnsupportedError, match="writable_root is not supported by backend 'local'"):
         Sandbox.create(backend="local", writable_root=True)
     with (
@@ -145,7 +145,7 @@ def test_backends_without_one(store: Store) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:backend 'local'")
-def test_another_backend_cannot_begin_from_it(store: Store) -> None:
+def test_another_backend_cannot_begin_from_it(store: FileSnapshots) -> None:
     with Sandbox.create(backend="bubblewrap") as sandbox:
         one = sandbox.snapshot()
     with pytest.raises(UnsupportedError, match="a sandbox of bubblewrap"):

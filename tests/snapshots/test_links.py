@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from llm_sandbox.backends.saved import Store
+    from llm_sandbox.backends.file_snapshots import FileSnapshots
 
     Deleted = Callable[[Snapshot], Snapshot]
 
@@ -65,7 +65,7 @@ def hostile(backend: str, script: str) -> Snapshot:
 
 @pytest.mark.parametrize("script", LINKS.values(), ids=LINKS)
 def test_the_working_directory_is_not_mounted_through_a_link(
-    backend: str, script: str, store: Store, deleted: Deleted
+    backend: str, script: str, store: FileSnapshots, deleted: Deleted
 ) -> None:
     one = deleted(hostile(backend, script))
     with pytest.raises(SecurityError, match="link in the path of a mount"):
@@ -74,7 +74,7 @@ def test_the_working_directory_is_not_mounted_through_a_link(
 
 @pytest.mark.parametrize("kind", ["bind", "memory", "file"])
 def test_no_mount_is_made_through_a_link(
-    backend: str, kind: str, store: Store, deleted: Deleted, tmp_path: Path
+    backend: str, kind: str, store: FileSnapshots, deleted: Deleted, tmp_path: Path
 ) -> None:
     (tmp_path / "given").mkdir()
     (tmp_path / "file").write_text("x")
@@ -94,7 +94,7 @@ def test_no_mount_is_made_through_a_link(
 
 
 def test_a_snapshot_without_links_is_begun_from(
-    backend: str, store: Store, deleted: Deleted
+    backend: str, store: FileSnapshots, deleted: Deleted
 ) -> None:
     """The control: the same folder, made in the same way, is a working directory."""
     one = deleted(hostile(backend, "mkdir -p {own}/work"))
@@ -103,7 +103,7 @@ def test_a_snapshot_without_links_is_begun_from(
 
 
 def test_an_engine_follows_the_link_if_nobody_looks(
-    store: Store, deleted: Deleted, monkeypatch: pytest.MonkeyPatch
+    store: FileSnapshots, deleted: Deleted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The control: without the look, memory that programs write covers what the link leads to."""
     usable_backend("docker")
@@ -121,7 +121,9 @@ def test_a_link_of_the_root_s_own_is_followed(backend: str, home: Path) -> None:
         assert "y" == sandbox.check("cat", f"{WORK}/x").stdout
 
 
-def test_folders_that_a_saved_link_leads_to_are_not_made(store: Store, tmp_path: Path) -> None:
+def test_folders_that_a_saved_link_leads_to_are_not_made(
+    store: FileSnapshots, tmp_path: Path
+) -> None:
     """The folders of a place are made below its upper layer, whatever is at their names there."""
     upper, other = tmp_path / "upper", tmp_path / "other"
     upper.mkdir()

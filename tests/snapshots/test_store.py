@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from llm_sandbox import Sandbox, Snapshot
-from llm_sandbox.backends.saved import Store
+from llm_sandbox.backends.file_snapshots import FileSnapshots
 from llm_sandbox.backends.snapshot import expiry
 from llm_sandbox.exceptions import (
     ImageNotFoundError,
@@ -25,7 +25,7 @@ from tests.snapshots.conftest import archive, folder, saved
 DATA = archive(folder(), ("top/file", {"mode": 0o600}, b"content"))
 
 
-def test_it_is_private_to_the_last_file(store: Store) -> None:
+def test_it_is_private_to_the_last_file(store: FileSnapshots) -> None:
     one = saved(store, DATA)
     place = Path(store.path) / one.ref
     assert 0o700 == stat.S_IMODE(Path(store.path).stat().st_mode)
@@ -43,17 +43,17 @@ def test_a_folder_that_others_may_reach_is_refused(tmp_path: Path, kind: str) ->
         path.mkdir()
         path.chmod(0o750)
     with pytest.raises(SecurityError, match=str(path)):
-        Store(str(path))
+        FileSnapshots(str(path))
 
 
-def test_what_was_not_finished_is_nothing(store: Store) -> None:
+def test_what_was_not_finished_is_nothing(store: FileSnapshots) -> None:
     with store.begin() as saving:
         saving.add("workdir", DATA)
     assert not store.list()
     assert {"store.id"} >= {path.name for path in Path(store.path).iterdir()}
 
 
-def test_a_sweep_removes_what_nobody_writes_and_nothing_else(store: Store) -> None:
+def test_a_sweep_removes_what_nobody_writes_and_nothing_else(store: FileSnapshots) -> None:
     left = Path(store.path) / ".new-0123456789abcdef"
     left.mkdir()
     (left / "workdir.tar").write_bytes(DATA)
@@ -65,7 +65,7 @@ def test_a_sweep_removes_what_nobody_writes_and_nothing_else(store: Store) -> No
     assert [one] == [found.snapshot for found in store.list()]
 
 
-def test_expired_ones_are_refused_and_removed(store: Store) -> None:
+def test_expired_ones_are_refused_and_removed(store: FileSnapshots) -> None:
     one = saved(store, DATA, expires_at=1000000000.0)
     with pytest.raises(ValidationError, match="expired at 2001-09-09 01:46:40 UTC"):
         Sandbox.create(backend="bubblewrap", image=one)
@@ -79,13 +79,13 @@ def test_expired_ones_are_refused_and_removed(store: Store) -> None:
         Sandbox.create(backend="bubblewrap", image=one)
 
 
-def test_another_store_is_told_from_this_one(store: Store, tmp_path: Path) -> None:
+def test_another_store_is_told_from_this_one(store: FileSnapshots, tmp_path: Path) -> None:
     one = saved(store, DATA)
-    with Store(str(tmp_path / "another")) as another:
+    with FileSnapshots(str(tmp_path / "another")) as another:
         assert another.identity != store.identity
         with pytest.raises(UnsupportedError, match="another store"):
             another.get(one)
-        with Store(another.path) as again:
+        with FileSnapshots(another.path) as again:
             assert another.identity == again.identity
     moved = Snapshot.from_dict({**one.to_dict(), "store": "files:0"})
     for call in (moved.delete, lambda: Sandbox.create(backend="bubblewrap", image=moved)):
@@ -93,7 +93,7 @@ def test_another_store_is_told_from_this_one(store: Store, tmp_path: Path) -> No
             call()
 
 
-def test_a_changed_archive_is_not_restored(store: Store) -> None:
+def test_a_changed_archive_is_not_restored(store: FileSnapshots) -> None:
     one = saved(store, DATA)
     path = Path(store.path) / one.ref / "workdir.tar"
     path.chmod(0o600)
@@ -103,13 +103,13 @@ def test_a_changed_archive_is_not_restored(store: Store) -> None:
 
 
 @pytest.mark.parametrize("ref", ["../elsewhere", "store.id", "", ".new-0123456789abcdef"])
-def test_a_name_leads_nowhere_else(store: Store, ref: str) -> None:
+def test_a_name_leads_nowhere_else(store: FileSnapshots, ref: str) -> None:
     assert store.find(ref) is None
     assert not store.delete(ref)
 
 
 @pytest.mark.parametrize("text", [b"", b"[]", b"{}", b'{"format": 1, "snapshot": 3, "parts": {}}'])
-def test_a_record_that_is_none(store: Store, text: bytes) -> None:
+def test_a_record_that_is_none(store: FileSnapshots, text: bytes) -> None:
     one = saved(store, DATA)
     path = Path(store.path) / one.ref / "snapshot.json"
     path.chmod(0o600)
@@ -129,7 +129,7 @@ def test_a_record_that_is_none(store: Store, text: bytes) -> None:
         {},
     ],
 )
-def test_a_record_that_was_forged(store: Store, change: dict[str, Any]) -> None:
+def test_a_record_that_was_forged(store: FileSnapshots, change: dict[str, Any]) -> None:
     """It is none, and hides none of the others; the one that was changed in nothing is one."""
     one, other = saved(store, DATA), saved(store, DATA)
     path = Path(store.path) / one.ref / "snapshot.json"
@@ -143,7 +143,7 @@ def test_a_record_that_was_forged(store: Store, change: dict[str, Any]) -> None:
     assert store.delete(one.ref)
 
 
-def test_names_survive_json_and_nothing_else_does(store: Store) -> None:
+def test_names_survive_json_and_nothing_else_does(store: FileSnapshots) -> None:
     one = saved(store, DATA)
     data = json.loads(json.dumps(one.to_dict()))
     assert one == Snapshot.from_dict(data)
@@ -152,7 +152,7 @@ def test_names_survive_json_and_nothing_else_does(store: Store) -> None:
             Snapshot.from_dict({**data, **change})
 
 
-def test_deleted_twice(store: Store) -> None:
+def test_deleted_twice(store: FileSnapshots) -> None:
     one = saved(store, DATA)
     assert one.delete()
     assert not one.delete()
@@ -171,7 +171,7 @@ def test_a_time_to_live() -> None:
     assert 0 < ends - time.time() <= 60
 
 
-def test_on_the_command_line(store: Store) -> None:
+def test_on_the_command_line(store: FileSnapshots) -> None:
     one = saved(store, DATA, expires_at=time.time() + 7200)
     listed = json.loads(invoke("snapshots", "list", "--backend", "local", "--json")[1])
     assert [one.to_dict()] == listed

@@ -18,7 +18,7 @@ from tests.snapshots.conftest import archive, folder, saved
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from llm_sandbox.backends.saved import Store
+    from llm_sandbox.backends.file_snapshots import FileSnapshots
 
 LINK = {"type": tarfile.SYMTYPE}
 HARD = {"type": tarfile.LNKTYPE}
@@ -103,7 +103,7 @@ def test_no_file_grows_beyond_what_the_archive_holds(tmp_path: Path) -> None:
 
 @pytest.mark.redteam
 @pytest.mark.filterwarnings("ignore:backend 'local'")
-def test_a_sandbox_is_not_made_of_it(store: Store, tmp_path: Path) -> None:
+def test_a_sandbox_is_not_made_of_it(store: FileSnapshots, tmp_path: Path) -> None:
     """On the backend where it would be this user's own file."""
     one = saved(store, aimed(ESCAPES["by a link"], tmp_path))
     with pytest.raises(BackendError, match=r"not restored into .* not acceptable"):

@@ -1,4 +1,4 @@
-"""The embedded default: Linux namespaces made by bubblewrap, without a daemon and without root.
+"""Bubblewrap backend, the embedded default: Linux namespaces, without a daemon or root.
 
 Start reading at `backend`.
 """

@@ -1,5 +1,4 @@
-"""A kernel of its own for every sandbox: gVisor's `runsc`, without a container engine and without
-root.
+"""gVisor backend: `runsc` with a kernel for each sandbox, without a container engine or root.
 
 Start reading at `backend`.
 """

@@ -1,15 +1,14 @@
-"""The process between the host's and runsc: makes the root file system, starts runsc, and ends with
-the host.
+"""Launcher of gVisor: a process between the host and runsc, which ends with the host.
 
-Everything that runsc needs lies in one file system in memory, in a mount namespace of this process,
-and so leaves with it, however that ends. runsc never runs as root: root's sandboxes are those of a
-user that owns nothing. There it is user 0 of a user namespace, which lets it build its own walls.
+It makes the root file system and starts runsc. All files of runsc are in one file system in memory,
+in the launcher's mount namespace, and so are gone with the launcher, however that ends. runsc never
+runs as root: root's sandboxes belong to a user that owns nothing. It is user 0 of a user namespace,
+by which it can isolate itself.
 
-Reads a JSON plan from the descriptor given as its argument. Standard input is the supervisor's
-stream, standard error its log.
+The plan is read as JSON from the descriptor in the first argument. Standard input is the
+supervisor's stream, standard error its log.
 """
 
-import contextlib
 import fcntl
 import json
 import os
@@ -17,36 +16,34 @@ import resource
 import signal
 import stat
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from llm_sandbox.backends.hardening.cgroup_removal import remove_group
+from llm_sandbox.backends.hardening.cleanup import outlive
 from llm_sandbox.guest import linux, memory
 
 __all__ = ["BUILD", "LAYERS", "OUT_OF_MEMORY", "ROOT", "STAGE", "main", "plan"]
 
 STAGE = "/mnt"
-"""Where the file system in memory is mounted; every Linux has this folder."""
+"""Mount point of the file system in memory; every Linux has this folder."""
 ROOT = f"{STAGE}/root"
 LAYERS = f"{STAGE}/layers"
 OUT_OF_MEMORY = 99
-"""Exit status when the kernel has killed for want of memory what the sandbox is made of."""
+"""Exit status when the kernel has killed a process of the sandbox for lack of memory."""
 BUILD = f"{STAGE}/build"
 _BUNDLE = f"{STAGE}/bundle"
 _STATE = f"{STAGE}/state"
 
 _DATA_BYTES = 2 << 30
-"""Private memory of gVisor's own processes, which is not what programs inside use: what it
-remembers of their files and processes."""
+"""Private memory of gVisor's own processes, for their tables of files and processes. Memory of
+programs inside is not part of it."""
 _KEPT_FLAGS = (
     (os.ST_NOEXEC, linux.MS_NOEXEC),
     (os.ST_NOATIME, 1 << 10),
     (os.ST_NODIRATIME, 1 << 11),
     (os.ST_RELATIME, 1 << 21),
 )
-"""Properties of a mount that a user namespace may not take away: as `statvfs` and as `mount` name
-them."""
+"""Flags of a mount that a user namespace may not clear: for `statvfs` and for `mount`."""
 
 
 def plan(
@@ -65,21 +62,21 @@ def plan(
     joined: Sequence[int],
     cgroups: Sequence[str],
 ) -> str:
-    """Describe the work.
+    """Return the plan of a launcher.
 
     Args:
         runsc: Path of the program.
         flags: Its flags.
-        name: What the sandbox is called.
+        name: Name of the sandbox.
         configuration: The OCI configuration.
         binds: Path inside to host path, read-only.
         links: Path inside to what it links to.
         files: Path inside to content.
         folders: Empty folders.
         layers: The host's folder of installed layers.
-        build: The one host folder that the sandbox writes to; None for none.
-        user: User and group that runsc runs as; None for the caller, who is not root.
-        joined: Descriptors of the files by which it joins control groups.
+        build: Host folder that the sandbox may write to; None for none.
+        user: User and group of runsc; None for the caller, who is not root.
+        joined: Descriptors of the files by which a process joins control groups.
         cgroups: Group directories to remove at the end.
     """
     return json.dumps(
@@ -102,13 +99,13 @@ def plan(
 
 
 def main() -> None:
-    """Entry point: the descriptor of the plan is the argument."""
+    """Run the launcher."""
     parent = os.getppid()
     with open(int(sys.argv[1]), encoding="utf-8") as file:
         work: dict[str, Any] = json.load(file)
     linux.set_process_name("llm-sandbox")
     linux.set_child_subreaper()
-    # Several processes write the log, some of them at positions of their own.
+    # Several processes write the log, some of them at their own offsets.
     fcntl.fcntl(2, fcntl.F_SETFL, fcntl.fcntl(2, fcntl.F_GETFL) | os.O_APPEND)
     if work["user"] is None:
         _enter_user_namespace(os.getuid(), os.getgid())
@@ -121,7 +118,12 @@ def main() -> None:
         _become_runsc(work)
     for fd in (0, *work["joined"]):
         os.close(fd)
-    _outlive(child, parent, work["cgroups"])
+
+    def status_of(status: int) -> int:
+        out_of_memory = any(memory.oom_kills_of(group) for group in work["cgroups"])
+        return OUT_OF_MEMORY << 8 if out_of_memory else status
+
+    outlive(child, parent, work["cgroups"], status_of=status_of)
 
 
 def _enter_user_namespace(user: int, group: int) -> None:
@@ -171,7 +173,7 @@ def _make_parent(path: str) -> None:
 
 
 def _bind(source: int, target: str, *, writable: bool = False) -> None:
-    # It may be there already, in something else that was bound.
+    # It may exist already, in another bound folder.
     if not os.path.exists(target):
         _make_parent(target)
         if stat.S_ISDIR(os.fstat(source).st_mode):
@@ -213,28 +215,3 @@ def _become_runsc(work: Mapping[str, Any]) -> NoReturn:
         os.write(2, f"{work['runsc']}: {error}\n".encode())
     finally:
         os._exit(126)
-
-
-def _outlive(child: int, parent: int, cgroups: Sequence[str]) -> None:
-    def end(*_: object) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, end)
-    # The parent thread lives as long as the host process; its end reaches the sandbox by this, too.
-    linux.set_parent_death_signal(signal.SIGTERM)
-    if os.getppid() != parent:
-        end()  # it died before the kernel was asked to tell
-    status = 0
-    with contextlib.suppress(ChildProcessError):
-        while True:
-            pid, ended = os.wait()
-            if pid == child:
-                status = ended
-    if any(memory.oom_kills_of(group) for group in cgroups):
-        status = OUT_OF_MEMORY << 8
-    deadline = time.monotonic() + 4.0
-    for group in cgroups:
-        remove_group(group, max(0.0, deadline - time.monotonic()))
-    os._exit(os.waitstatus_to_exitcode(status) & 0xFF)

@@ -16,8 +16,8 @@ from llm_sandbox.backends.connection import RunningSupervisor, SupervisorEnd
 from llm_sandbox.backends.gvisor import launcher
 from llm_sandbox.backends.gvisor.binary import Runsc
 from llm_sandbox.backends.gvisor.bundle import TRUSTED_HOME, SharedFolder, configuration
-from llm_sandbox.backends.hardening.cgroup_removal import remove_group
 from llm_sandbox.backends.hardening.cgroups import Cgroup, CgroupTree
+from llm_sandbox.backends.hardening.cleanup import remove_group
 from llm_sandbox.backends.host_root import BUILD_ROOT, describe_root, program_environment
 from llm_sandbox.backends.supervised import GuestPaths, SupervisedMachine, guest_command
 from llm_sandbox.backends.supervisor_host import SupervisorHost, text_descriptor, unused_user

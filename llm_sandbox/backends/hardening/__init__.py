@@ -1,4 +1,4 @@
-"""What hardens a sandbox whatever engine runs it: the system call filter and control groups.
+"""Hardening for every engine: system call filter, control groups, mapped mounts, clean-up.
 
-May import the words of L0 only. Start reading at `seccomp`.
+It may import the modules of layer 0 and `guest` only. Start reading at `seccomp`.
 """

@@ -1,7 +1,7 @@
-"""Control groups: memory, process and CPU limits that hold for a sandbox as a whole.
+"""Control groups: memory, process and CPU limits of a whole sandbox.
 
-Version 1 is a tree per controller, version 2 one tree; both are written as files. A group is made
-by the host, and its ``cgroup.procs`` file is handed to the sandbox's first process as an open
+Version 1 has a tree for each controller, version 2 one tree; both are written as files. The host
+creates a group and passes its ``cgroup.procs`` file to the sandbox's first process as an open
 descriptor, so that processes join by themselves before they run anything.
 """
 
@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from llm_sandbox.backends.hardening.cgroup_removal import remove_group
+from llm_sandbox.backends.hardening.cleanup import remove_group
 from llm_sandbox.limits import Limits
 
 __all__ = ["ROOT", "Cgroup", "CgroupTree", "find_tree"]
@@ -23,31 +23,30 @@ _MOST_WEIGHT = 10_000
 
 @dataclass(frozen=True)
 class CgroupTree:
-    """Where groups can be made on this machine.
+    """Directories of this computer in which groups can be created.
 
     Attributes:
         version: 1 or 2.
-        bases: Controller to the directory below which its groups are made; version 2 has one
-            directory for all.
+        bases: Controller to the directory of its groups; the same for all in version 2.
     """
 
     version: int
     bases: dict[str, Path]
 
     def folders(self) -> list[Path]:
-        """The distinct directories that hold groups."""
+        """Return the distinct directories of groups."""
         return sorted(set(self.bases.values()))
 
 
 def find_tree(root: Path = ROOT, membership: Path = Path("/proc/self/cgroup")) -> CgroupTree | None:
-    """Find where this process may make groups.
+    """Find the directories in which this process may create groups.
 
     Args:
-        root: Where control groups are mounted.
-        membership: The list of groups that this process is in.
+        root: Mount point of control groups.
+        membership: File that lists the groups of this process.
 
     Returns:
-        The tree, or None where nothing is writable, which is usual for an ordinary user.
+        The tree; None where no directory is writable, which is usual for an ordinary user.
     """
     own = _own_groups(membership)
     bases: dict[str, Path] = {}
@@ -86,15 +85,15 @@ def _words(path: Path) -> set[str]:
 
 
 class Cgroup:
-    """One sandbox's group.
+    """Control group of one sandbox.
 
     Args:
-        tree: Where it is made.
-        name: Its path below the tree's directories, such as ``owner/sandbox``.
-        limits: What it holds its processes to.
+        tree: Directories of groups.
+        name: Path below them, such as ``owner/sandbox``.
+        limits: Limits of its processes together.
 
     Raises:
-        OSError: The kernel refused to make it or a limit.
+        OSError: The kernel refused the group or a limit.
     """
 
     def __init__(self, tree: CgroupTree, name: str, limits: Limits) -> None:
@@ -112,8 +111,8 @@ class Cgroup:
 
     @staticmethod
     def _needed(tree: CgroupTree, limits: Limits) -> list[tuple[str, Path]]:
-        # Joining costs milliseconds a controller on version 1: the process cap is held by a limit
-        # inside the sandbox # there, so only what is asked for is joined.
+        # In version 1 joining costs milliseconds for each controller: only those with a limit are
+        # joined, and the number of processes is limited inside the sandbox.
         return [
             (controller, base)
             for controller, base in tree.bases.items()
@@ -149,28 +148,28 @@ class Cgroup:
             _write(memory / "memory.low", limits.memory_requested_bytes)
 
     def update(self, limits: Limits) -> None:
-        """Hold the group to other limits of `controllers`.
+        """Change the limits of `controllers`.
 
         Raises:
-            OSError: The kernel refused one, such as less memory than is used.
+            OSError: The kernel refused a limit, such as less memory than is used.
         """
         swap = self._paths["memory"] / "memory.memsw.limit_in_bytes"
         if self._tree.version == 1 and swap.exists():
-            # Memory with swap may never be limited to less than memory alone.
+            # The limit of memory with swap may never be below that of memory alone.
             now = int(swap.read_text())
             _write(swap, max(now, limits.memory_bytes))
         self._apply(limits)
 
     @property
     def controllers(self) -> frozenset[str]:
-        """The controllers that hold a limit here."""
+        """Controllers with a limit in this group."""
         return frozenset(self._paths)
 
     def open_procs(self) -> list[int]:
-        """Open the files by which a process joins; the caller closes them.
+        """Open the files by which a process joins. The caller closes them.
 
-        On version 1 that is the file for single threads: a process with one thread moves itself by
-        it without the kernel's global lock, which costs 15 ms (measured on Linux 6.18).
+        In version 1 that is the file for single threads: by it a process with one thread joins
+        without the kernel's global lock, which costs 15 ms (measured on Linux 6.18).
         """
         name = "tasks" if self._tree.version == 1 else "cgroup.procs"
         return [
@@ -179,28 +178,19 @@ class Cgroup:
         ]
 
     def oom_kills(self) -> int:
-        """How many processes the kernel has killed here for want of memory."""
+        """Return how many processes the kernel has killed at the memory limit."""
         name = "memory.oom_control" if self._tree.version == 1 else "memory.events"
         return _event_count(self._paths["memory"] / name, "oom_kill") or 0
 
     def refused_forks(self) -> int | None:
-        """How many processes and threads the kernel did not start because of their limit; None
-        where this group does not hold it.
+        """Return how many processes and threads the kernel has refused; None where this group does
+        not limit their number.
         """
         pids = self._paths.get("pids")
         return None if pids is None else _event_count(pids / "pids.events", "max")
 
-    def peak_memory(self) -> int | None:
-        """The most memory used here at once, in bytes, where the kernel keeps it."""
-        memory = self._paths["memory"]
-        name = "memory.max_usage_in_bytes" if self._tree.version == 1 else "memory.peak"
-        try:
-            return int((memory / name).read_text())
-        except (OSError, ValueError):
-            return None
-
     def remove(self, wait_s: float = 2.0) -> None:
-        """Remove the group once its processes are gone."""
+        """Remove the group, waiting up to `wait_s` seconds for its processes to end."""
         for path in set(self._paths.values()):
             remove_group(str(path), wait_s)
 
@@ -225,7 +215,7 @@ def _shares(cpus: float) -> int:
 
 
 def _weight(shares: int) -> int:
-    """Shares of version 1 in the range of version 2, as container engines reckon."""
+    """Convert shares of version 1 to a weight of version 2, as container engines do."""
     most, least = _MOST_SHARES, _LEAST_SHARES
     return 1 + (shares - least) * (_MOST_WEIGHT - 1) // (most - least)
 

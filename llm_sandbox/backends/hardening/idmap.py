@@ -1,10 +1,10 @@
-"""Mounts in which what belongs to one user appears as another's (idmapped mounts, Linux 5.12).
+"""Idmapped mounts (Linux 5.12): files of one user appear as files of another.
 
-Through such a mount a sandbox has the rights of a folder's owner, and what it makes belongs to that
-owner, whichever user it runs as itself. Only root can make one, of file systems that know them.
+Through such a mount a sandbox has the rights of a folder's owner, and the files it creates belong
+to that owner, whichever user it runs as. Only root can create one, on file systems that support it.
 
-The calls are made in a process of their own: joining a mount namespace takes a process with one
-thread.
+The calls are made in a process of their own: only a process with one thread can join a mount
+namespace.
 """
 
 import ctypes
@@ -18,18 +18,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from pathlib import Path
 
 from llm_sandbox.guest import linux
 
 __all__ = ["MappedFolder", "attach_to", "clone", "main", "move", "obstacle", "open_exactly"]
 
 _OPEN_TREE, _MOVE_MOUNT, _OPENAT2, _MOUNT_SETATTR = 428, 429, 437, 442
-"""The same numbers on every architecture that we run on."""
+"""Numbers of the system calls, equal on every supported architecture."""
 _CLONE, _RECURSIVE, _EMPTY_PATH, _AT_FDCWD = 1, 0x8000, 0x1000, -100
 _FROM_EMPTY_PATH = 0x4
 _NO_LINKS = 0x4
-_REPLACED = "a part of its path has become a link since it was judged"
+_REPLACED = "a part of its path has become a link since it was checked"
 _READ_ONLY, _NO_SUID, _NO_DEVICES, _ID_MAP = 0x1, 0x2, 0x4, 0x00100000
 _ANYBODY = 65534
 _WITHIN_S = 30.0
@@ -39,28 +38,28 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True)
 class MappedFolder:
-    """What one mount is to be."""
+    """Specification of one idmapped mount."""
 
     source: str
-    """A folder or file of this computer, without links in its path."""
+    """Folder or file of this computer, without links in its path."""
     target: str
-    """Where it is put, as the process sees it in whose mount namespace it is put."""
+    """Mount point in the mount namespace that it is put into."""
     owner: tuple[int, int]
     """User and group on the disk."""
     seen: tuple[int, int]
-    """User and group that those are inside."""
+    """User and group that they appear as inside."""
     read_only: bool
-    """Whether it cannot be written."""
+    """Whether the mount is read-only."""
 
 
 def open_exactly(path: str) -> int:
-    """Open a folder or file to be mounted, following no link.
+    """Open a folder or file for a mount, following no link.
 
-    What was judged is a path without links. A sandbox that may write to a folder above could put
-    one there since, to be given what it leads to, or to have another sandbox given that.
+    The path was checked and had no links. A sandbox that may write to a parent folder could have
+    put one there since, to get its target mounted, into itself or into another sandbox.
 
     Raises:
-        OSError: There is a link in the path, or nothing at its end.
+        OSError: The path has a link, or does not exist.
     """
     wanted = struct.pack("=QQQ", os.O_PATH | os.O_CLOEXEC, 0, _NO_LINKS)
     try:
@@ -74,11 +73,11 @@ def open_exactly(path: str) -> int:
 
 
 def clone(folder: MappedFolder) -> int:
-    """Return a descriptor of a mount that is nowhere yet.
+    """Return the descriptor of a detached mount.
 
     Raises:
-        OSError: The kernel refuses: the caller is not root, or the file system cannot; or there is
-            a link in the path.
+        OSError: The kernel refused, as the caller is not root or the file system does not support
+            it; or the path has a link.
     """
     source = open_exactly(folder.source)
     try:
@@ -109,10 +108,10 @@ def clone(folder: MappedFolder) -> int:
 
 
 def move(tree: int, target: str) -> None:
-    """Put a mount where it is seen, and close its descriptor.
+    """Attach a detached mount at a path, and close its descriptor.
 
     Raises:
-        OSError: The kernel refuses.
+        OSError: The kernel refused.
     """
     try:
         _call(
@@ -125,13 +124,13 @@ def move(tree: int, target: str) -> None:
 
 
 def obstacle(path: str) -> str | None:
-    """Say why a folder cannot be mounted so; None if it can.
+    """Return why a path cannot be mounted with another owner; None if it can.
 
     Args:
-        path: A folder or file of this computer, without links in its path.
+        path: Folder or file of this computer, without links in its path.
 
     Raises:
-        SecurityError: There is a link in its path by now.
+        SecurityError: The path has a link by now.
     """
     if os.geteuid() != 0:
         return "only root can map users of a mount"
@@ -141,39 +140,37 @@ def obstacle(path: str) -> str | None:
 
 @lru_cache(maxsize=64)
 def _obstacle(device: int, path: str) -> str | None:
-    del device  # what is known of a path holds for the file system that is there
+    del device  # part of the cache key: another file system may be mounted there later
     folder = MappedFolder(path, "", (0, 0), (_ANYBODY, _ANYBODY), read_only=True)
     reason = _run({"folders": [asdict(folder)], "process": None})
     if reason is not None and reason.endswith(_REPLACED):
-        # Not for the process of its own, which would load all errors for nothing.
+        # Imported here, as the process of `main` does not need it.
         from llm_sandbox.exceptions import SecurityError
 
-        # Not to be mounted by its path instead, which would follow it.
-        raise SecurityError(reason, op="create", hint="look at who may write to the folders above")
+        # Mounting by path instead would follow the link.
+        raise SecurityError(reason, op="create", hint="check who may write to the folders above")
     return reason
 
 
 def attach_to(process: int, folders: Sequence[MappedFolder]) -> str | None:
-    """Put mounts into the mount namespace of a process, over what is there.
+    """Create mounts in the mount namespace of a process.
 
     Args:
-        process: Its number, as this process sees it; no program of a sandbox runs there yet.
+        process: Its id in this process's namespace; no program of a sandbox runs in it yet.
         folders: The mounts.
 
     Returns:
-        Why it could not be done; None if it was.
+        Reason of a failure; None on success.
     """
     return _run({"folders": [asdict(folder) for folder in folders], "process": process})
 
 
 def _run(plan: Mapping[str, object]) -> str | None:
-    package = Path(__file__).resolve().parents[3]
-    code = (
-        f"import sys; sys.path.insert(0, {str(package)!r}); "
-        "from llm_sandbox.backends.hardening import idmap; idmap.main()"
-    )
+    # Imported here, as the process of `main` does not need it.
+    from llm_sandbox.backends.python_environment import module_command
+
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code],
+        module_command(__name__),
         input=json.dumps(plan).encode(),
         capture_output=True,
         timeout=_WITHIN_S,
@@ -187,7 +184,7 @@ def _run(plan: Mapping[str, object]) -> str | None:
 
 
 def main() -> None:
-    """Entry point of the process of its own: the plan is its standard input."""
+    """Run the process that makes the calls. Its plan is standard input."""
     plan = json.load(sys.stdin)
     try:
         folders = [MappedFolder(**entry) for entry in plan["folders"]]
@@ -195,16 +192,16 @@ def main() -> None:
         if plan["process"] is None:
             return
         namespace = os.open(f"/proc/{plan['process']}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
-        # The root and the working directory become those of the namespace.
+        # Root and working directory become those of the namespace.
         linux.setns(namespace, linux.CLONE_NEWNS)
         for tree, folder in zip(trees, folders, strict=True):
             move(tree, folder.target)
     except OSError as error:
-        sys.exit(str(error.args[-1]))  # which it writes to standard error
+        sys.exit(str(error.args[-1]))  # written to standard error
 
 
 def _namespace(owner: Sequence[int], seen: Sequence[int]) -> int:
-    """A descriptor of a user namespace in which `owner` is what `seen` is outside."""
+    """Return the descriptor of a user namespace that maps `owner` inside to `seen` outside."""
     ready_read, ready_write = os.pipe()
     process = os.fork()
     if process == 0:

@@ -1,4 +1,4 @@
-"""Turn the system call table into a seccomp filter, without a C library.
+"""Seccomp filter from the system call table, assembled without a C library.
 
 A filter is an array of classic BPF instructions over `struct seccomp_data`: the call's number at
 offset 0, the architecture at 4, and 64-bit arguments from 16 on. Only the low words of arguments
@@ -36,7 +36,7 @@ _DEVICE_BIT: Final = 0x2000
 """Set in a file mode for character and block devices, not for files, pipes and sockets."""
 
 _SET_ID_BITS: Final = 0xC00
-"""Set in a file mode by which whoever runs the file becomes its owner or one of its group."""
+"""Set-user-id and set-group-id bits of a file mode."""
 
 _MODE_ARGUMENTS: Final = {
     "chmod": 1,
@@ -49,21 +49,21 @@ _MODE_ARGUMENTS: Final = {
     "open": 2,
     "openat": 3,
 }
-"""Which argument of each call in `SET_ID_MODES` is the mode."""
+"""Index of the mode argument of each call in `SET_ID_MODES`."""
 
 _FLAG_ARGUMENTS: Final = {"open": 1, "openat": 2}
-"""Which argument says whether there is a mode at all: elsewhere it may be rubbish."""
+"""Index of the flags argument, without whose creation flags the mode is undefined."""
 
 _MAKES_A_FILE: Final = 0x400040
-"""O_CREAT and O_TMPFILE, the same on both architectures."""
+"""O_CREAT and O_TMPFILE, equal on both architectures."""
 
 _UNIX: Final = 1
 _INTERNET: Final = (2, 10)
 """AF_INET, AF_INET6."""
 
 _PROTOCOLS: Final = (0, 1, 6, 17, 58)
-"""The usual one of the socket's type, and by name ICMP, TCP, UDP, ICMPv6. Not MPTCP, UDP-Lite,
-SCTP, DCCP: code of the kernel that few use, and traffic that firewalls rarely judge."""
+"""The default of the socket type, ICMP, TCP, UDP and ICMPv6. Not MPTCP, UDP-Lite, SCTP and DCCP:
+rarely used kernel code, and traffic that firewalls rarely inspect."""
 
 _NETLINK, _NETLINK_ROUTE = 16, 0
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
@@ -75,7 +75,7 @@ def _argument(index: int) -> int:
 
 
 class _Program:
-    """Collects instructions; every block leaves the call's number loaded, or returns."""
+    """Sequence of instructions. Each block leaves the call's number loaded, or returns."""
 
     def __init__(self) -> None:
         self._instructions: list[tuple[int, int, int, int]] = []
@@ -90,7 +90,7 @@ class _Program:
         self._instructions += block._instructions
 
     def when_number(self, number: int | None, block: "_Program") -> None:
-        """Run `block`, which must return on every path, when the call is `number`."""
+        """Add a block for the call `number`; it must return on every path."""
         if number is None:
             return
         self.add(_JEQ, number, 0, len(block._instructions))
@@ -169,20 +169,20 @@ def _allow_values(argument: int, values: tuple[int, ...], code: int) -> _Program
 def build_filter(
     architecture: str, *, memory_objects: bool = True, set_id_bits: bool = True
 ) -> bytes:
-    """Build the filter program for a machine.
+    """Return the filter program for a machine.
 
     Args:
         architecture: As `platform.machine` names it: ``x86_64`` or ``aarch64``.
-        memory_objects: Whether memory may be held by a descriptor or a key. Where no control group
-            counts it, nothing would.
-        set_id_bits: Whether files may be given the set-user-id and set-group-id bits. In a folder
-            of the host they would count on the host, where the file's owner may be root.
+        memory_objects: Whether memory may be held by a descriptor or a key, which only a control
+            group counts.
+        set_id_bits: Whether files may get the set-user-id and set-group-id bits. In a folder of the
+            host they would have effect on the host, where the file's owner may be root.
 
     Returns:
         An array of 8-byte instructions, ready for ``prctl(PR_SET_SECCOMP)`` or ``bwrap --seccomp``.
 
     Raises:
-        KeyError: There is no table for this architecture.
+        KeyError: The table does not have this architecture.
     """
     column, audit_number = ARCHITECTURES[architecture]
     program = _Program()

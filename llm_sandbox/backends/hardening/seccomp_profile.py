@@ -1,4 +1,4 @@
-"""The system call table as the JSON profile that container engines take.
+"""Seccomp profile of container engines: the system call table as JSON.
 
 The same rules as the program that `seccomp` builds, with these differences, which are those of the
 format and not of the rules:
@@ -35,7 +35,7 @@ _WORD_BITS: Final = 32
 _ARCHITECTURES: Final = ("SCMP_ARCH_X86_64", "SCMP_ARCH_AARCH64")
 
 _Bits = tuple[int, int, int]
-"""An argument's index, a mask, and what the argument must be under it."""
+"""Index of an argument, a mask, and the required value under the mask."""
 
 
 def _refuse(names: Sequence[str], code: int, *conditions: _Bits) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def _all_but(
 
 
 def _filtered() -> Iterator[dict[str, Any]]:
-    """The rules for calls that are allowed or not by their arguments."""
+    """Return the rules for calls that are filtered by their arguments."""
     for bit in _bits(seccomp._NEW_NAMESPACES):
         yield _refuse(["clone"], errno.EPERM, (0, bit, bit))
     device = seccomp._DEVICE_BIT
@@ -93,7 +93,7 @@ def _filtered() -> Iterator[dict[str, Any]]:
 
 
 def _set_id_modes() -> Iterator[dict[str, Any]]:
-    """The rules for calls that would give a file its owner's rights."""
+    """Return the rules for calls that set the set-user-id and set-group-id bits."""
     for name in SET_ID_MODES:
         mode = seccomp._MODE_ARGUMENTS[name]
         flags = seccomp._FLAG_ARGUMENTS.get(name)
@@ -110,13 +110,13 @@ def _bits(word: int) -> Iterator[int]:
 
 
 def build_profile(*, memory_objects: bool = True, set_id_bits: bool = True) -> dict[str, Any]:
-    """Build the profile, for any architecture that the table has.
+    """Return the profile, for all architectures of the table.
 
     Args:
-        memory_objects: Whether memory may be held by a descriptor or a key. Where no control group
-            counts it, nothing would.
-        set_id_bits: Whether files may be given the set-user-id and set-group-id bits. In a folder
-            of the host they would count on the host.
+        memory_objects: Whether memory may be held by a descriptor or a key, which only a control
+            group counts.
+        set_id_bits: Whether files may get the set-user-id and set-group-id bits. In a folder of the
+            host they would have effect on the host.
 
     Returns:
         The profile as Docker, Podman and the tools that share their format read it.
@@ -142,7 +142,7 @@ def build_profile(*, memory_objects: bool = True, set_id_bits: bool = True) -> d
 
 @cache
 def profile_text(*, memory_objects: bool = True, set_id_bits: bool = True) -> str:
-    """The profile as JSON: what an engine's ``security_opt`` takes after ``seccomp=``.
+    """Return the profile as JSON, for ``seccomp=`` of an engine's ``security_opt``.
 
     Args:
         memory_objects: As for `build_profile`.

@@ -1,5 +1,4 @@
-"""Which system calls a sandbox's processes may not make: the one table that every backend's filter
-is made from.
+"""Table of refused system calls, from which every backend's filter is made.
 
 Numbers are from the kernel's own headers (x86_64, then the generic table that aarch64 uses); None
 where an architecture lacks the call. A call is refused with the error that a program expects of a
@@ -28,8 +27,7 @@ ARCHITECTURES: Final = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """Architecture name to its column here and its number in a seccomp filter (``AUDIT_ARCH_*``)."""
 
 NEWEST: Final = 470
-"""The highest system call number that was looked at; newer ones answer ENOSYS until they have
-been."""
+"""Highest system call number that was reviewed; newer calls return ENOSYS."""
 
 X32_BIT: Final = 0x40000000
 """Set in the numbers of x86_64's second, rarely used, call table."""
@@ -116,7 +114,7 @@ REFUSED_ENOSYS: Final[dict[str, Numbers]] = {
     "open_tree_attr": (467, 467),
     "statmount": (457, 457),
 }
-"""io_uring, the new mount calls, and what user code has no use for but an attacker has."""
+"""io_uring, the new mount calls, and calls that are of use to attackers only."""
 
 MEMORY_OBJECTS: Final[dict[str, Numbers]] = {
     "memfd_create": (319, 279),
@@ -133,7 +131,7 @@ FILTERED: Final[dict[str, Numbers]] = {
     "socket": (41, 198),
     "socketpair": (53, 199),
 }
-"""Allowed or not by their arguments; `seccomp` says how."""
+"""Calls filtered by their arguments, in `seccomp`."""
 
 SET_ID_MODES: Final[dict[str, Numbers]] = {
     "chmod": (90, None),
@@ -146,10 +144,9 @@ SET_ID_MODES: Final[dict[str, Numbers]] = {
     "open": (2, None),
     "openat": (257, 56),
 }
-"""What can give a file the bits by which whoever runs it gets its owner's rights; refused with
-those bits on request."""
+"""Calls that can set the set-user-id and set-group-id bits; refused with those bits on request."""
 
 SET_ID_UNSEEN: Final[dict[str, Numbers]] = {
     "openat2": (437, 437),
 }
-"""The same, by a mode that lies in memory, where no filter sees it; refused on request."""
+"""Calls with such a mode in memory, where no filter sees it; refused on request."""

@@ -1,5 +1,4 @@
-"""Programs as plain processes of this machine: no isolation, a warning each time, never chosen
-automatically.
+"""Local backend: plain processes without isolation; it warns each time and is never a default.
 
 Start reading at `backend`.
 """

@@ -1,3 +1,5 @@
-"""TLS connections to hosts that a secret is bound to: ended in the gate, where placeholders are
-replaced, and made anew to the host itself.
+"""Interception of TLS connections to hosts with bound secrets.
+
+The gate terminates the program's TLS, replaces placeholders, and connects to the host by TLS of its
+own.
 """

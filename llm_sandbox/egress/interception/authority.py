@@ -1,4 +1,4 @@
-"""The certificate authority of one sandbox: its key is made here, and leaves this process never."""
+"""Certificate authority of one sandbox; its key is made here, and never leaves this process."""
 
 import collections
 import datetime
@@ -16,16 +16,16 @@ __all__ = ["Authority", "sign_for_itself"]
 
 _LASTS = datetime.timedelta(days=365)
 _EARLIER = datetime.timedelta(days=1)
-"""Clocks differ."""
+"""Tolerance for clocks that differ."""
 _MOST_KEPT = 256
 _LONGEST_COMMON_NAME = 64
 
 
 class Authority:
-    """Signs certificates for hosts that secrets are bound to, and for no others.
+    """Certificate authority for hosts with bound secrets, and for no others.
 
     Args:
-        names: What it may sign for, with all names below.
+        names: Domains that it may sign for, subdomains included.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -44,10 +44,10 @@ class Authority:
             .sign(self._key, hashes.SHA256())
         )
         self.certificate = self._certificate.public_bytes(serialization.Encoding.PEM).decode()
-        """What programs have to trust, as PEM."""
+        """The certificate that programs have to trust, as PEM."""
 
     def context(self, name: str) -> ssl.SSLContext:
-        """What the program's end of a connection to a host is made by."""
+        """Return the TLS context that serves a host's name to the program."""
         found = self._kept.pop(name, None) or self._make(name)
         self._kept[name] = found
         if len(self._kept) > _MOST_KEPT:
@@ -77,14 +77,14 @@ class Authority:
 
 
 def sign_for_itself(host: str, address: str) -> tuple[ssl.SSLContext, str]:
-    """Make a key, and a certificate that nobody else vouches for.
+    """Make a key and a self-signed certificate.
 
     Args:
-        host: A name that it is for.
-        address: An address that it is for.
+        host: Name that the certificate is for.
+        address: Address that the certificate is for.
 
     Returns:
-        What a server's connections are made by, and the certificate as PEM, for clients to trust.
+        The TLS context of a server, and the certificate as PEM, for clients to trust.
     """
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
@@ -124,7 +124,7 @@ def _serving(key: ec.EllipticCurvePrivateKey, certificate: x509.Certificate) -> 
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.options |= ssl.OP_NO_RENEGOTIATION
     context.num_tickets = 0
-    # The library reads keys from files only; this one is in memory, and nobody else's.
+    # `ssl` reads keys from files only; this one is in memory, and no other process's.
     fd = os.memfd_create("certificate")
     try:
         os.write(fd, secret + certificate.public_bytes(pem))

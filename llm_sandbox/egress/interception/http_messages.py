@@ -1,9 +1,11 @@
-"""Heads of HTTP/1.1 messages, read so that nobody can read them in another way."""
+"""HTTP/1.1 messages: strict parsing of heads, and framing of bodies.
+
+A message that a server could read in another way is refused, against request smuggling.
+"""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from llm_sandbox.egress.interception.refusal import Refusal
 
@@ -21,7 +23,7 @@ __all__ = [
 ]
 
 Field = tuple[str, str]
-"""Name, as it came, and value."""
+"""Name, in its original case, and value."""
 
 _MOST_BYTES = 64 << 10
 _MOST_FIELDS = 200
@@ -39,68 +41,68 @@ class _Head:
     fields: Sequence[Field]
 
     def values(self, name: str) -> list[str]:
-        """Every value of a field, by its name in lower case."""
+        """Return every value of a field, by its name in lower case."""
         return [value for key, value in self.fields if key.lower() == name]
 
     @property
     def chunked(self) -> bool:
-        """Whether a body comes in chunks."""
+        """Whether the body is chunked."""
         return bool(self.values("transfer-encoding"))
 
     @property
     def length(self) -> int | None:
-        """How long the body is, in bytes; None where it is not said."""
+        """Content length in bytes; None without one."""
         found = self.values("content-length")
         return int(found[0]) if found else None
 
     @property
     def keeps_open(self) -> bool:
-        """Whether the connection is for more than this."""
-        said = tokens(self.values("connection"))
-        return "close" not in said and (self.version == "HTTP/1.1" or "keep-alive" in said)
+        """Whether the connection stays open after this message."""
+        options = tokens(self.values("connection"))
+        return "close" not in options and (self.version == "HTTP/1.1" or "keep-alive" in options)
 
 
 @dataclass(frozen=True)
 class RequestHead(_Head):
-    """What a program asks for."""
+    """Head of a request."""
 
     method: str
     target: str
 
     @property
     def upgrades(self) -> bool:
-        """Whether it asks for another protocol."""
+        """Whether the request is for another protocol."""
         return bool(self.values("upgrade"))
 
     def render(self) -> bytes:
-        """Return it as bytes."""
+        """Return the head as bytes."""
         return _render(f"{self.method} {self.target} {self.version}", self.fields)
 
 
 @dataclass(frozen=True)
 class ResponseHead(_Head):
-    """What a server answers."""
+    """Head of a response."""
 
     status: int
     phrase: str
 
     def render(self) -> bytes:
-        """Return it as bytes."""
+        """Return the head as bytes."""
         return _render(f"{self.version} {self.status} {self.phrase}", self.fields)
 
 
 def tokens(values: Sequence[str]) -> set[str]:
-    """The words of a list in fields, in lower case."""
+    """Return the words of a comma-separated list in fields, in lower case."""
     return {word.strip().lower() for value in values for word in value.split(",") if word.strip()}
 
 
 def read_request(buffer: bytearray) -> RequestHead | None:
-    """Take a request's head from the front of a buffer; None if it is not all there.
+    """Take a request's head from the front of a buffer; None if it is incomplete.
 
     Raises:
-        Refusal: It is none, or could be read in two ways.
+        Refusal: It is invalid or ambiguous.
     """
-    # trust: comes from inside. What a server may read otherwise than this is refused.
+    # trust: comes from inside. A head that a server may read in another way is refused.
     lines = _lines(buffer)
     if lines is None:
         return None
@@ -111,7 +113,7 @@ def read_request(buffer: bytearray) -> RequestHead | None:
         raise _malformed("version")
     head = RequestHead(words[2], _fields(lines[1:]), words[0], words[1])
     _check_framing(head)
-    # TRACE has a server send the head back, values included.
+    # A server answers TRACE with the head, values included.
     if head.method in ("CONNECT", "TRACE") or not head.target.startswith(("/", "*")):
         raise _malformed("target")
     if len(head.values("host")) != 1:
@@ -120,10 +122,10 @@ def read_request(buffer: bytearray) -> RequestHead | None:
 
 
 def read_response(buffer: bytearray) -> ResponseHead | None:
-    """Take an answer's head from the front of a buffer; None if it is not all there.
+    """Take a response's head from the front of a buffer; None if it is incomplete.
 
     Raises:
-        Refusal: It is none, or could be read in two ways.
+        Refusal: It is invalid or ambiguous.
     """
     # trust: comes from a server, which code inside may have chosen.
     lines = _lines(buffer)
@@ -146,7 +148,7 @@ def _lines(buffer: bytearray) -> list[str] | None:
         if len(buffer) >= _MOST_BYTES:
             raise _malformed("too large")
         return None
-    # Latin-1: every byte is itself again when it is written.
+    # Latin-1 keeps every byte as it is.
     text = bytes(buffer[:end]).decode("latin-1")
     del buffer[: end + 4]
     lines = text.split("\r\n")
@@ -161,7 +163,7 @@ def _fields(lines: Sequence[str]) -> tuple[Field, ...]:
     found = []
     for line in lines:
         name, colon, value = line.partition(":")
-        # No white space before the colon, and no line that continues another.
+        # No white space before the colon, and no continuation line.
         if not colon or not _TOKEN.fullmatch(name):
             raise _malformed("field")
         if _NOT_IN_VALUES.search(value):
@@ -196,28 +198,31 @@ _LONGEST_LINE = 4096
 _MOST_TRAILERS = 16 << 10
 
 
-class Body(Protocol):
-    """A message's body on its way."""
+class Body:
+    """Body of a message that is relayed, without framing of its own."""
 
-    done: bool
-    """Whether it has ended."""
+    done = False
+    """Whether the body has ended."""
 
     def take(self, buffer: bytearray) -> bytes:
-        """Take what there is of it from the front of a buffer.
+        """Take the available part of the body from the front of a buffer.
 
         Raises:
-            Refusal: It could be read in two ways.
+            Refusal: Its framing is invalid or ambiguous.
         """
+        raise NotImplementedError
 
     def frame(self, data: bytes) -> bytes:
-        """Return a piece of it as it is sent."""
+        """Return a piece of the body with its framing."""
+        return data
 
     def end(self) -> bytes:
-        """Return what is sent after its last piece."""
+        """Return the framing after the last piece."""
+        return b""
 
 
-class SizedBody:
-    """A body whose length was said.
+class SizedBody(Body):
+    """Body with a content length.
 
     Args:
         size: The length, in bytes.
@@ -235,20 +240,9 @@ class SizedBody:
         self.done = self._left == 0
         return taken
 
-    def frame(self, data: bytes) -> bytes:
-        """See `Body`."""
-        return data
 
-    def end(self) -> bytes:
-        """See `Body`."""
-        return b""
-
-
-class EndlessBody:
-    """A body that ends with its connection."""
-
-    def __init__(self) -> None:
-        self.done = False
+class EndlessBody(Body):
+    """Body that ends with its connection."""
 
     def take(self, buffer: bytearray) -> bytes:
         """See `Body`."""
@@ -256,20 +250,11 @@ class EndlessBody:
         buffer.clear()
         return taken
 
-    def frame(self, data: bytes) -> bytes:
-        """See `Body`."""
-        return data
 
-    def end(self) -> bytes:
-        """See `Body`."""
-        return b""
-
-
-class ChunkedBody:
-    """A body in chunks; sent on in chunks of its own, without trailers."""
+class ChunkedBody(Body):
+    """Chunked body; relayed in chunks of its own, without trailers."""
 
     def __init__(self) -> None:
-        self.done = False
         self._left = 0
         self._state = "size"
         self._trailers = 0
@@ -320,7 +305,7 @@ class ChunkedBody:
 
 
 def _line(buffer: bytearray) -> bytes | None:
-    """Take a line; None if it is not all there."""
+    """Take a line from the front of a buffer; None if it is incomplete."""
     end = buffer.find(b"\n", 0, _LONGEST_LINE)
     if end < 0:
         if len(buffer) >= _LONGEST_LINE:

@@ -1,4 +1,7 @@
-"""HTTP/1.1 between a program and a host that secrets are bound to: no input or output."""
+"""HTTP/1.1 proxy between a program and a host with bound secrets, without I/O.
+
+Placeholders in requests are replaced by values, and values in responses by placeholders.
+"""
 
 import string
 from collections.abc import Mapping, Sequence
@@ -21,7 +24,7 @@ from llm_sandbox.secrets.plan import Binding
 __all__ = ["HttpProxy", "Scrubber"]
 
 _MOST_WAITING = 64 << 10
-_KEPT_AS_THEY_ARE = frozenset(
+_FRAMING_FIELDS = frozenset(
     {
         "connection",
         "content-length",
@@ -34,52 +37,52 @@ _KEPT_AS_THEY_ARE = frozenset(
         "upgrade",
     }
 )
-"""Fields that say how the message is carried: nothing is put into them."""
+"""Fields of the framing, in which no placeholder is replaced."""
 _HTTPS_PORT = 443
 _BODILESS = (204, 304)
 _SWITCHING = 101
 
 
-_USUAL = frozenset(f"{string.ascii_letters}{string.digits}+/=%-_.~\\&#;:".encode())
-"""What values are made of, and what they are made of when they are encoded."""
+_VALUE_CHARACTERS = frozenset(f"{string.ascii_letters}{string.digits}+/=%-_.~\\&#;:".encode())
+"""Characters of values, plain or encoded."""
 
 
 class Scrubber:
-    """Replaces words in a stream by others of the same length.
+    """Stream filter that replaces words by others of the same length.
 
     Args:
-        words: What is replaced, and by what.
+        words: The words with their replacements.
     """
 
     def __init__(self, words: Mapping[bytes, bytes]) -> None:
-        # The longest first: a shorter one may be part of it.
+        # The longest first: it may contain a shorter one.
         self._words = sorted(words.items(), key=lambda pair: -len(pair[0]))
         self._longest = max(map(len, words), default=0)
-        self._signs = _USUAL.union(*words)
+        self._characters = _VALUE_CHARACTERS.union(*words)
         self._held = b""
 
     def feed(self, data: bytes) -> bytes:
-        """Take a piece in; returns what can be passed on.
+        """Filter a piece of the stream, and return the part that can be passed on.
 
-        Letters, digits and signs at the end wait for the next piece, and nothing else does. Not
-        only those that a word does begin with: whoever chooses what a host sends could guess one
-        sign after the other, and see by what waits which guess was right.
+        All letters, digits and signs at the end wait for the next piece, and not only those with
+        which a word begins: a party that chooses what a host sends could otherwise guess a word
+        character by character, and see a right guess by the delay.
         """
         data = self.clean(self._held + data)
         most = min(self._longest - 1, len(data))
         held = 0
-        while held < most and data[-1 - held] in self._signs:
+        while held < most and data[-1 - held] in self._characters:
             held += 1
         self._held = data[len(data) - held :]
         return data[: len(data) - held]
 
     def flush(self) -> bytes:
-        """Return what still waited."""
+        """Return the part that still waited."""
         held, self._held = self._held, b""
         return held
 
     def clean(self, data: bytes) -> bytes:
-        """Replace words in something whole."""
+        """Replace words in a complete text."""
         for word, other in self._words:
             if word in data:
                 data = data.replace(word, other)
@@ -87,21 +90,22 @@ class Scrubber:
 
 
 class HttpProxy:
-    """One request after the other, each with its answer; what is to be sent waits in `to_server`
-    and `to_client`.
+    """Proxy of one connection: one request after the other, each with its response.
+
+    Output waits in `to_server` and `to_client`.
 
     Args:
         name: The host.
-        port: Its port.
-        bound: The secrets that are bound to it.
-        bindings: All of the sandbox's.
+        port: The host's port.
+        bound: The secrets that are bound to the host.
+        bindings: All secrets of the sandbox.
     """
 
     def __init__(self, name: str, port: int, bound: HostBindings, bindings: Bindings) -> None:
         self.to_server = bytearray()
         self.to_client = bytearray()
         self.over = False
-        """Whether nothing follows what waits."""
+        """Whether the connection ends after the waiting output."""
         self.requests = 0
         self._name = name
         self._port = port
@@ -119,16 +123,16 @@ class HttpProxy:
 
     @property
     def wants_client(self) -> bool:
-        """Whether more of the program's bytes can be taken."""
+        """Whether more bytes of the program can be received."""
         return len(self._from_client) < _MOST_WAITING
 
     # --- from the program
 
     def receive_from_client(self, data: bytes) -> None:
-        """Take bytes of the program.
+        """Process bytes of the program.
 
         Raises:
-            Refusal: What it asks for is not sent on.
+            Refusal: The request is refused.
         """
         if self._tunnels:
             self.to_server += data
@@ -146,27 +150,30 @@ class HttpProxy:
                 self.to_server += self._upload.end()
                 self._upload = None
             if self._request is not None:
-                return  # one after the other: the answer comes first
+                return  # no pipelining: the response comes first
             while self._from_client[:2] == b"\r\n":
                 del self._from_client[:2]
             head = read_request(self._from_client)
             if head is None:
                 return
-            self._begin(head)
+            self._begin_request(head)
 
-    def _begin(self, head: RequestHead) -> None:
+    def _begin_request(self, head: RequestHead) -> None:
         self.requests += 1
         host = head.values("host")[0].lower()
         usual = (self._name,) if self._port == _HTTPS_PORT else ()
         if host not in (f"{self._name}:{self._port}", *usual):
-            # Another site behind the same server would get what is meant for this one.
+            # Another site behind the same server would get the secrets of this one.
             raise Refusal("host_header", host[:253])
         allowed = self._bound.at(head.target, [name for name, _ in head.fields])
         text = "\n".join([head.target, *(f"{name}: {value}" for name, value in head.fields)])
         elsewhere = self._bindings.sent(text, allowed)
         if elsewhere is not None:
             raise Refusal("secret_elsewhere", elsewhere)
-        fields = [*self._filled(head.fields, allowed), ("Accept-Encoding", "identity")]
+        fields = [
+            *self._replace_placeholders(head.fields, allowed),
+            ("Accept-Encoding", "identity"),
+        ]
         target = replace_in_target(head.target, allowed)
         self.to_server += RequestHead(head.version, fields, head.method, target).render()
         self._request = head
@@ -176,13 +183,15 @@ class HttpProxy:
         elif head.length:
             self._upload = SizedBody(head.length)
 
-    def _filled(self, fields: Sequence[Field], allowed: Sequence[Binding]) -> list[Field]:
+    def _replace_placeholders(
+        self, fields: Sequence[Field], allowed: Sequence[Binding]
+    ) -> list[Field]:
         filled = []
         for name, value in fields:
-            # What is compressed cannot be searched for values on its way back.
+            # A compressed response cannot be searched for values.
             if name.lower() == "accept-encoding":
                 continue
-            kept = name.lower() in _KEPT_AS_THEY_ARE
+            kept = name.lower() in _FRAMING_FIELDS
             put = value if kept else replace_in_value(name, value, allowed)
             if put != value and name.lower() in ("authorization", "proxy-authorization"):
                 word = put.rpartition(" ")[2].encode()
@@ -193,13 +202,13 @@ class HttpProxy:
     # --- from the host
 
     def receive_from_server(self, data: bytes) -> None:
-        """Take bytes of the host.
+        """Process bytes of the host.
 
         Raises:
-            Refusal: They cannot be read in one way alone.
+            Refusal: They are invalid or ambiguous.
         """
         if self._tunnels:
-            # Each piece by itself: a message whose end waited might be what the next one waits for.
+            # Nothing is held back: the peers may wait for the end of this message.
             self.to_client += self._scrubber.clean(data)
             return
         self._from_server += data
@@ -209,18 +218,18 @@ class HttpProxy:
                 self.to_client += self._download.frame(piece)
                 if not self._download.done:
                     return
-                self._end_answer()
+                self._end_response()
             elif not self._from_server:
                 return
             elif self._request is None:
-                self.over = True  # nobody asked
+                self.over = True  # bytes without a request
             else:
                 head = read_response(self._from_server)
                 if head is None:
                     return
-                self._answer(head, self._request)
+                self._begin_response(head, self._request)
 
-    def _answer(self, head: ResponseHead, request: RequestHead) -> None:
+    def _begin_response(self, head: ResponseHead, request: RequestHead) -> None:
         whole = Scrubber(self._words)
         fields = [(_cleaned(whole, name), _cleaned(whole, value)) for name, value in head.fields]
         phrase = _cleaned(whole, head.phrase)
@@ -250,12 +259,12 @@ class HttpProxy:
             self._download = EndlessBody()
             self._keeps_open = False
 
-    def _end_answer(self) -> None:
-        assert self._download is not None  # noqa: S101 - by who calls
+    def _end_response(self) -> None:
+        assert self._download is not None  # noqa: S101 - by the callers
         self.to_client += self._download.frame(self._scrubber.flush())
         self.to_client += self._download.end()
         self._download = None
-        # Where the rest of a request would begin is not known to both sides.
+        # Both sides may disagree on where the rest of the request ends.
         if not self._keeps_open or self._upload is not None:
             self.over = True
             return
@@ -265,10 +274,10 @@ class HttpProxy:
     # --- ends
 
     def end_of_client(self) -> None:
-        """The program sends nothing more.
+        """Process the end of the program's stream.
 
         Raises:
-            Refusal: In the middle of something.
+            Refusal: A request is incomplete.
         """
         if self.over:
             return
@@ -278,16 +287,16 @@ class HttpProxy:
             raise Refusal("http_malformed", "cut by the program")
 
     def end_of_server(self, *, clean: bool) -> None:
-        """The host sends nothing more.
+        """Process the end of the host's stream.
 
         Args:
-            clean: Whether it said so, and the connection was not cut.
+            clean: Whether TLS was closed properly, and the connection not cut.
 
         Raises:
-            Refusal: In the middle of something.
+            Refusal: A response is incomplete.
         """
         if isinstance(self._download, EndlessBody) and clean:
-            self._end_answer()
+            self._end_response()
         elif self._request is not None and not self._tunnels:
             raise Refusal(
                 "http_malformed", "cut by the host", status="502 Bad Gateway", verdict="failed"
@@ -296,7 +305,7 @@ class HttpProxy:
 
     @property
     def answering(self) -> bool:
-        """Whether part of an answer was passed on, so that none of ours can be given."""
+        """Whether part of a response was passed on, so that no error response can be sent."""
         return self._download is not None or self._tunnels
 
 

@@ -1,4 +1,4 @@
-"""What a gate has for the placeholders of its sandbox."""
+"""Interception: TLS with the program, TLS with the host, and the HTTP proxy between."""
 
 import contextlib
 import re
@@ -28,11 +28,11 @@ _MOST_DISCARDED = 4 << 20
 
 
 class Interception:
-    """Says which connections are intercepted, and what they are intercepted with.
+    """Interception of one sandbox: its bindings, its authority and its TLS context.
 
     Args:
         bindings: Fields of each `Binding`.
-        trusted: Certificates of the authorities that hosts are proved by, as PEM.
+        trusted: Certificates of the authorities that may sign for hosts, as PEM.
     """
 
     def __init__(self, bindings: Iterable[Mapping[str, Any]], trusted: str) -> None:
@@ -50,7 +50,7 @@ class Interception:
         )
         self.authority = Authority(self.bindings.names())
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        """What connections to hosts are made by."""
+        """TLS context of connections to hosts."""
         self.context.minimum_version = ssl.TLSVersion.TLSv1_2
         self.context.set_alpn_protocols(["http/1.1"])
         self.context.load_verify_locations(cadata=trusted)
@@ -58,28 +58,27 @@ class Interception:
     def connection(
         self, client: socket.socket, server: socket.socket, name: str | None, port: int
     ) -> "InterceptedConnection | None":
-        """What carries a connection in place of its bytes; None where nothing is bound."""
+        """Return the interception of a connection; None if no secret is bound to its host."""
         bound = self.bindings.bound(name, port)
         if bound is None or name is None:
             return None
         return InterceptedConnection(self, client, server, name, port, bound)
 
-    def clear(self, data: bytes, name: str | None, *, ended: bool) -> bool:
-        """Look at how a connection begins that is not intercepted.
+    def check_plain(self, data: bytes, name: str | None, *, ended: bool) -> bool:
+        """Check the first bytes of a connection that is not intercepted.
 
         Args:
-            data: What the program has sent.
-            name: The name that it goes to; None for an address.
-            ended: Whether nothing follows.
+            data: The bytes that the program has sent.
+            name: The destination's name; None for an address.
+            ended: Whether no more bytes follow.
 
         Returns:
-            Whether it may go on; False to be asked again with more.
+            Whether the connection may go on; False to be called again with more bytes.
 
         Raises:
-            Refusal: It is HTTP, and would take a placeholder where it does not belong.
+            Refusal: It is HTTP, and would send a placeholder to a host without that secret.
         """
-        # trust: comes from inside. What is missed here takes a placeholder out, which is worth
-        # nothing there.
+        # trust: comes from inside. A miss sends out a placeholder, which is worth nothing there.
         if _REQUEST.match(data) is None:
             begins = b"\n" not in data and _FIRST_LINE.fullmatch(data) is not None
             return ended or not begins or len(data) >= _LARGEST_HEAD
@@ -93,15 +92,15 @@ class Interception:
 
 
 class InterceptedConnection:
-    """Carries requests and answers until one side ends.
+    """Relay of one intercepted connection, in stages.
 
     Args:
-        interception: What it has in common with others.
+        interception: The interception of the sandbox.
         client: The program's socket.
-        server: The host's.
+        server: The host's socket.
         name: The host.
-        port: Its port.
-        bound: The secrets that are bound to it.
+        port: The host's port.
+        bound: The secrets that are bound to the host.
     """
 
     def __init__(
@@ -115,12 +114,12 @@ class InterceptedConnection:
     ) -> None:
         self.done = False
         self.patience: float | None = _HANDSHAKE_S
-        """Seconds without anything after which it is given up; None for the usual ones."""
+        """Seconds without progress until it is closed; None for the default of connections."""
         self.totals = [0, 0]
         self.strict = False
-        """Whether the program has to ask for the name, and for nothing encrypted besides."""
+        """Whether the program has to request the name, and no encrypted one besides."""
         self.note: Callable[[Refusal], None] = lambda refusal: None
-        """Told of refusals that the program gets an answer for."""
+        """Called with refusals that the program receives as a response."""
         self._interception = interception
         self._client_socket = client
         self._name = name
@@ -132,18 +131,18 @@ class InterceptedConnection:
         self._discarded = 0
 
     def pump(self) -> bool:
-        """Carry what can be carried now.
+        """Relay as much as is possible without waiting.
 
         Returns:
-            Whether there may be more at once.
+            Whether more may be possible at once.
 
         Raises:
-            Refusal: It does not go on.
+            Refusal: The connection is refused.
             OSError: One of the sockets has failed.
         """
         return all(not self.done and self._stage() for _ in range(_ROUNDS))
 
-    # --- before
+    # --- handshakes
 
     def _read_hello(self) -> bool:
         try:
@@ -156,15 +155,15 @@ class InterceptedConnection:
             return True
         if not isinstance(hello, client_hello.Hello):
             if not self._hello:
-                raise ConnectionResetError  # it has changed its mind
+                raise ConnectionResetError  # it was closed without a byte
             raise Refusal("secret_in_clear" if hello == "other" else "tls_malformed")
         reason = client_hello.objection(hello, self._name, strict=self.strict)
         if reason is not None:
             raise Refusal(reason, hello.name or "", protocol="tls")
-        self._stage = self._prove_host
+        self._stage = self._verify_host
         return True
 
-    def _prove_host(self) -> bool:
+    def _verify_host(self) -> bool:
         try:
             if not self._server.shake_hands():
                 return False
@@ -177,23 +176,23 @@ class InterceptedConnection:
             self._client_socket, self._interception.authority.context(self._name)
         )
         self._client.begin_with(self._hello)
-        self._stage = self._meet_client
+        self._stage = self._accept_client
         return True
 
-    def _meet_client(self) -> bool:
+    def _accept_client(self) -> bool:
         assert self._client is not None  # noqa: S101 - by the stage before
         try:
             if not self._client.shake_hands():
                 return False
         except ssl.SSLError as error:
-            raise _not_believed(error) from None
+            raise _certificate_rejected(error) from None
         self.patience = None
-        self._stage = self._carry
+        self._stage = self._relay
         return True
 
-    # --- while
+    # --- relaying
 
-    def _carry(self) -> bool:
+    def _relay(self) -> bool:
         client, http = self._client, self._http
         assert client is not None  # noqa: S101 - by the stage before
         moved = False
@@ -217,13 +216,13 @@ class InterceptedConnection:
         http.to_server.clear()
         http.to_client.clear()
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            # It may have answered before it hung up.
+            # The host may have responded before it closed the connection.
             self._server.flush()
         all_sent = client.flush()
         if http.over and all_sent:
-            client.say_end()
+            client.send_close()
             self.patience = _LINGER_S
-            self._stage = self._part
+            self._stage = self._linger
             return True
         return moved
 
@@ -232,7 +231,7 @@ class InterceptedConnection:
             data = client.read()
         except ssl.SSLError as error:
             if self._http.requests == 0:
-                raise _not_believed(error) from None
+                raise _certificate_rejected(error) from None
             raise ConnectionResetError from None
         if data is None:
             return False
@@ -255,10 +254,10 @@ class InterceptedConnection:
             self._http.end_of_server(clean=self._server.clean)
         return True
 
-    # --- after
+    # --- closing
 
-    def _part(self) -> bool:
-        """Wait for the program to hang up: it may be reading still what it was answered."""
+    def _linger(self) -> bool:
+        """Wait until the program closes: it may still be reading the response."""
         assert self._client is not None  # noqa: S101 - by the stage before
         if not self._client.flush():
             return False
@@ -273,10 +272,10 @@ class InterceptedConnection:
         return True
 
     def close(self) -> None:
-        """The sockets are their owner's."""
+        """Do nothing: the owner closes the sockets."""
 
 
-def _not_believed(error: ssl.SSLError) -> Refusal:
-    """What is said of a program that ends the handshake."""
+def _certificate_rejected(error: ssl.SSLError) -> Refusal:
+    """Return the refusal for a program that rejects the authority's certificate."""
     detail = str(error.reason or "ended the handshake")
     return Refusal("authority_refused", detail, protocol="tls", verdict="failed")

@@ -1,4 +1,4 @@
-"""What a gate takes to end TLS: the library that signs, and what this machine trusts."""
+"""Prerequisites of interception: the folders of `cryptography`, and the trusted certificates."""
 
 import importlib.util
 import os
@@ -22,10 +22,10 @@ _USUAL = (
 
 
 def library_paths() -> list[str]:
-    """Folders in which a process without packages finds `cryptography`.
+    """Return the folders in which a process without site packages finds `cryptography`.
 
     Raises:
-        MissingDependencyError: It is not installed.
+        MissingDependencyError: `cryptography` is not installed.
     """
     folders = []
     for module in ("cryptography", "_cffi_backend"):
@@ -38,24 +38,24 @@ def library_paths() -> list[str]:
                     extra="egress",
                 )
             continue  # not every build of it has one
-        place = Path(found.origin).parent
-        folders.append(str(place.parent if found.submodule_search_locations else place))
+        path = Path(found.origin).parent
+        folders.append(str(path.parent if found.submodule_search_locations else path))
     return list(dict.fromkeys(folders))
 
 
 def trusted_certificates() -> str:
-    """The certificates of all authorities that this machine trusts, as PEM.
+    """Return the certificates of all authorities that this machine trusts, as PEM.
 
-    They are those that ``SSL_CERT_FILE`` names, else the system's, else those of `certifi`.
+    They come from ``SSL_CERT_FILE``, else from the system, else from `certifi`.
 
     Raises:
-        BackendUnavailableError: There are none.
+        BackendUnavailableError: None were found.
     """
     named = os.environ.get("SSL_CERT_FILE")
-    places = [named] if named else [ssl.get_default_verify_paths().cafile, *_USUAL, _certifi()]
-    for place in filter(None, places):
+    paths = [named] if named else [ssl.get_default_verify_paths().cafile, *_USUAL, _certifi()]
+    for path in filter(None, paths):
         try:
-            found = _CERTIFICATE.findall(Path(place).read_bytes())
+            found = _CERTIFICATE.findall(Path(path).read_bytes())
         except OSError:
             continue
         if found:

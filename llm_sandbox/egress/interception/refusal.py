@@ -1,16 +1,16 @@
-"""Why a connection does not go on."""
+"""Refusal of an intercepted connection."""
 
 __all__ = ["Refusal"]
 
 
 class Refusal(Exception):
-    """What is asked for is not carried.
+    """A request or connection is refused.
 
     Args:
         reason: Stable word for the event; see `NetworkEvent.hint`.
-        detail: What else there is to say; never a value of a secret.
-        status: Status of the answer that a program gets where it can have one.
-        protocol: What closed: ``tls`` or ``http``.
+        detail: More information; never a value of a secret.
+        status: Status of the response that the program gets, if one is possible.
+        protocol: The protocol that refused it: ``tls`` or ``http``.
         verdict: ``denied`` or ``failed``.
     """
 
@@ -31,7 +31,7 @@ class Refusal(Exception):
         self.verdict = verdict
 
     def answer(self) -> bytes:
-        """What a program is answered that speaks HTTP."""
+        """Return the HTTP response for the program."""
         text = f"llm-sandbox: this request was not sent on: {self.reason}\n"
         return (
             f"HTTP/1.1 {self.status}\r\nContent-Type: text/plain\r\nConnection: close\r\n"

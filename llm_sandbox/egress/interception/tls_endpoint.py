@@ -1,4 +1,4 @@
-"""One end of a TLS connection over a socket that nothing waits for."""
+"""TLS endpoint over a non-blocking socket."""
 
 import contextlib
 import socket
@@ -11,12 +11,12 @@ _MOST_WAITING = 1 << 18
 
 
 class TlsEndpoint:
-    """Reads and writes what is in a connection.
+    """Client or server side of a TLS connection.
 
     Args:
         sock: The socket, non-blocking.
-        context: What the connection is made by.
-        name: The name that is asked for; None at the server's end.
+        context: The TLS context.
+        name: The server name to request; None for the server side.
     """
 
     def __init__(
@@ -29,22 +29,22 @@ class TlsEndpoint:
         )
         self._unsent = memoryview(b"")
         self.clean = False
-        """Whether the other end said that it ends."""
+        """Whether the peer closed TLS properly."""
 
     def begin_with(self, data: bytes) -> None:
-        """Take what was read from the socket already."""
+        """Process bytes that were read from the socket before."""
         self._coming.write(data)
 
     @property
     def full(self) -> bool:
-        """Whether what is to be sent has to be sent first."""
+        """Whether the send buffer is full."""
         return len(self._unsent) + self._going.pending > _MOST_WAITING
 
     def shake_hands(self) -> bool:
-        """Go on with the handshake; whether it is done.
+        """Continue the handshake, and return whether it is complete.
 
         Raises:
-            ssl.SSLError: The other end, or its certificate, is not acceptable.
+            ssl.SSLError: The peer, or its certificate, is not acceptable.
             OSError: The connection has failed.
         """
         while True:
@@ -55,17 +55,17 @@ class TlsEndpoint:
                 if not self._fill():
                     return False
             except ssl.SSLError:
-                self.flush()  # it is told why
+                self.flush()  # the alert
                 raise
             else:
                 self.flush()
                 return True
 
     def read(self) -> bytes | None:
-        """Return what has come; None if nothing has, and nothing at all (``b""``) at the end.
+        """Return received data; None if there is none yet, and ``b""`` at the end.
 
         Raises:
-            ssl.SSLError: It cannot be read.
+            ssl.SSLError: The data is invalid.
             OSError: The connection has failed.
         """
         while True:
@@ -84,18 +84,18 @@ class TlsEndpoint:
                 return data
 
     def write(self, data: bytes) -> None:
-        """Take bytes to be sent."""
+        """Queue bytes for sending."""
         if data:
             self._tls.write(data)
 
-    def say_end(self) -> None:
-        """Tell the other end that nothing follows."""
-        with contextlib.suppress(ssl.SSLError):  # it has not said the same yet
+    def send_close(self) -> None:
+        """Send the closing alert."""
+        with contextlib.suppress(ssl.SSLError):  # the peer has not closed yet
             self._tls.unwrap()
         self.flush()
 
     def flush(self) -> bool:
-        """Send what can be sent; whether nothing is left.
+        """Send as much as is possible, and return whether nothing is left.
 
         Raises:
             OSError: The connection has failed.
@@ -112,7 +112,7 @@ class TlsEndpoint:
             self._unsent = self._unsent[sent:]
 
     def _fill(self) -> bool:
-        """Take in what has come; whether anything has."""
+        """Receive from the socket, and return whether anything arrived, the end included."""
         try:
             data = self._sock.recv(_CHUNK)
         except BlockingIOError:

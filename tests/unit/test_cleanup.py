@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from llm_sandbox.backends.hardening.cgroup_removal import remove_group
+from llm_sandbox.backends.hardening.cleanup import remove_group
 
 ROUNDS, MEMBERS = 20, 30
 
