@@ -1,4 +1,4 @@
-"""What is mounted, judged and found on this computer: the same for every backend."""
+"""Mounts of folders, files and volumes of this computer: checks that all backends share."""
 
 import contextlib
 import os
@@ -25,35 +25,35 @@ __all__ = [
 
 @dataclass(frozen=True)
 class HostMount:
-    """A folder or file of this computer that is to be seen inside."""
+    """Folder or file of this computer to be mounted."""
 
     target: str
-    """Where."""
+    """Mount point inside."""
     source: str
-    """Its path, without links."""
+    """Path on this computer, without links."""
     read_only: bool
-    """Whether it cannot be written."""
+    """Whether the mount is read-only."""
     owner: tuple[int, int]
-    """User and group that it belongs to."""
+    """User and group that own it."""
     is_folder: bool
-    """Whether it is a folder."""
+    """Whether it is a folder, not a file."""
     mode: int
-    """Its permissions."""
+    """Permissions."""
     volume: str | None = None
-    """Name of the volume that it is; None for a folder that was named itself."""
+    """Name of the volume; None for a path of the caller."""
 
     @property
     def is_open_to_all(self) -> bool:
-        """Whether any user may do there what is asked."""
+        """Whether every user may access it as the mount needs."""
         wanted = (stat.S_IROTH, stat.S_IWOTH)[: 1 if self.read_only else 2]
         needed = sum(wanted) | (stat.S_IXOTH if self.is_folder else 0)
         return self.mode & needed == needed
 
     def mapped(self, target: str, seen: tuple[int, int]) -> MappedFolder:
-        """What to mount so that its owner is another user inside.
+        """Return the idmapped mount in which its owner appears as another user.
 
         Args:
-            target: Where.
+            target: Mount point.
             seen: That user, and its group.
         """
         return MappedFolder(self.source, target, self.owner, seen, self.read_only)
@@ -64,11 +64,11 @@ class HostMount:
 
 
 def find_mounts(mounts: Mapping[str, Mount]) -> list[HostMount]:
-    """Return those of the mounts that are folders or files of this computer; volumes are made.
+    """Return the mounts that are folders or files of this computer; missing volumes are created.
 
     Raises:
-        SecurityError: One would give away what nobody should, and is not said to be dangerous.
-        ValidationError: There is nothing at a path.
+        SecurityError: A mount would expose a sensitive path, without ``dangerous=True``.
+        ValidationError: A path does not exist.
     """
     store = None
     found = []
@@ -84,24 +84,24 @@ def find_mounts(mounts: Mapping[str, Mount]) -> list[HostMount]:
 
 
 def sizes(mounts: Mapping[str, Mount]) -> dict[str, int]:
-    """Return path inside to size in bytes of those of the mounts that are memory."""
+    """Return the mounts of memory: path inside to size in bytes."""
     return {t: mount.size_bytes for t, mount in mounts.items() if isinstance(mount, Tmpfs)}
 
 
 def writes_to_host(mounts: Mapping[str, Mount]) -> bool:
-    """Whether what code makes is a file of this computer at once, with the bits that it has."""
+    """Return whether code can create files on this computer, with their mode bits."""
     return any(not isinstance(mount, Tmpfs) and not mount.read_only for mount in mounts.values())
 
 
 @contextlib.contextmanager
 def hold_volumes(mounts: Mapping[str, Mount]) -> Iterator[list[int]]:
-    """Keep volumes from being removed.
+    """Hold volumes, which cannot be removed meanwhile.
 
     Yields:
         Descriptors to close when the sandbox has ended; they are closed here if the block fails.
 
     Raises:
-        FileError: One is just being removed.
+        FileError: A volume is being removed.
     """
     held: list[int] = []
     try:
@@ -116,10 +116,10 @@ def hold_volumes(mounts: Mapping[str, Mount]) -> Iterator[list[int]]:
 
 
 def refuse_mounts(mounts: Mapping[str, Mount], gpu: object, backend: str, reason: str) -> None:
-    """Refuse all mounts and graphics processors, where a backend has none.
+    """Refuse mounts and graphics processors for a backend without them.
 
     Raises:
-        UnsupportedError: There are some.
+        UnsupportedError: A mount or a graphics processor is requested.
     """
     for target, mount in mounts.items():
         raise UnsupportedError(
@@ -139,10 +139,10 @@ def refuse_mounts(mounts: Mapping[str, Mount], gpu: object, backend: str, reason
 
 
 def linked_mount(where: str) -> SecurityError:
-    """Return the error for a mount point whose path has a link that a program may have made.
+    """Return the error for a link in the path of a mount point, perhaps made by a program.
 
     Args:
-        where: Which part of which path.
+        where: The part of the path that is a link.
     """
     return SecurityError(
         f"the snapshot or image has a link in the path of a mount: {where}. What ran before may "

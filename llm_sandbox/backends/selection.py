@@ -1,4 +1,4 @@
-"""Which backend is used when the caller names none."""
+"""Selection of the backend when the caller names none."""
 
 import contextlib
 import copy
@@ -21,7 +21,7 @@ __all__ = ["AUTOMATIC", "choose", "choose_engine", "prepare", "resolve"]
 # Bubblewrap opens a session many times sooner than a container starts, and both share the host's
 # kernel (ADR 0010). `local` isolates nothing and never stands here.
 AUTOMATIC = (SandboxBackend.BUBBLEWRAP, SandboxBackend.DOCKER, SandboxBackend.PODMAN)
-"""What is tried, in this order."""
+"""Candidates, in order."""
 
 _ENGINES = (SandboxBackend.DOCKER, SandboxBackend.PODMAN)
 
@@ -31,8 +31,8 @@ def choose(
 ) -> tuple[Backend, str]:
     """Choose the backend: what LLM_SANDBOX_BACKEND names, else the first that works here.
 
-    An engine works here when it answers at once and has the language's image already: nothing is
-    pulled or built for a choice that nobody made.
+    An engine works here if it answers at once and has the language's image already: an automatic
+    choice pulls and builds nothing.
 
     Args:
         lang: Language of the code.
@@ -42,8 +42,8 @@ def choose(
         The backend, and why it is this one, in a sentence.
 
     Raises:
-        BackendUnavailableError: None works here; the error is that of the first one tried, and its
-            hint says what is wrong with the others.
+        BackendUnavailableError: No backend works here; the error is that of the first candidate,
+            with those of the others in its hint.
         UnsupportedBackendError: LLM_SANDBOX_BACKEND names one that this version lacks.
     """
     named = get_settings().backend
@@ -67,7 +67,7 @@ def _checked(backend: Backend, lang: str, needs: Toolchain | None) -> Backend:
     """Return a backend whose sandboxes can run the language.
 
     Raises:
-        ToolchainNotFoundError: They would have its programs from this computer, which lacks them.
+        ToolchainNotFoundError: They use programs of this computer, which lacks those.
     """
     missing = needs.missing(backend.search_path) if needs and backend.search_path else []
     if needs is not None and missing:
@@ -82,7 +82,7 @@ def _checked(backend: Backend, lang: str, needs: Toolchain | None) -> Backend:
 
 
 def _check_engine(name: str, lang: str) -> str:
-    """Refuse an engine that would make the caller wait; returns what speaks for it.
+    """Refuse an engine that would make the caller wait; return its advantage in words.
 
     Raises:
         BackendUnavailableError: It does not answer at once, or lacks the image or its client.
@@ -114,7 +114,7 @@ def _check_engine(name: str, lang: str) -> str:
 
 
 def _check_client(name: str) -> None:
-    """Refuse an engine that cannot be spoken to.
+    """Refuse an engine whose client is missing.
 
     Raises:
         BackendUnavailableError: Its client is not installed.
@@ -130,13 +130,13 @@ def _check_client(name: str) -> None:
 def choose_engine(
     option: str, image: str | None = None, lang: str = SupportedLanguage.PYTHON
 ) -> tuple[Backend, str]:
-    """Choose the backend for an option that only container engines have.
+    """Choose the backend for an option of container engines.
 
-    It is what LLM_SANDBOX_BACKEND names; else the first engine that answers and has the image
-    already; else the first that answers, which then gets or builds the image.
+    It is that of LLM_SANDBOX_BACKEND; else the first engine that answers and has the image; else
+    the first that answers, which then pulls or builds the image.
 
     Args:
-        option: The option in words, such as ``image=``.
+        option: The option as text, such as ``image=``.
         image: The image; None for the language's own.
         lang: Language of the code.
 
@@ -188,20 +188,20 @@ def resolve(
     image: str | None = None,
     client: object = None,
 ) -> tuple[Backend, str]:
-    """Return the backend that a caller means, and why it is this one.
+    """Return the backend that a caller means, and the reason in a sentence.
 
     Args:
         backend: The backend, its name, or None for the first that works here.
         lang: Language of the code.
-        needs: The programs that run it; None for what every sandbox has.
-        option: An option besides, in words, that only container engines have; None for none.
+        needs: Programs that run it; None for those of every sandbox.
+        option: Option of container engines that the caller uses, as text; None for none.
         image: The image that was named, if any.
-        client: An engine's client, which says which engine is meant.
+        client: Client of an engine, which determines the engine.
 
     Raises:
-        ToolchainNotFoundError: Its sandboxes would have them from this computer, which lacks them.
-        BackendUnavailableError: None was named and none works here.
-        UnsupportedBackendError: There is no backend of that name in this version.
+        ToolchainNotFoundError: Its sandboxes use programs of this computer, which lacks those.
+        BackendUnavailableError: No backend was named, and none works here.
+        UnsupportedBackendError: No backend has the name.
     """
     if backend is None and client is not None and get_settings().backend is None:
         module = type(client).__module__.partition(".")[0]
@@ -215,9 +215,9 @@ def resolve(
 
 
 def prepare(backend: SandboxBackend | str | Backend | None, network: Network) -> None:
-    """Have the backend that `resolve` will most likely return start what sessions need.
+    """Start, in the likely result of `resolve`, what sessions need.
 
-    Returns at once; whatever goes wrong is reported when the backend is used.
+    Returns at once. Errors are reported when the backend is used.
     """
     if isinstance(backend, Backend):
         backend.prepare(network)

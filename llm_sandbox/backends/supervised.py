@@ -1,4 +1,4 @@
-"""A machine that our supervisor keeps, wherever the supervisor runs."""
+"""Machine of our supervisor, wherever the supervisor runs."""
 
 import base64
 import contextlib
@@ -47,15 +47,14 @@ _LAUNCH_ERRORS = {
 
 @dataclass(frozen=True)
 class GuestPaths:
-    """Where things are, as a machine's processes see them."""
+    """Paths in a machine."""
 
     python: str
-    """The interpreter."""
+    """Python interpreter of programs."""
     guest: str
-    """The folder that holds the packages `guest` and `shim`, and `languages`."""
+    """Folder of the packages `guest` and `shim`, and of `languages`."""
     own: tuple[str, ...] = ()
-    """How the supervisor's own interpreter is started, where that is another; empty where it is
-    not."""
+    """Command line of the supervisor's own interpreter; empty where it is `python`."""
 
 
 def guest_command(
@@ -65,14 +64,14 @@ def guest_command(
     isolated_site: bool,
     packages: str | None = None,
 ) -> list[str]:
-    """The command line that runs a function of the guest package.
+    """Return the command line that runs a function of the guest package.
 
     Args:
-        paths: Where the interpreter and the package are.
+        paths: Paths of the interpreter and the package.
         call: Module and function, such as ``zygote.main``.
-        arguments: What it is called with: numbers, text, and lists and dictionaries of them.
-        isolated_site: Whether site packages stay unknown, for a start in half the time.
-        packages: Folder with more packages, behind those that it has; None for none.
+        arguments: Its arguments: numbers, text, and lists and dictionaries of them.
+        isolated_site: Whether site packages are left out, for a start in half the time.
+        packages: Folder of further packages, last in the path; None for none.
     """
     module = call.partition(".")[0]
     given = ", ".join(map(repr, arguments))
@@ -86,59 +85,60 @@ def guest_command(
 
 
 def resource_limits(limits: Limits, *, processes: bool) -> dict[str, int]:
-    """Per-process limits, by the names that `guest.confinement` knows.
+    """Return the limits of each process, by their names in `guest.confinement`.
 
     Args:
-        limits: The sandbox's limits.
-        processes: Whether a process limit set in the machine counts the machine's processes only.
+        limits: Limits of the sandbox.
+        processes: Whether a limit of processes inside counts those of the machine only.
     """
-    wanted = {
+    rlimits = {
         "NOFILE": limits.open_files,
         "FSIZE": limits.file_size_bytes,
-        # Private writable memory: an allocation beyond it fails in the program, before a group
-        # limit has to kill.
+        # Private writable memory: an allocation beyond it fails in the program, before the limit of
+        # the group kills.
         "DATA": limits.memory_bytes,
         "CORE": 0,
     }
     if processes:
-        wanted["NPROC"] = limits.processes
+        rlimits["NPROC"] = limits.processes
     if limits.cpu_seconds is not None:
-        wanted["CPU"] = whole_seconds(limits.cpu_seconds)
-    return wanted
+        rlimits["CPU"] = whole_seconds(limits.cpu_seconds)
+    return rlimits
 
 
 _ON_HOST = frozenset({"output_bytes", "display_bytes", "displays", "artifact_bytes", "artifacts"})
-"""Limits that hold what this computer keeps."""
+"""Limits that this process enforces."""
 
 
 class SupervisedMachine(Machine):
-    """See `Machine`.
+    """Machine that a supervisor creates and controls; see `Machine`.
 
     Args:
-        connection: The supervisor.
-        spec: What was asked for.
-        isolation: What holds it.
-        paths: Where its interpreter and our code are.
-        environment: What every program gets.
-        confinement: Seccomp program and Landlock paths, as `guest.confinement` reads them.
+        connection: Connection to the supervisor.
+        spec: Specification.
+        isolation: Report of what isolates it.
+        paths: Paths inside.
+        environment: Environment of every program.
+        confinement: Seccomp program, Landlock paths and more, as `guest.confinement` reads them.
         tmpfs: File systems in memory.
-        cgroup: Its control group, None without one.
+        cgroup: Control group; None without one.
+        machine_id: Unique identifier.
         watch_memory: Whether the supervisor watches the memory of all processes together, where no
-            control group holds it.
-        on_destroyed: Called once when it has ended.
-        restore: Folder in it whose files are copied into the working directory first.
-        root: What `guest.overlay` needs to know of a writable root; None for a read-only one.
-        saved_root: Descriptor of what another one was packed as, if `root` has it that it is.
-        start_zygote: Starts what kernels are forked from, before the first one is; None where that
-            is started otherwise.
+            control group limits it.
+        on_destroyed: Called once when the machine has ended.
+        restore: Folder inside whose files are copied into the working directory first.
+        root: Description of a writable root for `guest.overlay`; None for a read-only one.
+        saved_root: Descriptor of the archive that the root starts from, if `root` says so.
+        start_zygote: Called before a kernel is forked, to start the zygote; None where that is
+            started otherwise.
 
     Raises:
-        BackendError: The supervisor could not make it.
+        BackendError: The supervisor could not create the machine.
     """
 
     arranges_streams = True
     kernel_hint: ClassVar[str] = "install ipykernel in the environment that runs this program"
-    """What to do when its Python cannot run a kernel."""
+    """Hint for a Python that cannot run a kernel."""
 
     def __init__(
         self,
@@ -205,7 +205,7 @@ class SupervisedMachine(Machine):
     # --- processes
 
     def start(self, spec: ProcessSpec) -> RawProcess:
-        near_in, far_in = _stdin_pair(wanted=spec.stdin)
+        near_in, far_in = _stdin_pair(is_piped=spec.stdin)
         return self._start(spec, near_in, far_in)
 
     def _start(
@@ -369,7 +369,7 @@ class SupervisedMachine(Machine):
     def limit_events(self) -> LimitEvents:
         if self._cgroup is None:
             return LimitEvents()
-        # What has been told of is not the reason of a later death.
+        # A kill that was reported is not the cause of a later exit.
         self._oom_seen = self._cgroup.oom_kills()
         return LimitEvents(self._oom_seen, self._cgroup.refused_forks())
 
@@ -382,7 +382,7 @@ class SupervisedMachine(Machine):
     # --- limits
 
     def live_limits(self) -> frozenset[str]:
-        """The limits that can change while it lives, by the names of `Limits`' fields."""
+        """Return the limits that can change while it lives, as names of fields of `Limits`."""
         return _ON_HOST
 
     def update_limits(self, limits: Limits) -> None:
@@ -393,7 +393,7 @@ class SupervisedMachine(Machine):
                 f"changing {', '.join(fixed)} of an open sandbox",
                 self.isolation.backend,
                 f"it can change {', '.join(sorted(self.live_limits()))}",
-                hint="give the others when it is made: limits=",
+                hint="set the others when the sandbox is created: limits=",
             )
         if not changed:
             return
@@ -401,13 +401,13 @@ class SupervisedMachine(Machine):
         if changed - _ON_HOST:
             tmpfs = self._resized(limits)
             try:
-                self._hold(limits, changed)
+                self._enforce(limits, changed)
                 resized = [entry for entry in tmpfs if entry not in self._tmpfs]
                 self._request("limits", machine=self.id, tmpfs=resized, rlimits=rlimits)
             except (OSError, BackendError) as error:
-                # What was changed before the one that cannot be is changed back.
+                # Limits that were changed before the failure are changed back.
                 with contextlib.suppress(OSError, BackendError):
-                    self._hold(self.spec.limits, changed)
+                    self._enforce(self.spec.limits, changed)
                     self._request("limits", machine=self.id, tmpfs=self._tmpfs, rlimits={})
                 raise BackendError(
                     f"the limits could not be changed: {error}",
@@ -420,13 +420,13 @@ class SupervisedMachine(Machine):
             self._confinement["rlimits"] = {**self._confinement["rlimits"], **rlimits}
         self.spec = replace(self.spec, limits=limits)
 
-    def _hold(self, limits: Limits, changed: frozenset[str]) -> None:
-        """Change what is held from outside of the machine."""
+    def _enforce(self, limits: Limits, changed: frozenset[str]) -> None:
+        """Change the limits that are enforced from outside of the machine."""
         if self._cgroup is not None and changed & {"memory_bytes", "cpus"}:
             self._cgroup.update(limits)
 
     def _resized(self, limits: Limits) -> list[dict[str, Any]]:
-        """Return its file systems in memory with the sizes of other limits."""
+        """Return its file systems in memory, with the sizes of new limits."""
         sizes = {
             self.spec.workdir: limits.workdir_bytes,
             "/tmp": limits.tmp_bytes,  # noqa: S108 - inside
@@ -456,8 +456,11 @@ class SupervisedMachine(Machine):
         return f"{self._paths.guest}/languages/{language}"
 
     def ended(self, reason: str) -> None:
-        """Take the supervisor's news: ``deadline``, ``gone``, ``oom``, or ``memory``: all were
-        killed, and the machine lives on.
+        """Note an event of the supervisor.
+
+        Args:
+            reason: ``deadline``, ``gone`` or ``oom``, the end of the machine; or ``memory``: all
+                programs were killed, and the machine lives on.
         """
         if reason != "memory" and self._end_reason is None:
             self._end_reason = reason
@@ -488,8 +491,8 @@ class SupervisedMachine(Machine):
             ready.close()
 
 
-def _stdin_pair(*, wanted: bool) -> tuple[int | None, int]:
-    if not wanted:
+def _stdin_pair(*, is_piped: bool) -> tuple[int | None, int]:
+    if not is_piped:
         return None, os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     read, write = open_pipe()
     return write, read

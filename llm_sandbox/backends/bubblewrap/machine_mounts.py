@@ -1,4 +1,4 @@
-"""What of this computer one machine of bubblewrap's is given besides the private root."""
+"""Mounts of one machine of bubblewrap, in addition to the private root."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,34 +15,33 @@ from llm_sandbox.mounts import Mount
 __all__ = ["MachineMounts"]
 
 _STAGE = "/run/llm-sandbox"
-"""Where bubblewrap puts folders, from where a machine takes them once its own places are there."""
+"""Folder below which bwrap binds the sources; a machine binds them to its mount points later."""
 
 
 class MachineMounts:
-    """The mounts of one machine.
+    """Mounts of one machine.
 
-    As an ordinary user's, a sandbox is that user outside and needs nothing more. Root's sandboxes
-    are some other user, so that folders are mapped: their owner is the sandbox's user inside.
+    The sandbox of an ordinary user is that user outside, and needs no mapping. Root's sandboxes run
+    as another user, so their mounts are idmapped: the owner of the files is the sandbox's user.
 
     Args:
-        mounts: What was asked for, by path inside.
+        mounts: Requested mounts by path inside.
 
     Raises:
-        SecurityError: One would give away what nobody should.
-        UnsupportedError: What it is to write to cannot be mapped.
-        ValidationError: There is nothing at a path.
+        SecurityError: A mount would expose a sensitive path.
+        UnsupportedError: The owner of a writable mount cannot be mapped.
+        ValidationError: A path does not exist.
     """
 
     def __init__(self, mounts: Mapping[str, Mount]) -> None:
         self.found = find_mounts(mounts) if mounts else []
-        """Those that are folders or files of this computer."""
+        """Mounts of folders and files of this computer."""
         self.sizes = sizes(mounts)
-        """Path inside to bytes of those that are memory."""
+        """Mounts of memory: path inside to size in bytes."""
 
     @cached_property
     def _mapped(self) -> frozenset[str]:
-        """Those that are mapped, by path inside."""
-        # Here, as only a parent that is root gets so far.
+        """Paths inside of the idmapped mounts. Only root may ask for them."""
         mapped = set()
         for one in self.found:
             reason = obstacle(one.source)
@@ -62,17 +61,17 @@ class MachineMounts:
         return f"{_STAGE}/{self.found.index(one)}"
 
     def stage(self, layout: Layout, *, is_root: bool) -> None:
-        """Add to a private root what needs no mapping."""
+        """Add the mounts without mapping to a private root."""
         for one in self.found:
             if not is_root or one.target not in self._mapped:
-                place = layout.binds if one.read_only else layout.writable
-                place[self._staged(one)] = one.source
+                binds = layout.binds if one.read_only else layout.writable
+                binds[self._staged(one)] = one.source
 
     def mapped(self, user: int) -> dict[str, MappedFolder]:
-        """Return what root mounts with its owner as another user, by a name for each.
+        """Return the idmapped mounts by a name for each.
 
         Args:
-            user: Number of that user and of its group.
+            user: User and group that their owners are mapped to.
         """
         return {
             f"mount:{number}": one.mapped(self._staged(one), (user, user))
@@ -82,20 +81,20 @@ class MachineMounts:
 
     @property
     def binds(self) -> list[dict[str, str]]:
-        """From where to where a machine takes them, as `guest.machine` reads it."""
+        """Binds that a machine makes by itself, for `guest.machine`."""
         return [{"source": self._staged(one), "path": one.target} for one in self.found]
 
     @property
     def writable(self) -> list[str]:
-        """Paths inside that programs may write to."""
+        """Mount points that programs may write to."""
         return [*(one.target for one in self.found if not one.read_only), *self.sizes]
 
     def workdir(self, spec: MachineSpec, options: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return the working directory's own file system, unless something is mounted there."""
+        """Return the file system of the working directory; none if a mount is there."""
         return [] if spec.workdir in spec.mounts else [{"path": spec.workdir, **options}]
 
     def report(self, isolation: Isolation) -> Isolation:
-        """Return an isolation report that names them."""
+        """Return an isolation report with the mounts."""
         if not self.found:
             return isolation
         files = isolation.controls["files"].by

@@ -1,4 +1,4 @@
-"""A root that programs may change: what is told to the supervisor of it, and what it says."""
+"""Writable root of a machine of bubblewrap: its description for the guest, and its errors."""
 
 import os
 import sys
@@ -20,11 +20,12 @@ __all__ = ["describe_writable", "explain_root", "open_saved_root"]
 
 
 def describe_writable(limits: Limits, *, saved: bool) -> dict[str, Any]:
-    """What `guest.overlay` makes: the places, and how much may change in all of them together.
+    """Return the description of the overlays for `guest.overlay`.
 
     Args:
-        limits: The sandbox's. As much as in the working directory may change outside of it.
-        saved: Whether it begins from what was changed in another one.
+        limits: Limits of the sandbox. The size of the working directory is that of the changes of
+            all overlays together, too.
+        saved: Whether the root starts from the changes of a snapshot.
     """
     return {
         "places": _places(),
@@ -35,10 +36,10 @@ def describe_writable(limits: Limits, *, saved: bool) -> dict[str, Any]:
 
 
 def _places() -> list[str]:
-    """The places of a writable root.
+    """Return the writable folders of the root.
 
-    /opt is none of them, nor is /usr/local where our interpreter lies in it: a program that changed
-    what the supervisor runs would have its rights.
+    Neither /opt nor a /usr/local with our interpreter: a program that changed the code of the
+    supervisor would get its rights.
     """
     places = ["/etc", "/home", "/srv", "/var"]
     own = os.path.realpath(sys.base_prefix)
@@ -48,11 +49,11 @@ def _places() -> list[str]:
 
 
 def open_saved_root(ref: str | None) -> list[int]:
-    """Open what was changed in the root of a sandbox that was saved: one descriptor, or none.
+    """Open the root of a snapshot; return its descriptor, or none for a snapshot without a root.
 
     Raises:
         ImageNotFoundError: The snapshot was deleted.
-        SecurityError: It was changed.
+        SecurityError: The snapshot was changed.
     """
     if ref is None:
         return []
@@ -64,8 +65,10 @@ def open_saved_root(ref: str | None) -> list[int]:
 
 
 def explain_root(error: BackendError) -> SandboxError:
-    """Return the error to raise for one that a machine could not be made by: a kernel that cannot
-    make a root writable is no fault, but a refusal; nor is a link that leads a mount elsewhere.
+    """Return the exception for a machine that could not be created.
+
+    A kernel without support for a writable root is `UnsupportedError`, and a link in the path of a
+    mount point is `SecurityError`.
     """
     if LINK_IN_MOUNT_PATH in error.message:
         return linked_mount(error.message.partition(f"{LINK_IN_MOUNT_PATH}: ")[2])

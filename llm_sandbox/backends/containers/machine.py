@@ -228,7 +228,7 @@ class ContainerMachine(SupervisedMachine):
         found = super().live_limits()
         return found if self.origin.memory_allowance is None else found | {"memory_bytes", "cpus"}
 
-    def _hold(self, limits: Limits, changed: frozenset[str]) -> None:
+    def _enforce(self, limits: Limits, changed: frozenset[str]) -> None:
         values: dict[str, Any] = {}
         if "memory_bytes" in changed:
             whole = limits.memory_bytes + (self.origin.memory_allowance or 0)

@@ -1,7 +1,7 @@
-"""The gVisor backend: one `runsc` sandbox a machine, each with a kernel of its own.
+"""The gVisor backend: one `runsc` sandbox for each machine, with a kernel of its own.
 
-A program's system calls are answered by that kernel, which is an ordinary process here and has few
-rights. What it does not enforce is said by the isolation report, or refused.
+That kernel answers the system calls of programs; on the host it is an ordinary process with few
+rights. What it cannot enforce is in the isolation report, or refused.
 """
 
 import contextlib
@@ -67,7 +67,7 @@ class GvisorBackend(SupervisedBackend):
             return self._chosen
 
     def _find_platform(self, runsc: Runsc) -> str:
-        """Return the quickest platform on which the probe passes."""
+        """Return the quickest platform on which the self-test passes."""
         environment.compile_guest()
         test = _self_test(runsc)
         proof = test.proof_file(get_settings().cache_dir)
@@ -96,7 +96,7 @@ class GvisorBackend(SupervisedBackend):
         raise _explain(failures[0], runsc)
 
     def create(self, spec: MachineSpec) -> Machine:
-        why = "its file system is described before there is a sandbox, and has no place for them"
+        why = "the file system of its sandboxes is fixed before a machine is created"
         refuse_mounts(spec.mounts, spec.gpu, self.name, why)
         self.check()
         for field in ("cpus_requested", "memory_requested_bytes"):
@@ -116,7 +116,7 @@ class GvisorBackend(SupervisedBackend):
                 del self._spares[spec.network]
             else:
                 spare = None
-        # The rest would be loaded beside the first kernel, to its cost, and for later ones only.
+        # With "lean" preloading: more would slow down the first kernel for the benefit of others.
         host = spare if spare is not None and spare.connection.is_alive else self._open(spec)
         try:
             return self._make_machine(host, spec, self._choose()[0])
@@ -133,7 +133,7 @@ class GvisorBackend(SupervisedBackend):
         spec = MachineSpec(limits=BUILD_LIMITS, network="open")
         host = self._open(spec, build=BuildFolders(staging, binds))
         try:
-            # As user 0, which is the one that owns what is written, outside.
+            # As user 0 inside, which outside is the owner of the written files.
             machine = self._make_machine(host, spec, self._choose()[0], user=None)
             yield machine
             machine.destroy()
@@ -244,7 +244,7 @@ def describe_isolation(spec: MachineSpec, *, cgroup: bool, version: str = "") ->
 
 
 def _fits(host: GvisorHost, spec: MachineSpec) -> bool:
-    """Whether what was fixed when a sandbox started is what is asked for now."""
+    """Return whether a sandbox that was started ahead fits a specification."""
     old, new = host.spec, spec
     return (old.workdir, old.limits, old.network) == (new.workdir, new.limits, new.network)
 

@@ -1,4 +1,4 @@
-"""Find the `runsc` program, and what it runs on."""
+"""Discovery of the `runsc` program and its platforms."""
 
 import re
 import shutil
@@ -14,19 +14,19 @@ INSTALL_HINT = "apt-get install runsc"
 
 _FOLDERS = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PLATFORMS = ("systrap", "ptrace")
-"""What intercepts system calls, quickest first; a version knows some of them. KVM is not among
-them: it needs a device that ordinary users have no right to."""
+"""Platforms, which intercept system calls, quickest first; a version has some of them. Not KVM: it
+needs a device that ordinary users may not open."""
 
 
 @dataclass(frozen=True)
 class Runsc:
-    """A usable runsc."""
+    """Usable runsc program."""
 
     path: Path
     version: str
-    """As it says it, such as ``release-20240101.0``."""
+    """Version as the program reports it, such as ``release-20240101.0``."""
     platforms: tuple[str, ...]
-    """Those of the platforms in question that it knows, quickest first."""
+    """Its platforms, quickest first."""
 
 
 def find_runsc(search: str = _FOLDERS) -> Runsc:
@@ -36,7 +36,7 @@ def find_runsc(search: str = _FOLDERS) -> Runsc:
         search: Folders to look in, separated by colons.
 
     Raises:
-        BackendUnavailableError: There is none, or it does not run here.
+        BackendUnavailableError: The program is not installed, or does not run here.
     """
     found = shutil.which("runsc", path=search)
     if found is None:
@@ -44,7 +44,7 @@ def find_runsc(search: str = _FOLDERS) -> Runsc:
     words = _output(found, "--version")
     version = re.search(r"runsc version (\S+)", words)
     if version is None:
-        raise _unavailable(f"{found} does not say its version, but: {words.strip()[:200]}")
+        raise _unavailable(f"{found} --version: expected a version, got: {words.strip()[:200]}")
     about = re.search(r"-platform string\n(.*)", _output(found, "flags"))
     known = tuple(name for name in _PLATFORMS if about is not None and name in about[1])
     return Runsc(Path(found), version[1], known or _PLATFORMS[-1:])

@@ -1,4 +1,4 @@
-"""What runsc is told to run: an OCI configuration with our supervisor as process 1."""
+"""OCI configuration for runsc, with our supervisor as process 1."""
 
 import os
 from collections.abc import Sequence
@@ -12,22 +12,22 @@ from llm_sandbox.guest.constants import USER_ID
 __all__ = ["TRUSTED_HOME", "SharedFolder", "configuration"]
 
 TRUSTED_HOME = "/run"
-"""A folder in memory that only the supervisor and what it forks kernels from may write to."""
+"""Folder in memory that only the supervisor and the zygote may write to."""
 
 _CAPABILITIES = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP", "CAP_KILL")
-"""What process 1 needs to start others as another user, for good, and to end them."""
+"""Capabilities of process 1: to start processes as another user, irrevocably, and to kill them."""
 
 _PRIVATE = ("nosuid", "nodev")
 
 
 @dataclass(frozen=True)
 class SharedFolder:
-    """A folder of the host.
+    """Folder of the host that a machine sees.
 
     Attributes:
-        inside: Where the machine sees it.
-        staged: Where runsc finds it.
-        host: Where it is.
+        inside: Path in the machine.
+        staged: Path in the launcher's mount namespace, for runsc.
+        host: Path on the host.
         writable: Whether the machine may write to it.
     """
 
@@ -48,9 +48,9 @@ def configuration(
 
     Args:
         spec: The machine.
-        command: What process 1 runs.
+        command: Command line of process 1.
         root: Host path of the root file system.
-        shared: Folders of the host that change while the machine runs.
+        shared: Folders of the host that may change while the machine runs.
     """
     python = environment.current()
     variables = [f"PATH={python.bin}:/usr/bin:/bin", "LC_ALL=C.UTF-8"]
@@ -86,7 +86,7 @@ def configuration(
 
 
 def _bound(folder: SharedFolder) -> dict[str, Any]:
-    # What the host forbids there, runsc may not allow.
+    # runsc may not clear a restriction of the host's mount.
     noexec = os.statvfs(folder.host).f_flag & os.ST_NOEXEC
     words = ["rbind", "rw" if folder.writable else "ro", *_PRIVATE, *(["noexec"] if noexec else [])]
     return {

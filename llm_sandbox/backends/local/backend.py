@@ -1,9 +1,8 @@
-"""The local backend: plain processes, kept by a supervisor that ends with the host.
+"""The local backend: plain processes under a supervisor that ends with the host.
 
-It is for trusted code, and for platforms and tests where nothing else works. Its programs are the
-caller's own processes: they read the caller's files and reach the network, whatever the
-specification says: ``network="blocked"``, the default, cannot be told from not asking, so it is
-accepted and the isolation report says ``absent``.
+It is for trusted code, and for tests where nothing else works. Its programs have the caller's
+rights: they read the caller's files and reach the network, whatever the specification says. As
+``network="blocked"`` is the default, it is accepted, and the isolation report says ``absent``.
 """
 
 import contextlib
@@ -42,7 +41,7 @@ _DEFAULT_WORKDIR = "/sandbox"
 
 
 class LocalSandboxWarning(UserWarning):
-    """Code is about to run without any isolation."""
+    """Warning that code is about to run without any isolation."""
 
 
 class _LocalHost(SupervisorHost):
@@ -77,7 +76,7 @@ class _LocalHost(SupervisorHost):
 
     def base_env(self, home: str) -> dict[str, str]:
         """Return the environment of every program: nothing of the caller's but the search path."""
-        # Not resolved: the interpreter of a virtual environment is a link, and lies with its tools.
+        # Not resolved: the interpreter of a virtual environment is a link beside its tools.
         tools = os.path.dirname(sys.executable)
         temporary = self.folder / "tmp"
         return {
@@ -186,10 +185,10 @@ class LocalBackend(SupervisedBackend):
 
 
 def _workdir(wanted: str, folder: Path) -> str:
-    """The directory that stands for the one that was asked for.
+    """Return the folder for a requested working directory.
 
     Raises:
-        UnsupportedError: It does not exist, and is not one that may be made here.
+        UnsupportedError: The folder does not exist, and may not be created.
     """
     if wanted == _DEFAULT_WORKDIR:
         return str(folder / "sandbox")
@@ -201,7 +200,9 @@ def _workdir(wanted: str, folder: Path) -> str:
             path.mkdir(parents=True)
             return wanted
     raise UnsupportedError(
-        f"workdir={wanted!r}", "local", "it does not exist, and only /sandbox stands for another"
+        f"workdir={wanted!r}",
+        "local",
+        "it does not exist, and only /sandbox is replaced by a new folder",
     )
 
 
