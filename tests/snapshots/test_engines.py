@@ -134,6 +134,6 @@ def test_only_snapshots_are_deleted(engine: Engine) -> None:
 def test_names_that_no_image_has(engine: Engine, name: str) -> None:
     with (
         Sandbox.create(backend=engine.name) as sandbox,
-        pytest.raises(ValidationError, match="no name of an image"),
+        pytest.raises(ValidationError, match="invalid name of an image"),
     ):
         sandbox.snapshot(name)

@@ -1,4 +1,4 @@
-"""What a caller asks of a container, checked once."""
+"""Container options of the caller, checked once."""
 
 import difflib
 import json
@@ -40,7 +40,7 @@ _REFUSED: Final = {
     "init": ("process 1 is the sandbox's own, and reaps", None),
     "init_path": ("process 1 is the sandbox's own, and reaps", None),
     "isolation": ("engines have it on Windows only", "runtime_configs={'runtime': 'runsc'}"),
-    "log_config": (_PROTOCOL, "on_stdout= and on_stderr= hear what code writes"),
+    "log_config": (_PROTOCOL, "on_stdout= and on_stderr= receive the output of code"),
     "remove": ("containers always end with their session", "commit_container=True keeps one"),
     "restart_policy": ("containers end with their session", None),
     "stderr": (_PROTOCOL, None),
@@ -55,29 +55,29 @@ _REFUSED: Final = {
     "version": ("the client knows its engine's", None),
     "working_dir": ("it has a parameter of its own", "workdir=..."),
 }
-"""Names that are refused: why, and what to write instead."""
+"""Runtime configs that are refused: the reason, and the alternative."""
 
 _BESIDES: Final = ("cpus", "network", "networking_config", "ports", "timeout", "volumes")
-"""Names that docker-py's lists lack: those that it splits up itself, and two of ours."""
+"""Names that docker-py's lists lack: those that it translates, and two of this library."""
 
 
 @dataclass(frozen=True)
 class ContainerOptions:
-    """Options of a container. Equal ones are equal and hash alike, so that their sandboxes can
-    share a backend; what the caller passed is copied and never changed.
+    """Options of a container, copied from the caller; hashable, so that sandboxes with equal
+    options can share a backend.
 
-    A container that is attached to (`container_id`) exists already: neither an image, nor mounts,
-    nor runtime configs other than ``environment``, ``timeout`` and ``user`` can be given with it.
+    With an existing container (`container_id`) neither an image, nor mounts, nor runtime configs
+    other than ``environment``, ``timeout`` and ``user`` can be given.
 
     Raises:
         ValidationError: A value is malformed, unknown, or contradicts another.
         UnsupportedError: A runtime config is one that the sandbox decides itself.
-        SecurityError: An option would open the container's walls and is not in `allow_unsafe`.
+        SecurityError: An option weakens the isolation, and is not in `allow_unsafe`.
         MissingDependencyError: Runtime configs need docker-py, which is not installed.
     """
 
     lang: str = "python"
-    """Language of the code, which decides the image where none is named."""
+    """Language of the code, whose image is the default."""
     image: str | None = None
     """Image to use; None (default) for the language's own."""
     dockerfile: str | None = None
@@ -134,13 +134,13 @@ class ContainerOptions:
         object.__setattr__(self, name, value)
 
     def risks(self) -> tuple[str, ...]:
-        """Names of the dangerous options that were given, and allowed."""
+        """Return the names of the unsafe options that were given, and allowed."""
         return reject_unsafe_options(
             find_unsafe_options(self.runtime_configs, self.mount_points()), self.allow_unsafe
         )
 
     def mount_points(self) -> list[MountPoint]:
-        """What the caller puts into the container's file system."""
+        """Return the mount points of the caller."""
         return list_mount_points(self.runtime_configs, self.mounts)
 
     def _check_source(self) -> None:
@@ -149,10 +149,12 @@ class ContainerOptions:
         for name in ("image", "dockerfile", "container_id", "commit_image_tag", "environment"):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, str) or not value.strip()):
-                raise ValidationError(f"{name} is text, not {value!r}", parameter=name)
+                raise ValidationError(
+                    f"invalid {name}: expected text, got {value!r}", parameter=name
+                )
         if self.image is not None and self.dockerfile is not None:
             raise ValidationError(
-                "image and dockerfile both say what to start from; give one of them",
+                "image and dockerfile exclude each other; give one of them",
                 parameter="dockerfile",
             )
         if self.commit_image_tag is not None and not self.commit_container:
@@ -219,7 +221,7 @@ def _list(value: object) -> Sequence[Any]:
 
 
 def _variables(value: object) -> dict[str, str]:
-    """The caller's ``environment``, a mapping or a list of ``NAME=value``."""
+    """Return the variables of ``environment``, a mapping or a list of ``NAME=value``."""
     if isinstance(value, list | tuple):
         pairs = {str(entry).partition("=")[0]: str(entry).partition("=")[2] for entry in value}
         wrong = [str(entry) for entry in value if "=" not in str(entry)]
@@ -233,13 +235,14 @@ def _variables(value: object) -> dict[str, str]:
     wrong += [name for name in pairs if not name or "=" in name or "\0" in name + pairs[name]]
     if wrong:
         raise ValidationError(
-            f"environment: {wrong[0]!r} is no variable with a value", parameter="runtime_configs"
+            f"invalid environment: expected variables with values, got {wrong[0]!r}",
+            parameter="runtime_configs",
         )
     return pairs
 
 
 def _with_profile(option: str) -> str:
-    """Put a seccomp profile's text where its path stands, as Docker's own command line does."""
+    """Replace the path of a seccomp profile by its text, as Docker's command line does."""
     name, _, value = option.partition("=")
     if name != "seccomp" or value in ("unconfined", "builtin") or value.startswith("{"):
         return option
@@ -264,10 +267,10 @@ def _known() -> frozenset[str]:
 
 
 def _check_names(given: Iterable[str]) -> None:
-    """Refuse runtime configs that do not exist, and those that a sandbox decides itself.
+    """Reject runtime configs that do not exist, and those that a sandbox sets itself.
 
     Raises:
-        UnsupportedError: One is decided by the sandbox.
+        UnsupportedError: The sandbox sets one itself.
         ValidationError: One is unknown.
         MissingDependencyError: docker-py is not installed.
     """
@@ -286,7 +289,7 @@ def _check_names(given: Iterable[str]) -> None:
 
 
 def _check_unsafe_names(given: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse names in `allow_unsafe` that stand for nothing.
+    """Reject unknown names in `allow_unsafe`.
 
     Raises:
         ValidationError: One is not known.

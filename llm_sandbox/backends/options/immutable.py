@@ -1,4 +1,4 @@
-"""Values that cannot change: what callers gave, in a form that can be compared and hashed."""
+"""Immutable, hashable copies of the values that callers pass."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ __all__ = ["ImmutableMapping", "to_immutable", "to_mutable"]
 
 
 class ImmutableMapping(Mapping[str, Any]):
-    """A mapping of frozen values, equal and hashed by value.
+    """Immutable mapping, equal and hashed by value.
 
     Args:
         entries: Names and values; they are copied.
@@ -41,7 +41,7 @@ class ImmutableMapping(Mapping[str, Any]):
 
 
 def to_immutable(value: Any, name: str = "value") -> Any:
-    """Return a copy of a value that cannot change: with tuples and `ImmutableMapping`.
+    """Return an immutable copy of a value, of tuples and `ImmutableMapping`.
 
     Args:
         value: Text, numbers, None, and lists, tuples and mappings of such.
@@ -63,7 +63,7 @@ def to_immutable(value: Any, name: str = "value") -> Any:
 
 
 def to_mutable(value: Any) -> Any:
-    """Return a frozen value as the lists and dictionaries that docker-py takes; a copy."""
+    """Return a copy of an immutable value, of lists and dictionaries as docker-py accepts."""
     if isinstance(value, Mapping):
         return {key: to_mutable(entry) for key, entry in value.items()}
     if isinstance(value, tuple):

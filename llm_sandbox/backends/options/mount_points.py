@@ -1,4 +1,4 @@
-"""What a caller puts into a container's file system, from every form that it can be written in."""
+"""Mount points of the caller: volumes, mounts and memory, in all their notations."""
 
 import posixpath
 from collections.abc import Mapping, Sequence
@@ -17,22 +17,22 @@ _MODES = {"": False, "rw": False, "ro": True}
 
 @dataclass(frozen=True)
 class MountPoint:
-    """One place of a container that the caller fills."""
+    """A mount point of the caller in a container."""
 
     option: Literal["volumes", "mounts", "tmpfs"]
-    """How it was asked for."""
+    """Option that names it."""
     target: str
-    """Where it is in the container, normalised."""
+    """Path in the container, normalised."""
     source: str | None = None
-    """A folder or file of the engine's machine, absolute; None for volumes and memory."""
+    """Path on the engine's machine, absolute; None for volumes and memory."""
     read_only: bool = False
-    """Whether it cannot be written."""
+    """Whether it is read-only."""
     size_bytes: int | None = None
-    """Its size in bytes; None where nothing limits it."""
+    """Its size in bytes; None for no limit."""
 
     @property
     def is_unlimited(self) -> bool:
-        """Whether code can write to it as much as fits on the engine's machine."""
+        """Whether code can fill the disk of the engine's machine through it."""
         return not self.read_only and self.size_bytes is None
 
     def __str__(self) -> str:
@@ -108,14 +108,14 @@ def tmpfs_options(tmpfs: object) -> dict[str, str]:
 def list_mount_points(
     runtime_configs: Mapping[str, Any], mounts: Sequence[Mapping[str, Any]]
 ) -> list[MountPoint]:
-    """Everything that a caller puts into the container's file system.
+    """Return all mount points of the caller.
 
     Args:
         runtime_configs: With ``volumes``, ``mounts`` and ``tmpfs``, each optional.
-        mounts: Further mounts, frozen.
+        mounts: Further mounts, immutable.
 
     Raises:
-        ValidationError: One is malformed, or would lie over the sandbox's own code.
+        ValidationError: One is malformed, or would hide the sandbox's own code.
     """
     found = [_from_bind(entry) for entry in bind_strings(runtime_configs.get("volumes", ()))]
     asked = [immutable_mount(mount) for mount in runtime_configs.get("mounts", ())]

@@ -1,4 +1,4 @@
-"""Which options would open the walls of a container, and why they are refused unless named."""
+"""Unsafe container options, which are rejected unless the caller allows them by name."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,8 +17,8 @@ __all__ = [
 ]
 
 ADDED_CAPABILITIES: Final = ("KILL", "SETGID", "SETPCAP", "SETUID", "SYS_PTRACE")
-"""What a container's process 1 needs to start code as another user, to tell by its environment what
-belongs to it, and to end it."""
+"""Capabilities that process 1 needs to start code as another user, to recognise its processes by
+their environment, and to end them."""
 
 UNSAFE: Final = (
     "cap_add",
@@ -44,7 +44,7 @@ UNSAFE: Final = (
     "volumes",
     "volumes_from",
 )
-"""Options that have dangerous values: what `allow_unsafe` may name."""
+"""Options with unsafe values, which `allow_unsafe` may name."""
 
 _NAMESPACES: Final = {
     "network": "services that trust the network of the host, or of another container, are reached",
@@ -57,7 +57,7 @@ _NAMESPACES: Final = {
     "cgroupns": "the machine's control groups are seen",
 }
 _SHARED: Final = ("container:", "ns:", "path:")
-"""How the name of a namespace of something else begins, unless it is ``host``."""
+"""Prefixes of the names of foreign namespaces, beside ``host``."""
 
 _PRESENCE: Final = {
     "privileged": "it gives the container every capability and every device of the machine",
@@ -72,11 +72,11 @@ _PRESENCE: Final = {
 def find_unsafe_options(
     given: Mapping[str, Any], mount_points: Sequence[MountPoint]
 ) -> Iterator[tuple[str, object, str]]:
-    """The dangerous options among those given: name, value, and why.
+    """Yield the unsafe options: name, value and reason.
 
     Args:
-        given: Runtime configs, frozen.
-        mount_points: What they and the mounts put into the file system.
+        given: Runtime configs, immutable.
+        mount_points: The mount points of the caller.
     """
     yield from _openings(given)
     yield from _excesses(given)
@@ -90,7 +90,7 @@ def find_unsafe_options(
 
 
 def _openings(given: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
-    """What leads out of the container."""
+    """Yield the options that lead out of the container."""
     for name, reason in _PRESENCE.items():
         if given.get(name):
             yield name, given[name], reason
@@ -108,7 +108,7 @@ def _openings(given: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
 
 
 def _excesses(given: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
-    """What the machine, or the sandbox's own process 1, would suffer from."""
+    """Yield the options that endanger the machine, or the sandbox's process 1."""
     other = [name for name in given.get("sysctls", {}) if not str(name).startswith("net.")]
     if other:
         yield "sysctls", other, "settings outside net.* reach beyond the container's network"
@@ -125,13 +125,13 @@ def _excesses(given: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
 def reject_unsafe_options(
     risks: Iterator[tuple[str, object, str]], allowed: Sequence[str]
 ) -> tuple[str, ...]:
-    """Refuse the first risk that was not allowed by name.
+    """Reject the first unsafe option that was not allowed by name.
 
     Returns:
-        Names of those that were, sorted.
+        The names of the allowed ones, sorted.
 
     Raises:
-        SecurityError: One was not; its hint says how it is allowed.
+        SecurityError: One was not allowed; the hint says how to allow it.
     """
     accepted = set()
     for name, value, reason in risks:
@@ -148,7 +148,7 @@ def reject_unsafe_options(
 
 
 def is_unlimited(value: object) -> bool:
-    """Whether a limit's value stands for none: 0 and below, to engines."""
+    """Return whether a value means no limit, as 0 and below do to engines."""
     return str(value).strip().startswith("-") or str(value).strip() == "0"
 
 

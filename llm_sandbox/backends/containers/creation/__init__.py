@@ -1,3 +1,3 @@
-"""What is asked of a container, and what an engine is told."""
+"""Creation of containers: the arguments for the engine, and the isolation that they give."""
 
 __all__: list[str] = []

@@ -1,6 +1,4 @@
-"""From what is asked of a machine to what an engine is told, with every wall up unless the caller
-took it down by name.
-"""
+"""Arguments for the creation of a container, isolated unless the caller disables it by name."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -30,34 +28,34 @@ __all__ = [
 ]
 
 MEMORY_ALLOWANCE: Final = 192 << 20
-"""Bytes that a container may have beyond what its code may: for process 1, the carrier of its
-connection, the file service and the loaded interpreter that kernels are forked from."""
+"""Bytes that a container may use beyond the limit of its code: for process 1, the relay of its
+connection, the file service and the zygote."""
 
 PROCESS_ALLOWANCE: Final = 16
-"""Processes that a container may have beyond its code's: process 1, the carrier, the interpreter
-that kernels are forked from, two file services, and what is just being started or looked at."""
+"""Processes that a container may have beyond the limit of its code: process 1, the relay, the
+zygote, two file services, and short-lived ones."""
 
 _OPEN_FILES: Final = 4096
-"""Of any process in the container; process 1 lowers it for code, and itself holds descriptors for
-everything that runs. Few engines may give more than they have."""
+"""Limit of open files of any process in the container; process 1 lowers it for code, and itself
+holds descriptors for all programs. Few engines may set a limit above their own."""
 
 _PODMAN_PROCESSES: Final = 4096
-"""Of one user in all containers together. Podman would otherwise ask for the most there can be,
-which a service without the right to raise its own limit is refused."""
+"""Limit of one user's processes in all containers together. Podman's default is the maximum, which
+the kernel refuses to a service that may not raise its own limit."""
 
 _UNLIMITED: Final = {"memory_bytes": 1 << 50, "processes": 1 << 22}
-"""More than any machine has."""
+"""Values above what any machine has."""
 
 _LOCKED_BYTES: Final = 64 << 10
 _OOM_SCORE: Final = 500
-"""Of a machine that runs out of memory, containers die first; up to 1000."""
+"""Score, up to 1000, at which the kernel kills containers before other programs of the machine."""
 
 _SHARES_OF_CPU: Final = 1024
 _LEAST_SHARES: Final = 2
-"""What the kernel counts a processor as, and the least that it takes."""
+"""Shares of one processor in the kernel, and the fewest that it accepts."""
 
 CPU_PERIOD_US: Final = 100_000
-"""The engine's own, where none is given."""
+"""The engine's default."""
 
 _LIMITS: Final = {
     "mem_limit": "memory_bytes",
@@ -88,44 +86,44 @@ _TRANSLATED: Final = frozenset(
         "volumes",
     }
 )
-"""Runtime configs that are merged with what is set here; all others are passed on as they are."""
+"""Runtime configs that are merged with other arguments; all others are passed unchanged."""
 
 
 @dataclass(frozen=True)
 class CreateArguments:
-    """What a container is made with, and what then holds it."""
+    """Arguments of a container, and the isolation that they give."""
 
     keywords: Mapping[str, Any]
     """For docker-py's ``client.containers.create``, besides the image and the command."""
     spec: MachineSpec
-    """The machine, with what runtime configs changed of its limits and its network."""
+    """The machine, with the limits and the network of the runtime configs."""
     rlimits: Mapping[str, int]
-    """Per-process limits that the caller asked for, by names without prefix: ``{"NOFILE": 1024}``.
-    They take the place of those made from ``spec.limits``."""
+    """Per-process limits of the caller, by names without prefix: ``{"NOFILE": 1024}``. They replace
+    those of ``spec.limits``."""
     writable: tuple[str, ...]
-    """Places that code may write to besides the working directory, ``/tmp`` and ``/dev``."""
+    """Paths that code may write to besides the working directory, ``/tmp`` and ``/dev``."""
     modes: Mapping[str, int]
-    """Permissions of folders that process 1 sets before code runs: where the image has the folder
-    already, engines take its permissions instead of those that they were told."""
+    """Permissions of folders that process 1 sets before code runs: engines ignore the mode of a
+    file system where the image has the folder already."""
     effective: EffectiveConfig
-    """What holds the container."""
+    """The isolation and limits of the container."""
     facts: Mapping[str, Any]
-    """What the engine said of itself."""
+    """The engine's description of itself (Docker's ``/info``)."""
 
     @property
     def user(self) -> str:
-        """Who code runs as; process 1 is always user 0, with few capabilities."""
+        """User of the code; process 1 is always user 0, with few capabilities."""
         return self.effective.user
 
     @property
     def mount_points(self) -> list[str]:
-        """Where something is mounted that the caller or the machine asks for, sorted."""
+        """Mount points of the caller and of the machine, sorted."""
         return sorted(
             {*self.keywords["tmpfs"], *(one.target for one in self.effective.mount_points)}
         )
 
     def controls(self) -> dict[str, Control]:
-        """The resources of an isolation report, and how each is held."""
+        """Return the controls of the isolation report."""
         return self.effective.controls(self.facts)
 
 
@@ -141,25 +139,25 @@ def create_arguments(
     facts: Mapping[str, Any] | None = None,
     plan: MountPlan | None = None,
 ) -> CreateArguments:
-    """Merge what is asked of a machine with what the caller asked of the container.
+    """Merge the specification of a machine with the container options of the caller.
 
-    Runtime configs win. A ``mem_limit`` or ``pids_limit`` is then the whole container's, without an
-    allowance for the sandbox's own processes.
+    Runtime configs win. A ``mem_limit`` or ``pids_limit`` is then that of the whole container,
+    without an allowance for the sandbox's own processes.
 
     Args:
         spec: The machine.
         options: The caller's options.
         engine: ``docker`` or ``podman``, whose mount options differ.
-        labels: Ours; the caller's come besides.
-        volumes: Ours, as docker-py has them; the caller's come besides.
-        environment: Of process 1; None for nothing but the image's.
-        image_volumes: Places that the image declares as volumes; each gets a file system in memory
-            as large as ``/tmp``, and what the image has there is not seen.
-        facts: What the engine says of itself (Docker's ``/info``).
-        plan: What of this computer the container is given; None for nothing.
+        labels: Labels of this library, besides those of the caller.
+        volumes: Volumes of this library, as docker-py has them, besides those of the caller.
+        environment: Variables of process 1, besides those of the image.
+        image_volumes: Paths that the image declares as volumes; each gets a file system in memory
+            as large as ``/tmp``, which hides the image's files there.
+        facts: The engine's description of itself (Docker's ``/info``).
+        plan: Mounts of the machine; None for none.
 
     Raises:
-        UnsupportedError: The engine has no graphics processors, and some were asked for.
+        UnsupportedError: The engine lacks the requested graphics processors.
         ValidationError: Options contradict each other or the machine.
     """
     given = to_mutable(options.runtime_configs)
@@ -178,7 +176,7 @@ def create_arguments(
     )
     keywords: dict[str, Any] = {
         "user": "0:0",
-        # Process 1 is the command itself, whatever the image would put before it.
+        # Process 1 is the command itself, without the image's entrypoint.
         "entrypoint": [],
         "working_dir": "/",
         "hostname": "sandbox",
@@ -187,15 +185,15 @@ def create_arguments(
         "tty": False,
         "auto_remove": True,
         "init": False,
-        # Process 1 ends with its host and not by being asked to.
+        # Process 1 ends with its host, and ignores other signals.
         "stop_signal": "SIGKILL",
-        # What an image or the user's own client settings have to say of these is not asked for.
+        # Those of the image, or of the user's client settings, do not apply.
         "healthcheck": {"test": ["NONE"]},
         "use_config_proxy": False,
         "log_config": {"type": "none", "config": {}},
         "network_mode": network,
         "ipc_mode": given.get("ipc_mode", "private"),
-        # What version 1 has by default shows the container's place among the machine's groups.
+        # The default of version 1 shows the control groups of the machine.
         "cgroupns": given.get("cgroupns", "private"),
         "cap_drop": ["ALL"],
         "cap_add": sorted({*ADDED_CAPABILITIES, *map(_capability, given.get("cap_add", ()))}),
@@ -220,9 +218,9 @@ def create_arguments(
     if not files.own_shm:
         keywords["shm_size"] = limits.shm_bytes
     if "uts_mode" in given or network.startswith("container:"):
-        del keywords["hostname"]  # it is the other's
+        del keywords["hostname"]  # it is that of the other namespace
     if "network" in given and network != "none":
-        # By this name the client also takes addresses and aliases (networking_config).
+        # With this name the client also accepts addresses and aliases (networking_config).
         keywords["network"] = keywords.pop("network_mode")
     keywords |= {name: value for name, value in given.items() if name not in _TRANSLATED}
     effective = EffectiveConfig(
@@ -252,7 +250,7 @@ def create_arguments(
 
 
 def _apply(spec: MachineSpec, given: Mapping[str, Any]) -> MachineSpec:
-    """The machine with what runtime configs say of its limits and its network."""
+    """Return the machine with the limits and the network of the runtime configs."""
     limits = spec.limits
     for name, field in _LIMITS.items():
         if name not in given:
@@ -275,7 +273,7 @@ def _apply(spec: MachineSpec, given: Mapping[str, Any]) -> MachineSpec:
 
 
 def _cpus(given: Mapping[str, Any]) -> float | None:
-    # Engines read `cpu_count` on Windows only; there is no other meaning that it could have.
+    # Engines honour `cpu_count` on Windows only; its meaning is the same as that of `cpus`.
     for name, scale in (("cpus", 1.0), ("cpu_count", 1.0), ("nano_cpus", 1e-9)):
         if name in given:
             return float(given[name]) * scale
@@ -309,7 +307,7 @@ def _memory(limits: Limits, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _requests(limits: Limits) -> dict[str, Any]:
-    """What the container is to have where others want some too; the caller's own comes before."""
+    """Return the shares of a busy machine that are requested; runtime configs win."""
     found: dict[str, Any] = {}
     if limits.cpus_requested is not None:
         found["cpu_shares"] = max(_LEAST_SHARES, round(limits.cpus_requested * _SHARES_OF_CPU))
@@ -319,7 +317,7 @@ def _requests(limits: Limits) -> dict[str, Any]:
 
 
 def _security_options(given: list[str] | tuple[()], *, set_id_bits: bool) -> tuple[list[str], str]:
-    """The engine's security options, and whose seccomp profile is among them."""
+    """Return the security options, and whose seccomp profile they have."""
     profile = profile_text(set_id_bits=set_id_bits)
     ours = {"no-new-privileges": "no-new-privileges:true", "seccomp": f"seccomp={profile}"}
     seccomp = "own"
@@ -343,8 +341,7 @@ def _ulimits(
     limits: Limits, given: list[dict[str, Any]] | tuple[()], *, podman: bool
 ) -> list[dict[str, Any]]:
     files = max(_OPEN_FILES, limits.open_files)
-    # None for processes where it can be helped: the kernel counts those of a user together, in
-    # every container there is.
+    # No limit of processes, except for Podman: the kernel counts those of a user in all containers.
     merged = {
         "NOFILE": {"Name": "nofile", "Soft": files, "Hard": files},
         "CORE": {"Name": "core", "Soft": 0, "Hard": 0},
@@ -383,18 +380,18 @@ _CAPABILITIES: Final = [["gpu"]]
 def device_requests(
     gpu: str | int, *, engine: str, facts: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Return what the engine is to be asked for, as docker-py's ``device_requests``.
+    """Return the graphics processors to request, as docker-py's ``device_requests``.
 
     Args:
-        gpu: ``all``, how many, or names of devices with commas between them.
+        gpu: ``all``, a number of processors, or names of devices with commas between them.
         engine: The engine's name.
-        facts: What it says of itself (Docker's ``/info``).
+        facts: The engine's description of itself (Docker's ``/info``).
 
     Raises:
-        UnsupportedError: It has none, or could not be asked; the reason is what was found.
+        UnsupportedError: The engine does not have them; the reason lists those that it has.
     """
     if engine == "podman":
-        # See `podman.quirks`: it takes such a request, and gives nothing.
+        # See `podman.compatibility`: it accepts such a request, and ignores it.
         raise UnsupportedError(
             f"gpu={gpu!r}",
             engine,

@@ -1,4 +1,4 @@
-"""What holds a container, worked out from the arguments that it is made with."""
+"""Isolation and limits that the arguments of a container give."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,49 +12,49 @@ __all__ = ["EffectiveConfig"]
 
 @dataclass(frozen=True)
 class EffectiveConfig:
-    """The walls and limits of one container. Limits of None are not there."""
+    """Isolation and limits of one container; None for a limit that it does not have."""
 
     network: Network
     """Whether it reaches a network."""
     network_name: str
-    """The engine's word for the network, such as ``none`` or ``bridge``."""
+    """The engine's name of the network, such as ``none`` or ``bridge``."""
     user: str
-    """Who code runs as: ``user[:group]``, numbers or names of the image."""
+    """User of the code: ``user[:group]``, ids or names of the image."""
     memory_bytes: int | None
-    """Memory of everything in it, the sandbox's own processes included."""
+    """Memory of all its processes, the sandbox's own included."""
     processes: int | None
     """Processes and threads in it, the sandbox's own included."""
     cpus: float | None
     """CPUs that may be busy at once."""
     cpus_requested: float | None
-    """CPUs that it has where others want some too."""
+    """CPUs that it gets on a busy machine."""
     memory_requested_bytes: int | None
-    """Memory that it is left where others want some too."""
+    """Memory that it keeps on a busy machine."""
     gpu: str | int | None
-    """Graphics processors that it was given."""
+    """Graphics processors in it."""
     read_only_root: bool
     """Whether the image's files cannot be changed."""
     workdir_bytes: int | None
     """Size of the working directory, where it is a file system in memory with a size."""
     tmp_bytes: int | None
-    """The same of ``/tmp``."""
+    """Size of ``/tmp``, likewise."""
     shm_bytes: int | None
-    """The same of ``/dev/shm``."""
+    """Size of ``/dev/shm``, likewise."""
     inodes: int | None
     """Files and directories in each of the three; None where the engine cannot limit them."""
     seccomp: str
-    """Whose list of refused system calls the container has: ``own``, ``caller`` or ``none``."""
+    """Origin of its seccomp profile: ``own``, ``caller`` or ``none``."""
     mount_points: tuple[MountPoint, ...]
-    """What the caller put into its file system."""
+    """Mount points of the caller."""
     risks: tuple[str, ...]
-    """Dangerous options that the caller allowed."""
+    """Unsafe options that the caller allowed."""
 
     def controls(self, facts: Mapping[str, Any]) -> dict[str, Control]:
-        """The resources of an isolation report, and how each is held.
+        """Return the controls of the isolation report.
 
         Args:
-            facts: What the engine says of itself (Docker's ``/info``): a kernel may lack a control
-                group, and the engine then passes over the limit.
+            facts: The engine's description of itself (Docker's ``/info``): a kernel may lack a
+                control group, and the engine then ignores the limit.
         """
         controls = {
             "files": self._files(),
@@ -106,7 +106,7 @@ class EffectiveConfig:
         return Control("enforced", f"user {self.user}, no capability, no new privileges")
 
     def _system_calls(self, facts: Mapping[str, Any]) -> Control:
-        # Code is under the supervisor's own filter in any case, which the engine knows nothing of.
+        # The supervisor has a filter of its own for code in any case.
         has = facts.get("SecurityOptions")
         refused = has is not None and not any("name=seccomp" in str(option) for option in has)
         if self.seccomp == "own" and not refused and "privileged" not in self.risks:

@@ -1,8 +1,8 @@
-"""What of this computer one container is given, and as whom its code works on that.
+"""Plan of a container's mounts: host folders, the user that owns them inside, and memory.
 
-Code runs as a user that owns nothing outside. So that it has the rights of a folder's owner there,
-and leaves nothing behind that is somebody else's, root maps the owner of each mount
-(`hardening.idmap`); for anybody else the code runs as that owner, where that is not root.
+Code runs as a user that owns nothing on the host. For the rights of a folder's owner there, root
+maps the owner of each mount (`hardening.idmap`); without root, code runs as that owner, unless it
+is root.
 """
 
 import os
@@ -25,33 +25,33 @@ _HINT: Final = "use the bubblewrap backend, which works as whoever owns the fold
 
 
 class MountPlan:
-    """The mounts of one container.
+    """Mounts of one container.
 
     Args:
         spec: The machine.
-        engine: Its engine; only asked when there is something of this computer to mount.
-        given: The caller's runtime configs.
+        engine: Its engine; contacted only if there are host folders to mount.
+        given: The runtime configs of the caller.
 
     Raises:
-        SecurityError: A mount would give away what nobody should.
-        UnsupportedError: The engine cannot see this computer's folders, or code could not use one.
-        ValidationError: There is nothing at a path.
+        SecurityError: A mount would expose a sensitive path.
+        UnsupportedError: The engine cannot reach folders of this host, or code could not use one.
+        ValidationError: A path does not exist.
     """
 
     def __init__(self, spec: MachineSpec, engine: Engine, given: Mapping[str, Any]) -> None:
         self._engine = engine
         self._given = given
         self.host_mounts = find_mounts(spec.mounts)
-        """Those that are folders or files of this computer."""
+        """Mounts of folders and files of this host."""
         self.sizes = sizes(spec.mounts)
-        """Path inside to bytes of those that are memory."""
+        """Sizes of the mounts in memory, in bytes by path."""
         self.user: str | None = None
-        """Who code has to run as; None for whom it runs as anyway."""
+        """User that code has to run as; None for the default."""
         self._mapped: list[HostMount] = []
         if self.host_mounts:
-            self._settle()
+            self._assign_owners()
 
-    def _settle(self) -> None:
+    def _assign_owners(self) -> None:
         engine = self._engine
         if not engine.is_local:
             raise UnsupportedError(
@@ -91,13 +91,13 @@ class MountPlan:
         )
 
     def _can_map(self, one: HostMount) -> bool:
-        if os.geteuid() != 0 or self._other_users or self._seen() is None:
+        if os.geteuid() != 0 or self._other_users or self._inside_user() is None:
             return False
         # Another runtime may have a kernel of its own, to which a mount from outside is nothing.
         runtime = self._given.get("runtime") or self._engine.facts.get("DefaultRuntime")
         return runtime in (None, "", "runc", "crun") and obstacle(one.source) is None
 
-    def _seen(self) -> tuple[int, int] | None:
+    def _inside_user(self) -> tuple[int, int] | None:
         user, _, group = str(self._given.get("user", f"{USER_ID}:{USER_ID}")).partition(":")
         group = group or user
         return (int(user), int(group)) if user.isdecimal() and group.isdecimal() else None
@@ -113,14 +113,14 @@ class MountPlan:
 
     @property
     def mount_points(self) -> list[MountPoint]:
-        """What they are for those who reckon with the caller's mounts."""
+        """Mount points, in the form of those of the caller."""
         return [
             MountPoint("mounts", one.target, one.source, one.read_only) for one in self.host_mounts
         ]
 
     @property
     def mounts(self) -> list[dict[str, Any]]:
-        """What the engine is told; unlike ``volumes``, this makes no folder that is missing."""
+        """Mounts for the engine, which, unlike ``volumes``, create no missing folder."""
         return [
             {
                 "Type": "bind",
@@ -133,18 +133,18 @@ class MountPlan:
         ]
 
     def map_owners(self, container: str) -> None:
-        """Have the owners of the mounts of a container be its user; before any code runs in it.
+        """Map the owners of a container's mounts to its user, before any code runs in it.
 
         Args:
             container: Its id.
 
         Raises:
-            BackendError: It could not be done.
+            BackendError: They could not be mapped.
         """
-        seen = self._seen()
-        if not self._mapped or seen is None:
+        inside = self._inside_user()
+        if not self._mapped or inside is None:
             return
-        folders = [one.mapped(one.target, seen) for one in self._mapped]
+        folders = [one.mapped(one.target, inside) for one in self._mapped]
         reason = _attach(self._engine, container, folders)
         if reason is not None:
             raise BackendError(
@@ -158,14 +158,13 @@ class MountPlan:
 def _attach(engine: Engine, container: str, folders: list[MappedFolder]) -> str | None:
     with engine.errors("inspect", container):
         process = int(engine.api.inspect_container(container)["State"].get("Pid") or 0)
-    # A number means nothing on another computer, or in a container of its own: what stands for it
-    # there may be anything.
+    # Process ids of another machine, or of another process namespace, mean other processes here.
     try:
         with open(f"/proc/{process}/cgroup", encoding="utf-8") as file:
-            is_it = container in file.read()
+            is_same = container in file.read()
     except OSError:
-        is_it = False
-    if not is_it:
+        is_same = False
+    if not is_same:
         return "the engine's processes are not this machine's"
     return attach_to(process, folders)
 
@@ -175,20 +174,20 @@ _SHM: Final = "/dev/shm"  # noqa: S108 - inside
 
 
 class MemoryFileSystems:
-    """Where they are, how large, and whose.
+    """File systems in memory of a container: their mount options, sizes and owners.
 
-    Programs can be started from all of them, as in the sandboxes without an engine: compilers and
-    installed wheels need it of the working directory, build tools of ``/tmp``.
+    Programs can be executed from all of them, as on the other backends: compilers and installed
+    wheels need it in the working directory, build tools in ``/tmp``.
 
     Args:
         spec: The machine.
-        options: What the caller puts into the file system; it takes the place of ours.
-        user: Who code runs as, ``user[:group]``.
-        podman: Whether the engine is Podman, which knows neither owners nor a number of files, and
-            would fill each file system with what the image has in its place.
-        image_volumes: Places that the image declares as volumes, which engines would give a folder
-            of their own disk, of any size.
-        plan: What of this computer the container is given; None for nothing.
+        options: Options of the caller, whose mounts replace these file systems.
+        user: User of the code, ``user[:group]``.
+        podman: Whether the engine is Podman, which has neither owners nor inode limits for them,
+            and would copy the image's files into each.
+        image_volumes: Paths that the image declares as volumes, for which engines would create
+            folders of any size on their disk.
+        plan: Mounts of the machine; None for none.
     """
 
     def __init__(
@@ -209,14 +208,14 @@ class MemoryFileSystems:
         }
         shared = options.runtime_configs.get("ipc_mode", "private") != "private"
         self.own_shm = not shared
-        """Whether `/dev/shm` is one of them, and not what the engine makes of `shm_size`."""
+        """Whether `/dev/shm` is one of them, and not created by the engine with `shm_size`."""
         self.inodes = None if podman else limits.inodes
         """Files and directories in each; None where the engine cannot limit them."""
         number, _, group = user.partition(":")
         owned = number.isdecimal() and not podman
         owner = f"uid={number}," if owned else ""
         owner += f"gid={group}," if owned and group.isdecimal() else ""
-        # Nobody but process 1 and code is in there: where the owner cannot be set, all may write.
+        # Only process 1 and code see it: where the owner cannot be set, all may write.
         mode = 0o755 if owned else 0o777
         wanted = {
             **dict.fromkeys(image_volumes, (limits.tmp_bytes, "mode=1777")),
@@ -234,10 +233,10 @@ class MemoryFileSystems:
             path: f"rw,nosuid,nodev,exec,size={size},{count}{wanted[path][1]}{end}"
             for path, size in self._sizes.items()
         } | tmpfs_options(options.runtime_configs.get("tmpfs", ()))
-        """Path to mount options, as docker-py has it."""
+        """Mount options by path, as docker-py has them."""
         self.modes = dict.fromkeys(self._sizes, 0o1777)
-        """Permissions that process 1 has to set once more: engines give a file system those that
-        the image's folder in its place has. It can where it is the owner."""
+        """Permissions that process 1 has to set where it is the owner: engines use those of the
+        image's folder at the same path."""
         if owned:
             self.modes.pop(spec.workdir, None)
         elif spec.workdir in self.modes:
@@ -249,9 +248,9 @@ class MemoryFileSystems:
         ]
         in_memory = (path for path in (*image_volumes, *memory) if path in self._sizes)
         self.writable = (*written, *in_memory)
-        """Places of the caller's and of the image's that code may write to."""
+        """Mount points of the caller and of the image that code may write to."""
 
     def size_of(self, path: str) -> int | None:
-        """The size of what is mounted at a path, in bytes; None where nothing limits it."""
+        """Return the size of the file system at a path, in bytes; None for no limit."""
         mount_point = self._mount_points.get(path)
         return self._sizes.get(path) if mount_point is None else mount_point.size_bytes
