@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _NAMESPACES = linux.CLONE_NEWNS | linux.CLONE_NEWIPC | linux.CLONE_NEWUTS
 _KILL_ALL = b"K"
+_DONE = b"\0"
 _DETACH = 2
 
 
@@ -206,28 +207,16 @@ class NamespaceMachine(PlainMachine):
         join_namespaces(self._pidfd, own_network=self.spec.own_network)
 
     def resize_memory(self, entries: list[dict[str, Any]]) -> None:
-        # In a child: a process that has joined a mount namespace sees the machine's files.
-        read, write = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            _run_child(lambda: self._resize(entries, write))
-        os.close(write)
-        with os.fdopen(read, "rb") as answer:
-            failure = answer.read()
-        os.waitpid(pid, 0)
-        if failure != b"ok":
-            raise OSError(failure.decode() or "the file systems could not be changed")
-
-    def _resize(self, entries: list[dict[str, Any]], answer: int) -> NoReturn:
-        linux.setns(self._pidfd, linux.CLONE_NEWNS)
-        try:
+        def resize() -> None:
+            linux.setns(self._pidfd, linux.CLONE_NEWNS)
             for entry in entries:
-                _remount_memory(entry)
-        except OSError as error:
-            os.write(answer, f"{entry['path']}: {error}".encode())
-            os._exit(1)
-        os.write(answer, b"ok")
-        os._exit(0)
+                try:
+                    _remount_memory(entry)
+                except OSError as error:
+                    raise OSError(f"{entry['path']}: {error}") from None
+
+        # A process that has joined a mount namespace sees the machine's files.
+        run_in_child(resize, "the file systems could not be changed")
 
     def join_network(self) -> None:
         """Join the machine's network namespace and no other, in the calling child."""
@@ -476,26 +465,40 @@ def restore_files(source: str, target: str, user: tuple[int, int] | None) -> Non
     """
     import shutil
 
+    def copy_all() -> None:
+        if user is not None:
+            linux.set_user(*user)
+        for entry in os.scandir(source):
+            copy = os.path.join(target, entry.name)
+            if entry.is_dir(follow_symlinks=False):
+                shutil.copytree(entry.path, copy, symlinks=True)
+            else:
+                shutil.copy2(entry.path, copy, follow_symlinks=False)
+
+    run_in_child(copy_all, "the saved files could not be copied")
+
+
+def run_in_child(work: Callable[[], None], failure: str) -> None:
+    """Run `work` in a forked child, and wait for its end.
+
+    Raises:
+        OSError: The work failed or its process was killed; `failure` begins the message.
+    """
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
             os.close(read)
-            if user is not None:
-                linux.set_user(*user)
-            for entry in os.scandir(source):
-                copy = os.path.join(target, entry.name)
-                if entry.is_dir(follow_symlinks=False):
-                    shutil.copytree(entry.path, copy, symlinks=True)
-                else:
-                    shutil.copy2(entry.path, copy, follow_symlinks=False)
-        except (OSError, shutil.Error) as error:
-            os.write(write, str(error).encode()[:4000])
+            work()
+            os.write(write, _DONE)
+        except BaseException as error:  # noqa: BLE001 - reported to the parent
+            os.write(write, str(error).encode("utf-8", "replace")[:4000])
         finally:
             os._exit(0)
     os.close(write)
     with open(read, "rb") as report:
-        words = report.read()
+        result = report.read()
     os.waitpid(pid, 0)
-    if words:
-        raise OSError(f"the saved files could not be copied: {words.decode('utf-8', 'replace')}")
+    if result != _DONE:
+        reason = result.decode("utf-8", "replace") or "its process died"
+        raise OSError(f"{failure}: {reason}")

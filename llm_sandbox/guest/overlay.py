@@ -13,6 +13,7 @@ import stat
 from . import linux
 from .bulk import ChunkWriter, Connection
 from .files import CHUNK
+from .machine import run_in_child
 from .mount_points import mount_path, open_beneath, open_mount_point
 
 TYPE_CHECKING = False
@@ -144,25 +145,13 @@ def _unpack(archive: int, folder: str) -> None:
     """Unpack an archive in a child with no more rights than programs have."""
     from . import archives
 
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.close(read)
-            _drop_rights()
-            root = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            with open(archive, "rb", closefd=False) as source:
-                archives.Unpacker(root, layer=True).unpack(source)
-        except BaseException as error:  # noqa: BLE001 - reported to the parent
-            os.write(write, str(error).encode()[:1000])
-        finally:
-            os._exit(0)
-    os.close(write)
-    with open(read, "rb") as report:
-        words = report.read()
-    os.waitpid(pid, 0)
-    if words:
-        raise OSError(f"the saved root could not be unpacked: {words.decode('utf-8', 'replace')}")
+    def unpack() -> None:
+        _drop_rights()
+        root = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        with open(archive, "rb", closefd=False) as source:
+            archives.Unpacker(root, layer=True).unpack(source)
+
+    run_in_child(unpack, "the saved root could not be unpacked")
 
 
 def send_root(upper: int, connection: Connection, limit: int) -> NoReturn:
