@@ -1,8 +1,8 @@
-"""What activating a micromamba environment means for a program: variables, and a Python.
+"""Activation of a micromamba environment: the variables and the Python of its programs.
 
-The environment is activated once for each machine, and every program starts with what that made of
-its variables. So nothing stands between a program and us: its streams, exit status and signals are
-its own, where `micromamba run` would report a signal as another number and be waited for each time.
+An environment is activated once for each machine, and every program starts with the resulting
+variables. With `micromamba run` around each program, each start would wait for it, and signals
+would be reported as other numbers.
 """
 
 import json
@@ -41,23 +41,23 @@ _REPORT = (
 
 @dataclass(frozen=True)
 class Activation:
-    """An environment, as programs see it."""
+    """An activated environment."""
 
     prefix: str
     """Its folder."""
     variables: Mapping[str, str]
-    """The whole environment of a program in it."""
+    """All variables of a program in it."""
     python: str | None
     """Its interpreter; None without one."""
 
 
 def micromamba_program(variables: Mapping[str, str]) -> str:
-    """The program, by the variable that micromamba's own images set, else by its name."""
+    """Return the program: the variable that micromamba's images set, or its name."""
     return variables.get("MAMBA_EXE") or "micromamba"
 
 
 def target_option(environment: str) -> tuple[str, str]:
-    """The option that names an environment to micromamba.
+    """Return the option that names an environment to micromamba.
 
     Raises:
         ValidationError: It is neither a name nor an absolute path.
@@ -73,16 +73,16 @@ def target_option(environment: str) -> tuple[str, str]:
 
 
 def activate(machine: Machine, environment: str, *, timeout_s: float = _TIMEOUT_S) -> Activation:
-    """Ask micromamba in a machine what an environment's programs start with.
+    """Activate an environment in a machine.
 
     Args:
-        machine: Where; its programs see `micromamba`.
+        machine: The machine; its image has `micromamba`.
         environment: Name or absolute path.
         timeout_s: Seconds that it may take; 60.
 
     Raises:
-        ValidationError: There is no such environment; the message names those that there are.
-        BackendError: The image has no micromamba, or what it said is no answer.
+        ValidationError: There is no such environment; the message lists the existing ones.
+        BackendError: The image has no micromamba, or its output is malformed.
     """
     option = target_option(environment)
     variables = machine.base_env()
@@ -116,12 +116,12 @@ def activate(machine: Machine, environment: str, *, timeout_s: float = _TIMEOUT_
 def ask(
     machine: Machine, command: Sequence[str], variables: Mapping[str, str], timeout_s: float
 ) -> tuple[Exit, bytes, bytes]:
-    """Run a program of the image to its end: how it ended, and the first MiB of both its outputs.
+    """Run a program to its end; returns its exit, and the first MiB of each output.
 
     Args:
-        machine: Where.
+        machine: The machine.
         command: The program and its arguments.
-        variables: Its whole environment.
+        variables: All its variables.
         timeout_s: Seconds until it is killed.
 
     Raises:
@@ -167,7 +167,7 @@ def _drain(stdout: int, stderr: int, deadline: float) -> tuple[bytes, bytes]:
 
 
 def parse_report(output: bytes, mark: bytes) -> Activation | None:
-    """Read what the environment's `env` printed after the mark; None when it is no report.
+    """Parse the output of `env` after the mark; None if it is malformed.
 
     Args:
         output: Everything that came, written inside.

@@ -48,7 +48,7 @@ class MicromambaBackend(DockerBackend):
         super().__init__(options, client)
 
     def create(self, spec: MachineSpec) -> Machine:
-        # What kernels are forked from can start only when it is known which Python that is.
+        # The zygote can start only when its Python is known.
         machine = super().create(replace(spec, for_kernel=False))
         assert isinstance(machine, MicromambaMachine)  # noqa: S101 - by `machine_type`
         try:
@@ -75,8 +75,8 @@ class MicromambaBackend(DockerBackend):
     def with_libraries(self, specs: Sequence[str]) -> "MicromambaBackend":
         """Return a backend like this one whose environment has more packages.
 
-        They are installed when its first machine is made, by a container of its own that has a
-        network, and kept as an image that later backends find.
+        They are installed when its first machine is created, in a separate container with a
+        network, and kept as an image that later backends reuse.
 
         Args:
             specs: Conda packages such as ``numpy`` or ``conda-forge::numpy>=2,<3``.
@@ -85,7 +85,7 @@ class MicromambaBackend(DockerBackend):
             The same backend for the same packages.
 
         Raises:
-            ValidationError: One is no package specification.
+            ValidationError: One is not a package specification.
             UnsupportedError: The container exists already.
         """
         wanted = tuple(validate_specs(specs))
@@ -102,7 +102,7 @@ class MicromambaBackend(DockerBackend):
 
 
 class _WithLibraries(MicromambaBackend):
-    """A backend whose machines are made from an image that is made when it is first needed."""
+    """Backend whose image, with further packages, is built when it is first needed."""
 
     def __init__(self, options: ContainerOptions, client: object, specs: tuple[str, ...]) -> None:
         super().__init__(options, client)
@@ -117,8 +117,8 @@ class _WithLibraries(MicromambaBackend):
         """See `Backend.create`.
 
         Raises:
-            LibraryInstallationError: They could not be installed; the error has micromamba's words.
-            SandboxTimeoutError: That took longer than ten minutes.
+            LibraryInstallationError: They could not be installed; the error has the output.
+            SandboxTimeoutError: The installation took longer than ten minutes.
         """
         with self._lock:
             if self._made is None:
@@ -130,10 +130,10 @@ class _WithLibraries(MicromambaBackend):
         return machine
 
     def image(self, timeout_s: float | None = _INSTALL_S) -> str:
-        """Name of the image; it is made when there is none.
+        """Return the name of the image, which is built if it is missing.
 
         Args:
-            timeout_s: Seconds that this may take; 600.
+            timeout_s: Seconds that the installation may take; 600.
         """
         options = self.options
         found = self.images.resolve(options, announce)

@@ -21,21 +21,21 @@ __all__ = ["MicromambaMachine"]
 
 
 class MicromambaMachine(ContainerMachine):
-    """See `Machine`. Until `activate` its programs see the image's own variables."""
+    """See `Machine`. Before `activate` its programs have the variables of the image."""
 
     provided: frozenset[str] = frozenset()
-    """Packages that were asked for and are there."""
+    """Requested packages that are installed."""
     _environment_name = "base"
 
     def activate(self, environment: str, variables: Mapping[str, str] | None = None) -> Activation:
-        """Have every later program, and the kernel, run inside an environment.
+        """Activate an environment for all later programs, and for the kernel.
 
         Args:
             environment: Its name, or its absolute path.
-            variables: More of them, for micromamba itself: ``CONDA_CHANNELS`` and the like.
+            variables: Further variables for micromamba, such as ``CONDA_CHANNELS``.
 
         Raises:
-            ValidationError: There is no such environment; the message names those that there are.
+            ValidationError: There is no such environment; the message lists the existing ones.
             BackendError: The image has no micromamba, or it does not work.
         """
         self._environment |= variables or {}
@@ -60,7 +60,7 @@ class MicromambaMachine(ContainerMachine):
             ) from None
 
     def start_zygote(self, packages: str | None = None) -> None:
-        """Start what kernels are forked from, if the environment has a Python."""
+        """Start the zygote, if the environment has a Python."""
         if self._paths.python:
             super().start_zygote(packages)
 
@@ -83,9 +83,9 @@ class MicromambaMachine(ContainerMachine):
             timeout_s: Seconds that it may take; 600.
 
         Raises:
-            ValidationError: One is no package specification.
+            ValidationError: One is not a package specification.
             LibraryInstallationError: The network is blocked, or they could not be installed; the
-                error has micromamba's own words.
+                error has micromamba's output.
             SandboxTimeoutError: It took longer.
         """
         wanted = [spec for spec in validate_specs(specs) if spec not in self.provided]

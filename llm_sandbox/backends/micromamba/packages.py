@@ -1,10 +1,10 @@
-"""Adding conda packages to a micromamba environment.
+"""Installation of conda packages in a micromamba environment.
 
-An environment cannot be layered like a folder of wheels: its files hold its path, and it is solved
-as a whole. So libraries that are known when a session is made are installed once, by a container
-with a network that runs nothing but micromamba, and the result is an image of its own; later
-sessions that want the same find it. In a session that is already open they can only be installed in
-place, which takes an open network and an environment that its user may write.
+An environment cannot be layered like a folder of wheels: its files contain its path, and it is
+solved as a whole. Libraries that are known when a session is created are therefore installed once,
+by a container with a network that runs only micromamba, and committed to an image that later
+sessions reuse. In an open session they can only be installed in place, which takes an open network
+and an environment that its user may write.
 """
 
 import hashlib
@@ -51,7 +51,7 @@ _UNREACHABLE = re.compile(
     r"|download error|error sending request|network is unreachable",
     re.IGNORECASE,
 )
-# Nothing is left of what was downloaded: it would be in the image twice.
+# Downloads are removed, as they would be in the image twice.
 _INSTALL = '"$0" install --yes "$@" && exec "$0" clean --all --yes >/dev/null'
 
 
@@ -63,7 +63,7 @@ def validate_specs(specs: Sequence[str]) -> list[str]:
             ``channel::name``.
     """
     if isinstance(specs, str):
-        # Its letters would be taken for names.
+        # Its letters would be taken as names.
         raise ValidationError("libraries must be a list of names", parameter="libraries")
     for spec in specs:
         if not _SPEC.fullmatch(str(spec)):
@@ -77,12 +77,12 @@ def validate_specs(specs: Sequence[str]) -> list[str]:
 def install_command(
     environment: str, specs: Sequence[str], variables: Mapping[str, str]
 ) -> list[str]:
-    """The command line that adds packages to an environment.
+    """Return the command line that adds packages to an environment.
 
     Args:
         environment: Its name or path.
         specs: The packages.
-        variables: What the command is started with: ``CONDA_CHANNELS`` names other channels than
+        variables: Variables of the command; ``CONDA_CHANNELS`` names other channels than
             conda-forge.
     """
     channels = [] if variables.get("CONDA_CHANNELS") else ["--channel", _CHANNEL]
@@ -91,8 +91,8 @@ def install_command(
 
 
 def installation_failure(specs: Sequence[str], output: str, code: int) -> LibraryInstallationError:
-    """The error for packages that could not be added, in micromamba's own words."""
-    # trust: what micromamba prints has names and words of packages in it.
+    """Return the error for packages that could not be added, with micromamba's output."""
+    # trust: the output of micromamba has text of packages in it.
     text = strip_controls(output).strip()
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     said = [number for number, line in enumerate(lines) if line.startswith(("critical", "error"))]
@@ -114,7 +114,7 @@ def installation_failure(specs: Sequence[str], output: str, code: int) -> Librar
 
 @dataclass(frozen=True)
 class CondaImages:
-    """The images of one engine that hold libraries beside what another image has.
+    """Images of one engine that add libraries to another image.
 
     Attributes:
         engine: The engine.
@@ -128,13 +128,13 @@ class CondaImages:
 
     @property
     def _api(self) -> Any:
-        # Half of its methods have types, and some of those are not what they take.
+        # Its type hints are incomplete, and partly wrong.
         return self.engine.api
 
     def ensure(
         self, image: str, environment: str, specs: Sequence[str], timeout_s: float | None = 600.0
     ) -> str:
-        """Return the name of the image that has `specs` in `environment`; make it if there is none.
+        """Return the name of the image with `specs` in `environment`, which is built if missing.
 
         Args:
             image: Id of the image to start from.
@@ -143,7 +143,7 @@ class CondaImages:
             timeout_s: Seconds that it may take; 600.
 
         Raises:
-            ValidationError: One is no package specification.
+            ValidationError: One is not a package specification.
             LibraryInstallationError: They could not be installed.
             SandboxTimeoutError: It took longer.
         """
@@ -201,8 +201,8 @@ class CondaImages:
             code = self._wait(container, specs, deadline)
             if code:
                 raise installation_failure(specs, self._output(container), code)
-            # It keeps the image's own way to start, and is not a leftover when this process ends:
-            # what is not said here, the engine takes from the container.
+            # It keeps the image's configuration, and has no owner, so that gc leaves it: the engine
+            # takes the rest from the container.
             labels = {**(config.get("Labels") or {}), MARK: VERSION, OWNER: ""}
             labels[STARTED] = new_labels()[STARTED]
             with engine.errors("commit", image):

@@ -28,7 +28,7 @@ class PodmanBackend(ContainerBackend):
     def engine(self) -> Engine:
         with self._lock:
             if isinstance(self._engine, PodmanEngine) and self._engine.is_over:
-                # A service of ours that was ended by somebody else: the next one is started.
+                # A service of this process that has ended: a new one is started.
                 self._engine = None
                 self._volume = None
             return super().engine

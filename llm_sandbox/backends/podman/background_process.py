@@ -1,4 +1,4 @@
-"""A program in the background that ends with this process, however that ends."""
+"""Background programs that end with this process, however it ends."""
 
 import atexit
 import contextlib
@@ -18,8 +18,8 @@ _TERMINATE_S = 5.0
 _WORDS = 2000
 _SHORT = 40
 
-# Waits for its input, which ends when the process that holds the other end does. A line says that
-# everything has been tidied up already.
+# Waits for the end of its input, which comes with the end of this process. A line means that
+# everything is cleaned up already.
 _GUARD = """
 read -r _ && exit
 kill "$1"
@@ -31,19 +31,19 @@ rm -rf -- "$2"
 
 
 class BackgroundProcess:
-    """A running program with a private folder, which goes with it.
+    """A running program with a private folder, which is removed with it.
 
     Neither a closed terminal nor Ctrl-C reaches the program; it is ended by `close`, at exit, and
-    by a guard of its own if this process is killed.
+    by a guard process if this process is killed.
 
     Args:
-        argv: The command line, given the folder.
-        name: What it is, as a part of the folder's name.
+        argv: Returns the command line for the folder.
+        name: Name of the program, which is a part of the folder's name.
     """
 
     def __init__(self, argv: Callable[[Path], Sequence[str]], name: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix=f"llm-sandbox-{name}-", dir=_runtime_folder()))
-        """Only this user can look into it."""
+        """Private to this user."""
         self._lock = threading.Lock()
         self._closed = False
         self._log = self.folder / "log"
@@ -86,7 +86,7 @@ class BackgroundProcess:
 
     @property
     def words(self) -> str:
-        """The end of what it wrote."""
+        """Tail of its log."""
         with contextlib.suppress(OSError):
             return self._log.read_bytes()[-_WORDS:].decode("utf-8", "replace").strip()
         return ""
@@ -109,7 +109,7 @@ class BackgroundProcess:
             self._guard.communicate(b"done\n", timeout=_TERMINATE_S)
 
     def abandon(self) -> None:
-        """In a forked child: leave the program to the parent."""
+        """Leave the program to the parent, in a forked child."""
         self._closed = True
         if self._guard.stdin is not None:
             self._guard.stdin.close()
@@ -118,7 +118,7 @@ class BackgroundProcess:
 
 
 _running: set[BackgroundProcess] = set()
-"""Those that run: until they are closed, or this process exits."""
+"""Programs that run, until they are closed or this process exits."""
 
 
 def _close_all() -> None:
@@ -132,13 +132,13 @@ def _abandon_all() -> None:
     _running.clear()
 
 
-# At exit it comes after the sandboxes have been closed, which register later.
+# Runs after the sandboxes have been closed, which register later.
 atexit.register(_close_all)
 os.register_at_fork(after_in_child=_abandon_all)
 
 
 def _runtime_folder() -> str | None:
-    """A folder for sockets, whose paths have to be short; None for the usual one."""
+    """Return a folder for sockets, whose paths have to be short; None for the default."""
     for folder in (os.environ.get("XDG_RUNTIME_DIR", ""), "/run"):
         short = os.path.isabs(folder) and len(folder) < _SHORT
         if short and os.access(folder, os.W_OK | os.X_OK):

@@ -1,4 +1,4 @@
-"""What Podman wants said differently when a container is made through Docker's interface."""
+"""Differences between Docker and Podman in the creation of a container through Docker's API."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -9,36 +9,35 @@ __all__ = ["folder_modes", "to_podman_arguments"]
 
 _SECCOMP: Final = "seccomp="
 
-_EXTRA_PLACES: Final = {"/run": "0755", "/var/tmp": "1777"}  # noqa: S108 - inside
-"""Where Podman puts writable file systems without a size of their own, when the root is read-only;
-with their modes."""
+_EXTRA_MOUNTS: Final = {"/run": "0755", "/var/tmp": "1777"}  # noqa: S108 - inside
+"""Paths, with modes, where Podman mounts writable file systems of any size if the root is
+read-only."""
 
-_UNHEARD: Final = {
+_IGNORED: Final = {
     "device_requests": "runtime_configs={'devices': [...]} with a device of the container device "
     "interface",
     "userns_mode": "a rootless engine has a user namespace of its own",
     "volume_driver": "make the volume with `podman volume create --driver`",
 }
-"""Arguments that Podman, or docker-py for it, takes without doing anything; and what to do."""
+"""Arguments that Podman, or docker-py for it, ignores, and their alternatives."""
 
 
 def to_podman_arguments(
     arguments: Mapping[str, Any], *, profile_path: Callable[[str], str], runtime: str | None
 ) -> dict[str, Any]:
-    """Translate the arguments of a container that was described for Docker.
+    """Translate the arguments for Docker to those for Podman.
 
     Args:
-        arguments: Of docker-py's ``client.containers.create``; left as they are.
-        profile_path: Takes a seccomp profile, and returns the path of a file with it on the
-            engine's machine.
-        runtime: What the engine starts containers with, such as ``crun``.
+        arguments: Arguments of docker-py's ``client.containers.create``; they are not changed.
+        profile_path: Returns the path of a file with a seccomp profile on the engine's machine.
+        runtime: The engine's container runtime, such as ``crun``.
 
     Raises:
-        UnsupportedError: Podman would pass over one of them.
+        UnsupportedError: Podman would ignore one of them.
     """
     changed = dict(arguments)
-    _refuse_unheard(changed, runtime)
-    # Podman takes what follows for the path of a file, where Docker wants the profile itself.
+    _reject_ignored(changed, runtime)
+    # Podman expects the path of a file where Docker expects the profile.
     changed["security_opt"] = [
         _SECCOMP + profile_path(option.removeprefix(_SECCOMP))
         if option.startswith(_SECCOMP) and option.removeprefix(_SECCOMP).lstrip().startswith("{")
@@ -49,7 +48,7 @@ def to_podman_arguments(
         taken = _mounted(changed)
         extra = {
             place: f"ro,nosuid,nodev,noexec,size=64k,mode={mode},notmpcopyup"
-            for place, mode in _EXTRA_PLACES.items()
+            for place, mode in _EXTRA_MOUNTS.items()
             if not any(path == place or path.startswith(f"{place}/") for path in taken)
         }
         changed["tmpfs"] = {**extra, **(changed.get("tmpfs") or {})}
@@ -57,13 +56,13 @@ def to_podman_arguments(
 
 
 def folder_modes(tmpfs: Mapping[str, str]) -> dict[str, int]:
-    """Permissions of file systems in memory, by their path, that process 1 has to set.
+    """Return the permissions of file systems in memory, by path, that process 1 has to set.
 
-    Where an image has a folder at the same path, the engine gives the file system the permissions
-    of that folder, and not those it was told; and they are of root, who alone could then write.
+    Where an image has a folder at the same path, Podman ignores the mode, and uses the permissions
+    of that folder; as root owns it, only root could then write.
 
     Args:
-        tmpfs: Path to mount options, as docker-py has it.
+        tmpfs: Mount options by path, as docker-py has them.
     """
     found = {}
     for path, options in tmpfs.items():
@@ -73,9 +72,9 @@ def folder_modes(tmpfs: Mapping[str, str]) -> dict[str, int]:
     return found
 
 
-def _refuse_unheard(arguments: dict[str, Any], runtime: str | None) -> None:
+def _reject_ignored(arguments: dict[str, Any], runtime: str | None) -> None:
     wanted = arguments.pop("runtime", None)
-    # Docker's interface has no effect here: the engine would start another one, and not say so.
+    # Podman ignores it in Docker's API, and would silently use another one.
     if wanted is not None and wanted != runtime:
         raise UnsupportedError(
             f"runtime_configs['runtime']={wanted!r}",
@@ -84,7 +83,7 @@ def _refuse_unheard(arguments: dict[str, Any], runtime: str | None) -> None:
             hint=f"start a service that has it: podman --runtime {wanted} system service, "
             "and name it by CONTAINER_HOST",
         )
-    for name, instead in _UNHEARD.items():
+    for name, instead in _IGNORED.items():
         if arguments.get(name) and not (name == "userns_mode" and arguments[name] == "host"):
             raise UnsupportedError(
                 f"runtime_configs[{name!r}]",
@@ -95,7 +94,7 @@ def _refuse_unheard(arguments: dict[str, Any], runtime: str | None) -> None:
 
 
 def _mounted(arguments: Mapping[str, Any]) -> set[str]:
-    """Paths inside at which something is mounted."""
+    """Return the mount points of a container."""
     paths = set(arguments.get("tmpfs") or {})
     volumes = arguments.get("volumes") or ()
     if isinstance(volumes, Mapping):

@@ -1,4 +1,4 @@
-"""Finding a Podman service, or starting one."""
+"""Connection to a Podman service, which is found or started."""
 
 import contextlib
 import os
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["address_of", "connect_podman", "usual_sockets"]
 
 _OLDEST = "1.40"
-"""Version of Docker's interface that every Podman in use has."""
+"""Version of Docker's API that every Podman in use has."""
 
 _SOCKET = "podman/podman.sock"
 
@@ -43,7 +43,7 @@ def connect_podman(client: object = None) -> PodmanEngine:
     Raises:
         MissingDependencyError: docker-py is not installed.
         BackendUnavailableError: Nothing answers, and Podman is not installed or does not work here.
-        ValidationError: `client` is something else, or its address is of an unknown kind.
+        ValidationError: `client` is of another type, or its address of an unknown kind.
     """
     try:
         import docker
@@ -61,11 +61,11 @@ def connect_podman(client: object = None) -> PodmanEngine:
 
 
 def usual_sockets(environment: Mapping[str, str], user: int) -> Iterator[Path]:
-    """Where services listen, the user's own before the machine's.
+    """Yield the usual sockets of services, the user's before the system's.
 
     Args:
         environment: Environment variables.
-        user: Number of the user.
+        user: User id.
     """
     folders = [environment.get("XDG_RUNTIME_DIR", ""), f"/run/user/{user}"] if user else []
     for folder in dict.fromkeys((*folders, "/run")):
@@ -85,7 +85,7 @@ def _from_environment(environment: Mapping[str, str]) -> PodmanEngine:
             try:
                 engine.check()
             except BackendUnavailableError:
-                # Left behind by a service that has ended.
+                # The socket of a service that has ended.
                 continue
             return engine
     podman = find_podman()
@@ -110,7 +110,7 @@ _services: dict[str, Service] = {}
 
 
 def _own_service(podman: str) -> Service:
-    """Return this process's service of a program, started when it is first asked for."""
+    """Return the service of this process for a program; it is started on first use."""
     with _lock:
         service = _services.get(podman)
         if service is None or not service.process.is_running:
@@ -124,17 +124,17 @@ def _renew() -> None:
     _services.clear()
 
 
-# A forked child leaves the services to its parent, of which another thread may hold the lock.
+# A forked child leaves the services to its parent, where another thread may hold the lock.
 os.register_at_fork(after_in_child=_renew)
 
 
 def address_of(client: object) -> tuple[str, str | None]:
-    """The address of a client of podman-py, and the file of its key.
+    """Return the address of a client of podman-py, and the file of its key.
 
     Raises:
-        ValidationError: It is no such client.
+        ValidationError: It is of another type.
     """
-    # Nobody can have one of its clients who has not imported it.
+    # The caller has imported podman if it has one of its clients.
     podman = sys.modules.get("podman")
     if podman is None or not isinstance(client, podman.PodmanClient):
         raise ValidationError(
@@ -146,7 +146,7 @@ def address_of(client: object) -> tuple[str, str | None]:
     api: Any = client.api
     url = api.base_url
     if url.scheme == "http+ssh":
-        # Kept nowhere else.
+        # The only place that has it.
         key = getattr(api.adapters.get("http://"), "_pool_kwargs", {}).get("identity")
         return f"ssh://{url.netloc}{url.path}", key and str(key)
     if url.scheme == "http+unix":

@@ -1,4 +1,4 @@
-"""Podman behind Docker's interface: where it differs, and where it says what is not so."""
+"""Podman engine behind Docker's API, with corrections of its answers."""
 
 import os
 from collections.abc import Mapping
@@ -44,8 +44,8 @@ class PodmanEngine(Engine):
     Args:
         client: A `docker.DockerClient` that is connected to a Podman service.
         local: Whether the engine's files are this machine's.
-        file_identity: What changes, for a local engine, when another one may answer.
-        process: What has to live as long as the engine is used.
+        file_identity: Identity of a local engine's socket or service, which changes with it.
+        process: Service or tunnel that has to run as long as the engine is used; None for none.
     """
 
     def __init__(
@@ -64,11 +64,11 @@ class PodmanEngine(Engine):
 
     @property
     def is_over(self) -> bool:
-        """Whether it was a service of ours that has ended."""
+        """Whether its service or tunnel, started by this process, has ended."""
         return self._process is not None and not self._process.is_running
 
     def close(self) -> None:
-        """End the connections, and the service if it is one of ours."""
+        """Close the connections, and end the service if this process started it."""
         self.client.close()
         if self._process is not None:
             self._process.close()
@@ -95,7 +95,7 @@ class PodmanEngine(Engine):
 
     @property
     def identity(self) -> str:
-        """See `Engine.identity`; Podman's own is another one each time that it is asked."""
+        """See `Engine.identity`; Podman's own id changes with each request."""
         return f"{self.facts['Name']}:{self.facts['DockerRootDir']}"
 
     @property
@@ -106,15 +106,12 @@ class PodmanEngine(Engine):
     @property
     def architecture(self) -> str:
         """See `Engine.architecture`."""
-        # Podman asks the package manager for the version of all it consists of: that takes longer
-        # than a container.
+        # Podman runs the package manager to answer, which takes longer than a container.
         return os.uname().machine if self._local else super().architecture
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """See `Engine.facts`: what matters of them, and without the limits that a rootless engine
-        only believes it has.
-        """
+        """See `Engine.facts`: a part, without the limits that a rootless engine wrongly claims."""
         known = load_result(self._file_identity) if self._local else None
         # Another version of this library may have stored others.
         if known is None or known.keys() != set(_FACTS):
@@ -124,7 +121,7 @@ class PodmanEngine(Engine):
             if self._local:
                 store_result(self._file_identity, known)
         if known["Rootless"] and str(known["CgroupVersion"]) == "1":
-            # Passed over with no more than a line in the service's log.
+            # Ignored with a line in the service's log.
             known |= dict.fromkeys(_LIMITS, False)
         return known
 
@@ -132,14 +129,14 @@ class PodmanEngine(Engine):
         """See `Engine.create_container`.
 
         Raises:
-            UnsupportedError: Podman would pass over one of the arguments.
+            UnsupportedError: Podman would ignore one of the arguments.
         """
         try:
             return super().create_container(image, command, self._translate(image, arguments))
         except BackendError as error:
             if "seccomp profile" not in error.message:
                 raise
-        # Somebody has removed the volume that the profile was in.
+        # The volume with the profile was removed.
         self._profiles.forget()
         return super().create_container(image, command, self._translate(image, arguments))
 
@@ -152,7 +149,7 @@ class PodmanEngine(Engine):
 
 
 def ping(client: "DockerClient") -> Mapping[str, str]:
-    """What the engine says of itself without thinking: headers of its shortest answer.
+    """Return the headers of the engine's quickest answer.
 
     Raises:
         requests.RequestException: It does not answer.

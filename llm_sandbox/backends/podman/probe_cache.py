@@ -1,4 +1,4 @@
-"""What was found out about Podman on this machine, kept in the cache while nothing changes."""
+"""Cache of probe results about Podman on this machine, on disk while nothing changes."""
 
 import contextlib
 import hashlib
@@ -13,14 +13,14 @@ from llm_sandbox.settings import get_settings
 __all__ = ["file_identity", "load_result", "store_result"]
 
 _VARIABLES = ("CONTAINERS_CONF", "CONTAINERS_CONF_OVERRIDE", "CONTAINERS_STORAGE_CONF")
-"""Variables that change what Podman does."""
+"""Variables that change the behaviour of Podman."""
 
 
 def load_result(subject: object) -> Any:
-    """What was stored of a subject on this machine, since it was started; None if nothing.
+    """Return the result stored for a subject since this machine booted; None if there is none.
 
     Args:
-        subject: What the record is about: equal as text means the same.
+        subject: Key of the result, compared by its text.
     """
     with contextlib.suppress(OSError, ValueError):
         return json.loads(_record(subject).read_bytes())
@@ -28,7 +28,7 @@ def load_result(subject: object) -> Any:
 
 
 def store_result(subject: object, value: object) -> None:
-    """Remember a value, JSON-like, of a subject; a cache that cannot be written to is no error."""
+    """Store a JSON-able result for a subject; errors of writing are ignored."""
     record = _record(subject)
     with contextlib.suppress(OSError):
         record.parent.mkdir(parents=True, exist_ok=True)
@@ -38,7 +38,7 @@ def store_result(subject: object, value: object) -> None:
 
 
 def file_identity(path: str) -> list[object]:
-    """What changes when a file does, or another takes its place."""
+    """Return a value that changes when a file changes or is replaced."""
     try:
         about = os.stat(path)
     except OSError:

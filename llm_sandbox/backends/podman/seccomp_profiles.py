@@ -1,4 +1,4 @@
-"""Seccomp profiles as files on the engine's own machine, which may be another than this one."""
+"""Seccomp profiles as files on the engine's machine, which may be another one."""
 
 import contextlib
 import hashlib
@@ -19,11 +19,10 @@ _WAIT_S = 60.0
 
 
 class SeccompProfiles:
-    """Keeps each profile in a volume of its own, from where the engine reads it by path.
+    """Seccomp profiles in volumes, from which the engine reads them by path.
 
-    A volume is the one place that both the engine and its clients can reach, also when one of
-    them is in another namespace, in a virtual machine or at the other end of a line. These are
-    mounted into no sandbox.
+    Both the engine and its clients can reach a volume, even across namespaces, virtual machines
+    and networks. No sandbox mounts these.
 
     Args:
         engine: The engine. Safe to use from several threads.
@@ -37,7 +36,7 @@ class SeccompProfiles:
         self._known: dict[str, str] = {}
 
     def path_of(self, profile: str, image: str) -> str:
-        """Have a profile there, and return the path of its file.
+        """Copy a profile into its volume unless it is there, and return the path of its file.
 
         Args:
             profile: Its JSON text.
@@ -54,7 +53,7 @@ class SeccompProfiles:
             return self._known[digest]
 
     def forget(self) -> None:
-        """Look for the files again: somebody may have removed the volumes."""
+        """Forget the known files, as their volumes may have been removed."""
         with self._lock:
             self._known.clear()
 

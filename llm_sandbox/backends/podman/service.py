@@ -1,4 +1,4 @@
-"""A Podman service of our own, for people who have Podman and no reason to know of sockets."""
+"""Podman services: one that this process starts, or one of another machine over ssh."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ from llm_sandbox.exceptions import BackendUnavailableError
 
 __all__ = ["Service", "find_podman", "open_tunnel", "start_service"]
 
-_FOLDERS = "/usr/local/bin:/usr/bin:/bin"
+_SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin"
 _RUNTIMES = ("crun", "runc")
 _RUNTIME_FOLDERS = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PROBE_S = 60
@@ -27,19 +27,19 @@ _NO_PROGRAM = "llm-sandbox-probe"
 
 @dataclass(frozen=True)
 class Service:
-    """A running service of our own."""
+    """A service that this process started."""
 
     process: BackgroundProcess
-    """What holds it."""
+    """Its process."""
     address: str
-    """Where it listens."""
+    """Address at which it listens."""
     identity: object
-    """Equal for services that answer alike."""
+    """Key of cached results; equal for services of the same programs."""
 
 
 def find_podman() -> str | None:
-    """Path of the program; None if it is not installed."""
-    return shutil.which("podman", path=os.environ.get("PATH") or _FOLDERS)
+    """Return the path of the program; None if it is not installed."""
+    return shutil.which("podman", path=os.environ.get("PATH") or _SEARCH_PATH)
 
 
 def start_service(podman: str) -> Service:
@@ -81,7 +81,7 @@ def _listens(path: Path) -> bool:
 
 
 def _runtime_flags(podman: str, programs: Mapping[str, str]) -> list[str]:
-    """What has to be said so that containers start: nothing, where Podman's own choice works."""
+    """Return the flags with which containers start: none if Podman's default runtime works."""
     candidates = [[], *(["--runtime", path] for path in programs.values())]
     subject = ("runtime", _stamps(podman, programs))
     known = load_result(subject)
@@ -102,13 +102,13 @@ def _stamps(podman: str, programs: Mapping[str, str]) -> list[list[object]]:
 
 
 def _probe(podman: str, flags: list[str]) -> str | None:
-    """What is wrong with a container runtime; None if it starts containers.
+    """Return what is wrong with a container runtime; None if it starts containers.
 
-    It is asked to start a program that is not there, in a root that has nothing: it complains of
-    that one, by its name, when all of the container stands.
+    It has to start a missing program in an empty root: it reports that program by name once the
+    container is set up.
     """
     with tempfile.TemporaryDirectory(prefix="llm-sandbox-probe-") as root:
-        # Limits are named, because Podman's own may be beyond what this process may give.
+        # With limits, as Podman's defaults may exceed those of this process.
         command = [podman, *flags, "run", "--rm", "--network=none", "--log-driver=none"]
         command += ["--ulimit=nofile=64:64", "--ulimit=nproc=64:64"]
         command += ["--rootfs", root, f"/{_NO_PROGRAM}"]
@@ -143,16 +143,16 @@ _DEFAULT_SOCKET = "/run/podman/podman.sock"
 
 
 def open_tunnel(url: SplitResult, identity: str | None = None) -> tuple[BackgroundProcess, str]:
-    """Carry the socket of another machine's service to one of this machine's.
+    """Forward the socket of another machine's service to a local one.
 
-    ssh asks nothing: keys, known hosts and passphrases are settled beforehand, or by an agent.
+    ssh prompts for nothing: keys, known hosts and passphrases come from its files or an agent.
 
     Args:
         url: Such as ``ssh://user@host:22/run/podman/podman.sock``.
         identity: File with the private key; None for what ssh finds.
 
     Returns:
-        What holds the connection, and the address of the socket here.
+        The process of the tunnel, and the address of the local socket.
 
     Raises:
         BackendUnavailableError: There is no ssh, or it does not reach the machine.

@@ -1,3 +1,3 @@
-"""The images that containers are made from: found, pulled, built."""
+"""Images of containers: found, pulled and built."""
 
 __all__: list[str] = []

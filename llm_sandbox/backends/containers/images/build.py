@@ -1,4 +1,4 @@
-"""Building the images that this library brings."""
+"""Builder of the language images."""
 
 import contextlib
 import tarfile
@@ -26,7 +26,7 @@ _BUILD = "llm-sandbox.build"
 
 
 class ImageBuilder:
-    """Builds images in one engine. Whatever happens, only finished and proven images get a name.
+    """Builds images in one engine; only finished and tested images get a name.
 
     Args:
         engine: The engine.
@@ -53,22 +53,22 @@ class ImageBuilder:
         self._found: Literal["registry", "local"] | None = None
 
     def build(self, recipe: Recipe, *, force: bool = False) -> ImageInfo:
-        """Build an image, unless one of the same recipe is there.
+        """Build an image, unless the engine has it from the same recipe.
 
         Args:
-            recipe: Of which image.
-            force: Build it again in any case.
+            recipe: The recipe.
+            force: Whether to build it in any case.
 
         Raises:
             BackendUnavailableError: The engine does not answer.
             BackendError: A step failed; the message has its last 20 lines.
-            ImagePullError: `base` is ``registry``, and the registry gives nothing.
+            ImagePullError: `base` is ``registry``, and the registry does not answer.
             MissingDependencyError: A local base is needed, and this machine has no mmdebstrap.
         """
         before = self._engine.find_image(recipe.image)
         if before is not None and not force and self._is_current(before, recipe):
             return describe_image(recipe.image, before, built=False)
-        with self._workshop() as (folder, build):
+        with self._workspace() as (folder, build):
             kind = self._choose_base()
             if kind == "local":
                 image = self._on_local_root(recipe, folder, build)
@@ -94,8 +94,8 @@ class ImageBuilder:
 
     def _on_local_root(self, recipe: Recipe, folder: Path, build: str) -> str:
         if recipe.name != BASE:
-            ground = self._base_image("local").id
-            image = self._add_packages(recipe, ground, folder, build)
+            parent = self._base_image("local").id
+            image = self._add_packages(recipe, parent, folder, build)
             return self._run(recipe, image, folder, build, kind="local", network=False)
         archive = folder / "root.tar"
         self._make_root(recipe, archive)
@@ -104,7 +104,7 @@ class ImageBuilder:
         try:
             return self._run(recipe, root["Id"], folder, build, kind="local", network=False)
         finally:
-            # The finished image keeps the layer; without one, nothing does.
+            # The finished image keeps the layer; after a failure, nothing does.
             self._remove(root["RepoTags"][0])
 
     def _base_image(self, kind: Literal["registry", "local"]) -> ImageInfo:
@@ -126,15 +126,15 @@ class ImageBuilder:
             ground,
         )
 
-    def _add_packages(self, recipe: Recipe, ground: str, folder: Path, build: str) -> str:
-        """Return an image like another with a recipe's packages, as one layer."""
+    def _add_packages(self, recipe: Recipe, parent: str, folder: Path, build: str) -> str:
+        """Add a recipe's packages to an image as one layer, and return the new image."""
         before, after, layer = (folder / f"{name}.tar" for name in ("before", "after", "layer"))
-        self._export(ground, before)
+        self._export(parent, before)
         self._make_root(recipe, after, before)
         write_layer(before, after, layer)
         before.unlink()
         after.unlink()
-        text = f"FROM {ground}\nLABEL {_BUILD}={build}\nADD layer.tar /\n"
+        text = f"FROM {parent}\nLABEL {_BUILD}={build}\nADD layer.tar /\n"
         (folder / "Dockerfile").write_text(text, encoding="utf-8")
         with tempfile.TemporaryFile(dir=folder) as context:
             with tarfile.open(fileobj=context, mode="w") as archive:
@@ -158,7 +158,7 @@ class ImageBuilder:
 
     def _import(self, archive: Path, name: str) -> dict[str, Any]:
         with self._engine.errors("import", name):
-            # As one word: Podman does not hear a tag that is named apart.
+            # As one word: Podman ignores a separate tag.
             answer = self._engine.api.import_image(str(archive), repository=name)
         archive.unlink()
         found = self._engine.find_image(name)
@@ -173,8 +173,8 @@ class ImageBuilder:
     def _on_registry_base(self, recipe: Recipe, folder: Path, build: str, *, force: bool) -> str:
         base = get_recipe(BASE)
         if recipe.name != BASE:
-            ground = self._base_image("registry")
-            return self._run(recipe, ground.id, folder, build, kind="registry", network=True)
+            parent = self._base_image("registry")
+            return self._run(recipe, parent.id, folder, build, kind="registry", network=True)
         name = base.facts["registry"]
         if force or self._engine.find_image(name) is None:
             self._on_step(f"pulling {name}")
@@ -182,7 +182,7 @@ class ImageBuilder:
         return self._run(base, name, folder, build, kind="registry", network=True)
 
     def _run(
-        self, recipe: Recipe, ground: str, folder: Path, build: str, *, kind: str, network: bool
+        self, recipe: Recipe, parent: str, folder: Path, build: str, *, kind: str, network: bool
     ) -> str:
         wheels = None
         if "wheels" in recipe.facts:
@@ -196,9 +196,9 @@ class ImageBuilder:
             arguments = {
                 "fileobj": context,
                 "custom_context": True,
-                "buildargs": {"BASE": ground, "BUILD": build},
+                "buildargs": {"BASE": parent, "BUILD": build},
                 "labels": {MARK: VERSION, RECIPE_LABEL: recipe.digest, BASE_LABEL: kind},
-                # Everything a local build needs is in its root and its context.
+                # A local build needs only its root and its context.
                 "network_mode": None if network else "none",
             }
             return follow_build(
@@ -233,11 +233,13 @@ class ImageBuilder:
         return describe_image(recipe.image, found, built=True)
 
     @contextlib.contextmanager
-    def _workshop(self) -> Iterator[tuple[Path, str]]:
-        """A folder, and a mark for what is made on the way; neither outlives the block."""
+    def _workspace(self) -> Iterator[tuple[Path, str]]:
+        """Provide a folder and a label for intermediate images, which are removed after the
+        block.
+        """
         build = uuid.uuid4().hex
         with tempfile.TemporaryDirectory(prefix="llm-sandbox-build-") as folder:
-            # What makes a root as another user has to get to its folder.
+            # mmdebstrap may run as another user.
             Path(folder).chmod(0o755)
             try:
                 yield Path(folder), build
@@ -246,19 +248,19 @@ class ImageBuilder:
 
     def _remove_stages(self, build: str) -> None:
         marked = {"dangling": True, "label": [f"{_BUILD}={build}"]}
-        with contextlib.suppress(Exception):  # a failure to tidy up must not hide another
+        with contextlib.suppress(Exception):  # a failed cleanup must not hide another error
             for stage in self._engine.api.images(filters=marked):
                 self._remove(stage["Id"])
 
     def _remove_unnamed(self, image: str) -> None:
-        # Someone may have given it a name of their own.
+        # A user may have given it another name.
         with contextlib.suppress(Exception):
             found = self._engine.find_image(image)
             if found is not None and not found["RepoTags"]:
                 self._remove(image)
 
     def _remove(self, image: str) -> None:
-        # An older one may still serve a session, and the engine then refuses.
+        # A session may still use an older image, and the engine then refuses.
         with contextlib.suppress(Exception):
             self._engine.api.remove_image(image)
 

@@ -1,4 +1,4 @@
-"""A Debian root made on this machine, for images where no registry can be reached."""
+"""Debian roots made on this machine, for images without a registry, and layers of changed files."""
 
 import hashlib
 import os
@@ -15,7 +15,7 @@ from llm_sandbox.exceptions import MissingDependencyError
 __all__ = ["bootstrap_command", "make_debian_root", "write_layer"]
 
 _DEBIAN_NAMES = {"aarch64": "arm64", "armv7l": "armhf", "ppc64le": "ppc64el", "x86_64": "amd64"}
-# As in the registry's slim images: licences stay, what only people read does not.
+# As in Debian's slim images: licences stay, documentation does not.
 _LEFT_OUT = ("doc/*", "groff/*", "info/*", "lintian/*", "locale/*", "man/*")
 _OWN = "--exclude='dev/*' --exclude='etc/*/99mmdebstrap'"
 _KEPT = ("doc/*/copyright", "locale/locale.alias")
@@ -29,24 +29,24 @@ def bootstrap_command(
     options: Sequence[str] = (),
     ground: Path | None = None,
 ) -> list[str]:
-    """The command that writes a Debian root as a tar archive.
+    """Return the command that writes a Debian root as a tar archive.
 
     Args:
         target: The archive; its name ends in ``.tar``.
         suite: Debian's name of the release.
-        packages: What it has beyond the smallest Debian with apt.
-        architecture: As the kernel names it, such as ``x86_64``.
-        options: What dpkg is told besides.
-        ground: A tar archive of the root to go on with; None to begin with nothing.
+        packages: Packages beyond the smallest Debian with apt.
+        architecture: Architecture as the kernel names it, such as ``x86_64``.
+        options: Further options of dpkg.
+        ground: Tar archive of a root to extend; None for a new one.
     """
     if ground is None:
-        # `usrmerge`, which Debian takes by default, would bring a whole Perl: 45 MB.
+        # `usrmerge`, Debian's default, needs a whole Perl: 45 MB.
         include = ",".join(["usr-is-merged", *packages])
         command = ["mmdebstrap", "--variant=minbase", f"--include={include}"]
         command += ["--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr"]
     else:
         command = ["mmdebstrap", "--variant=custom", f"--include={','.join(packages)}"]
-        # What mmdebstrap has put there before, for itself, stays.
+        # Files that mmdebstrap has put there for itself stay.
         unpack = f'tar {_OWN} -C "$1" -xf {shlex.quote(os.fspath(ground))}'
         command += [f"--setup-hook={unpack}", "--skip=check/empty"]
         # Java's packages put links there, whether there are pages or not.
@@ -70,7 +70,7 @@ def make_debian_root(
 ) -> None:
     """Write a Debian root; see `bootstrap_command`.
 
-    Its temporary files lie beside the archive, and are gone afterwards.
+    Its temporary files are beside the archive, and are removed afterwards.
 
     Raises:
         MissingDependencyError: This machine has no mmdebstrap.
@@ -86,7 +86,7 @@ def make_debian_root(
     scratch = target.parent / "debian-root"
     scratch.mkdir(mode=0o755)
 
-    def hear(line: str) -> None:
+    def report(line: str) -> None:
         if line.startswith("I: "):
             on_line(line.removeprefix("I: ").removesuffix("..."))
 
@@ -98,21 +98,21 @@ def make_debian_root(
             "(apt-get install debian-archive-keyring)",
             # SOURCE_DATE_EPOCH, when the caller has set it, is obeyed as well.
             env={"TMPDIR": str(scratch), "LC_ALL": "C.UTF-8"},
-            on_line=hear,
+            on_line=report,
         )
     finally:
         _remove(scratch)
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder that had file systems mounted in it, without ever reaching into one."""
+    """Remove a folder that had file systems mounted in it, but no files of those."""
     subprocess.run(
         ["rm", "-rf", "--one-file-system", os.fspath(folder)], check=False, capture_output=True
     )
 
 
-# What engines and installers leave there is nobody's.
-_PASSED_OVER = (
+# Files that engines and installers leave there.
+_IGNORED = (
     ".dockerenv/",
     "dev/",
     "etc/hostname/",
@@ -131,11 +131,11 @@ _Kind = tuple[object, ...]
 
 
 def write_layer(before: Path, after: Path, target: Path) -> None:
-    """Write the files that are new or other than before as a tar archive; times do not count.
+    """Write the new and changed files of a root as a tar archive; times do not count.
 
     Args:
         before: A root as a tar archive.
-        after: The same with more in it. What it lacks is not looked for.
+        after: The same root with more files. Removed files are not noticed.
         target: The archive to write.
     """
     with tarfile.open(before) as archive:
@@ -144,22 +144,22 @@ def write_layer(before: Path, after: Path, target: Path) -> None:
         kinds = _kinds(archive)
         for member in archive:
             name = _clean(member.name)
-            if f"{name}/".startswith(_PASSED_OVER) or kinds[name] == known.get(name):
+            if f"{name}/".startswith(_IGNORED) or kinds[name] == known.get(name):
                 continue
             layer.addfile(member, archive.extractfile(member) if member.isreg() else None)
 
 
 def _kinds(archive: tarfile.TarFile) -> dict[str, _Kind]:
-    """What makes each file what it is, by its path."""
+    """Return the identity of each file by its path: mode, owner and content."""
     found: dict[str, _Kind] = {}
     for member in archive:
-        # Engines give the type in the mode as well.
+        # Engines have the type in the mode as well.
         shared = (member.mode & 0o7777, member.uid, member.gid)
         kind: _Kind
         if member.isreg():
             kind = (*shared, _digest(archive, member))
         elif member.islnk():
-            # Which of a file's names comes first is chance.
+            # The order of a file's names is arbitrary.
             kind = found[_clean(member.linkname)]
         else:
             kind = (*shared, member.type, member.linkname)

@@ -23,11 +23,11 @@ TEMPLATE = "llm-sandbox/template"
 
 @dataclass(frozen=True)
 class Dockerfile:
-    """A Dockerfile; its context is the folder that it lies in, without what `.dockerignore` names.
+    """A Dockerfile; its context is its folder, without the files that `.dockerignore` names.
 
     Attributes:
         path: The file.
-        is_kept: Whether its image stays when nobody uses it.
+        is_kept: Whether its image stays when no container uses it.
     """
 
     path: Path
@@ -35,10 +35,10 @@ class Dockerfile:
 
     @classmethod
     def find(cls, place: str | os.PathLike[str], *, is_kept: bool = False) -> "Dockerfile":
-        """Return the Dockerfile at a path, or in the folder of that path.
+        """Return the Dockerfile at a path, or in a folder.
 
         Raises:
-            ValidationError: There is none.
+            ValidationError: There is no such Dockerfile.
         """
         path = Path(place).expanduser().absolute()
         if path.is_dir():
@@ -53,7 +53,7 @@ class Dockerfile:
 
     @property
     def image(self) -> str:
-        """The name of the image: equal contexts have one image, and a changed one has another."""
+        """Name of the image, which changes with the content of the context."""
         return f"{TEMPLATE if self.is_kept else _REPOSITORY}:{self._digest[:16]}"
 
     @cached_property
@@ -82,10 +82,10 @@ class Dockerfile:
         return [line for line in lines if line and not line.startswith("#")]
 
     def build(self, engine: Engine, on_line: Callable[[str], None]) -> str:
-        """Have an engine build the image, and return its id.
+        """Build the image, and return its id.
 
         Args:
-            engine: The engine, with whose network the build runs.
+            engine: The engine, whose network the build uses.
             on_line: Called with each step.
 
         Raises:

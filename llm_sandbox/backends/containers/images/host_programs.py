@@ -1,4 +1,4 @@
-"""A program that helps to build: followed line by line, and never outliving the one who waits."""
+"""Programs of this machine that image builds run: child processes, and pip for wheels."""
 
 import contextlib
 import os
@@ -20,14 +20,14 @@ _TIDY_UP_S = 30.0
 
 
 class Tail:
-    """The last lines of something that may fail."""
+    """Last lines of output, for error messages."""
 
     def __init__(self) -> None:
         self._lines: deque[str] = deque(maxlen=_TAIL_LINES)
 
     def add(self, text: str) -> None:
-        """Take some output; only whole lines, please."""
-        # trust: builders print what packages and images say of themselves.
+        """Add output of whole lines."""
+        # trust: builders print text of packages and images.
         clean = (strip_controls(line).rstrip() for line in text.splitlines())
         self._lines.extend(line for line in clean if line)
 
@@ -45,15 +45,15 @@ def run_child(
 ) -> None:
     """Run a program to its end.
 
-    Interrupted (KeyboardInterrupt, or any other exception here), it is asked to end and waited for,
-    so that it can undo what it has mounted; after 30 s it is killed.
+    On KeyboardInterrupt, or any other exception here, it gets SIGTERM and 30 s to undo its mounts,
+    before it is killed.
 
     Args:
         argv: The command.
-        what: What it is for, such as ``fetching the wheels``, for the error.
-        hint: What to try when it fails.
+        what: Purpose for the error, such as ``fetching the wheels``.
+        hint: Hint of the error.
         env: Variables to add to this process's own.
-        on_line: Called with each line that it writes.
+        on_line: Called with each line of its output.
 
     Raises:
         BackendError: It did not end with status 0; the message has its last 20 lines.

@@ -1,4 +1,4 @@
-"""Proves a finished image: its own smoke test runs in it as a session's code would."""
+"""Smoke test of a finished image, run like the code of a session."""
 
 import contextlib
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["SMOKE_TEST", "run_smoke_test"]
 
 SMOKE_TEST = "/usr/local/bin/smoke-test"
-"""Where every image has its own."""
+"""Path of the test in every image."""
 
 _WITHIN_S = 180
 
-# What holds for every image, whatever its language.
+# Checks of every image, whatever its language.
 _COMMON = """
 fail() { echo "$1"; exit 1; }
 [ "$(id -u)" = 65532 ] || fail "uid $(id -u) instead of 65532"
@@ -36,16 +36,15 @@ exec "$0"
 
 
 def run_smoke_test(engine: Engine, image: str, name: str) -> str:
-    """Run an image's smoke test, and return what it printed.
+    """Run an image's smoke test, and return its output.
 
-    It runs as uid 65532 without network, capabilities or anything writable but the working
-    directory and /tmp, after a look at what all images have in common. Interrupted, it leaves no
-    container.
+    It runs after the checks of every image, as uid 65532 without network and capabilities; only
+    the working directory and /tmp are writable. The container is removed in any case.
 
     Args:
         engine: The engine.
         image: The image's id.
-        name: What the image will be called, for the error.
+        name: Name of the image for the error.
 
     Raises:
         BackendError: It failed, or took more than 180 s; the message has its last 20 lines.
@@ -72,7 +71,7 @@ def _wait(container: "Container") -> str:
     try:
         return f"status {container.wait(timeout=_WITHIN_S)['StatusCode']}"
     except requests.RequestException as error:
-        # docker-py has the time that is over look like a connection that broke.
+        # docker-py raises the error of a broken connection for a timeout.
         if "timed out" not in str(error).lower():
             raise
         return f"no end after {_WITHIN_S} s"
@@ -90,7 +89,7 @@ def _container(engine: Engine, image: str) -> Iterator["Container"]:
         security_opt=["no-new-privileges:true"],
         pids_limit=256,
         mem_limit="2g",
-        # Compiled programs run from there; engines forbid it unless told otherwise.
+        # Compiled programs run from there, which engines forbid by default.
         tmpfs={"/tmp": "exec,mode=1777", "/sandbox": "exec,uid=65532,gid=65532,mode=0700"},  # noqa: S108
         # As in a session.
         environment={"MPLCONFIGDIR": "/tmp/.matplotlib", "XDG_CACHE_HOME": "/tmp/.cache"},  # noqa: S108

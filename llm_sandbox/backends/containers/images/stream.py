@@ -1,4 +1,4 @@
-"""What an engine says while it pulls or builds an image, line by line."""
+"""Pulls and builds of images, with the progress that the engine streams."""
 
 import contextlib
 import re
@@ -31,16 +31,16 @@ def follow_build(
     *,
     hint: str | None = None,
 ) -> str:
-    """Have the engine build an image, and return its id.
+    """Build an image, and return its id.
 
-    Interrupted, it has the engine stop the build, which then removes its containers.
+    An exception stops the build, and the engine then removes its containers.
 
     Args:
         engine: The engine.
-        what: What is built, for errors.
-        arguments: What docker-py's `APIClient.build` is given.
+        what: Description of the image for errors.
+        arguments: Arguments of docker-py's `APIClient.build`.
         on_line: Called with each step, such as ``step 2 of 9: COPY . /src``.
-        hint: What to try when it fails.
+        hint: Hint of the error.
 
     Raises:
         BackendUnavailableError: The engine does not answer.
@@ -87,16 +87,16 @@ def _note(line: str, on_line: Callable[[str], None]) -> str | None:
 
 
 def pull(engine: Engine, image: str, on_line: Callable[[str], None]) -> None:
-    """Have the engine fetch an image from its registry.
+    """Pull an image from its registry.
 
     Args:
         engine: The engine.
         image: Name with tag or digest; without either, ``latest``.
-        on_line: Called with how much has come, such as ``12 of 80 MB``.
+        on_line: Called with the progress, such as ``12 of 80 MB``.
 
     Raises:
         BackendUnavailableError: The engine does not answer.
-        ImagePullError: It could not fetch it; the message has its words.
+        ImagePullError: The engine could not pull it; the message has the reason.
     """
     from docker.errors import APIError
 
@@ -116,7 +116,7 @@ def pull(engine: Engine, image: str, on_line: Callable[[str], None]) -> None:
             for event in engine.api.pull(image, stream=True, decode=True):
                 if "error" in event:
                     raise failed(event["error"])
-                progress.hear(event)
+                progress.update(event)
         except APIError as error:
             raise failed(error.explanation or error) from None
 
@@ -126,7 +126,7 @@ class _PullProgress:
         self._on_line = on_line
         self._layers: dict[str, tuple[int, int]] = {}
 
-    def hear(self, event: Mapping[str, Any]) -> None:
+    def update(self, event: Mapping[str, Any]) -> None:
         progress = event.get("progressDetail") or {}
         if event.get("status") == "Downloading" and "total" in progress:
             self._layers[event["id"]] = progress["current"], progress["total"]
@@ -141,10 +141,10 @@ def _plain(text: object) -> str:
 
 @contextlib.contextmanager
 def _closed_at_once(api: "APIClient") -> Iterator[None]:
-    """Close this thread's answers when the block ends, however it ends.
+    """Close the responses of this thread when the block ends, however it ends.
 
-    An engine goes on with a build or pull as long as its answer may be read, and an exception keeps
-    the answer of the call that it came out of.
+    An engine continues a build or pull as long as its response is open, and an exception keeps the
+    response of its call open.
     """
     mine = threading.get_ident()
     answers: list[Any] = []
@@ -168,19 +168,19 @@ _HUB = "https://registry-1.docker.io/v2/"
 
 
 def why_no_registry(engine: Engine, image: str, within_s: float = _PATIENCE_S) -> str | None:
-    """Return why the engine cannot fetch an image, or None if it seems that it can.
+    """Return why the engine cannot pull an image; None if it probably can.
 
     Args:
-        engine: The engine, which asks the registry for the image's description only.
-        image: A name with a tag.
-        within_s: Seconds after which silence counts as unreachable.
+        engine: The engine, which requests only the description of the image.
+        image: Name with a tag.
+        within_s: Seconds after which the registry counts as unreachable.
     """
     answers: list[str | None] = []
 
     def ask() -> None:
         answers.append(_ask(engine, image, within_s))
 
-    # An engine that waits for a registry behind a silent firewall would have us wait for minutes.
+    # An engine waits minutes for a registry behind a silent firewall.
     asking = threading.Thread(target=ask, daemon=True, name="llm-sandbox-registry")
     asking.start()
     asking.join(within_s)
@@ -192,7 +192,7 @@ def _ask(engine: Engine, image: str, within_s: float) -> str | None:
     import requests
 
     if engine.name == "podman":
-        # It cannot be asked this; but what this process can reach, it mostly can as well.
+        # It has no such request; it mostly reaches what this process reaches.
         return _ask_hub(within_s)
     api: Any = engine.api
     try:
@@ -206,7 +206,7 @@ def _ask_hub(within_s: float) -> str | None:
     try:
         urllib.request.urlopen(_HUB, timeout=within_s).close()
     except urllib.error.HTTPError:
-        return None  # it wants to know who asks: it is there
+        return None  # it requires authentication: it is there
     except OSError as error:
         return str(error)
     return None
