@@ -1,30 +1,34 @@
-"""Where package managers run: in a sandbox that writes to a folder of this machine, in a machine of
-its own from which files are fetched, or as plain processes.
+"""Build environments of package managers: a sandbox that shares a folder with the host, a machine
+from which files are fetched, or plain processes of the host.
 """
 
 import contextlib
 import os
 import shutil
-import signal
-import subprocess
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from llm_sandbox.backends.base import Machine, MachineSpec, ProcessSpec
+from llm_sandbox.backends.base import Machine, MachineSpec
 from llm_sandbox.exceptions import LaunchError, LibraryInstallationError
 from llm_sandbox.language_handlers.package_settings import Carrier
 from llm_sandbox.language_handlers.packages import Packages
 from llm_sandbox.limits import Deadline, Limits
 from llm_sandbox.packages.links import replace_links
 from llm_sandbox.packages.pip import Progress
-from llm_sandbox.packages.processes import LARGEST_LAYER, Started, ToolRun
+from llm_sandbox.packages.processes import (
+    LARGEST_LAYER,
+    ProcessRunner,
+    RunningProcess,
+    start_in_machine,
+    start_on_host,
+)
 from llm_sandbox.packages.unpacking import Unpacker
 from llm_sandbox.sandbox.sandbox import Sandbox
 
-__all__ = ["BUILD_LIMITS", "HostPlace", "Job", "MachinePlace", "SharedPlace"]
+__all__ = ["BUILD_LIMITS", "HostEnvironment", "Job", "MachineEnvironment", "SharedEnvironment"]
 
 BUILD_LIMITS = Limits(
     memory_bytes=2 << 30, workdir_bytes=4 << 30, file_size_bytes=4 << 30, inodes=1 << 20
@@ -66,7 +70,7 @@ class Job:
         )
 
 
-class _Place(ABC):
+class _Environment(ABC):
     """What all workplaces share; see `Workplace`."""
 
     folder: str
@@ -75,13 +79,13 @@ class _Place(ABC):
     def __init__(self, job: Job, env: Mapping[str, str]) -> None:
         self.job = job
         self._own_env = env
-        self._tools = ToolRun(job.staging, job.specs, job.deadline)
+        self._tools = ProcessRunner(job.staging, job.specs, job.deadline)
         self._has: dict[str, bool] = {}
 
     @abstractmethod
     def _start(
         self, argv: tuple[str, ...], env: Mapping[str, str], cwd: str, left: float | None
-    ) -> Started:
+    ) -> RunningProcess:
         """Start a program.
 
         Raises:
@@ -161,7 +165,7 @@ class _Place(ABC):
         return found
 
     @contextlib.contextmanager
-    def apart(self, *names: str) -> "Iterator[_Place]":
+    def apart(self, *names: str) -> "Iterator[_Environment]":
         job = self.job
         if job.fresh_machine is None:
             yield self
@@ -170,7 +174,7 @@ class _Place(ABC):
         left = job.deadline.remaining()
         machine = job.fresh_machine(MachineSpec(limits=BUILD_LIMITS, timeout_s=left))
         with Sandbox.from_machine(machine) as sandbox:
-            place = MachinePlace(job, sandbox, machine, {})
+            place = MachineEnvironment(job, sandbox, machine, {})
             for name in names:
                 if (job.staging / name).is_dir():
                     sandbox.files.upload(job.staging / name, f"{place.folder}/{name}")
@@ -182,7 +186,7 @@ class _Place(ABC):
         return self.job.error(packages.reason(output) or otherwise, packages.hint(output), output)
 
 
-class SharedPlace(_Place):
+class SharedEnvironment(_Environment):
     """A sandbox in which the folder of this machine is.
 
     Args:
@@ -201,8 +205,8 @@ class SharedPlace(_Place):
 
     def _start(
         self, argv: tuple[str, ...], env: Mapping[str, str], cwd: str, left: float | None
-    ) -> Started:
-        return _start_in(self._machine, argv, env, cwd, left)
+    ) -> RunningProcess:
+        return start_in_machine(self._machine, argv, env, cwd, left)
 
     def write(self, name: str, text: str | bytes) -> str:
         """See `Workplace.write`."""
@@ -210,7 +214,7 @@ class SharedPlace(_Place):
         return f"{self.folder}/{name}"
 
 
-class HostPlace(_Place):
+class HostEnvironment(_Environment):
     """Plain processes: for the backend `local`, which isolates nothing.
 
     Args:
@@ -228,30 +232,9 @@ class HostPlace(_Place):
 
     def _start(
         self, argv: tuple[str, ...], env: Mapping[str, str], cwd: str, left: float | None
-    ) -> Started:
+    ) -> RunningProcess:
         del left  # it is stopped when the time is up
-        if shutil.which(argv[0], path=env.get("PATH")) is None:
-            raise LaunchError(argv[0])
-        process = subprocess.Popen(
-            argv,
-            env=env,
-            cwd=cwd,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        assert process.stdout is not None
-        assert process.stderr is not None
-        streams = (os.dup(process.stdout.fileno()), os.dup(process.stderr.fileno()))
-        process.stdout.close()
-        process.stderr.close()
-
-        def stop() -> None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-
-        return Started(streams, stop, process.wait)
+        return start_on_host(argv, env, cwd)
 
     def write(self, name: str, text: str | bytes) -> str:
         """See `Workplace.write`."""
@@ -259,7 +242,7 @@ class HostPlace(_Place):
         return f"{self.folder}/{name}"
 
 
-class MachinePlace(_Place):
+class MachineEnvironment(_Environment):
     """A machine that shares nothing with this one: files are sent and fetched.
 
     Args:
@@ -292,8 +275,8 @@ class MachinePlace(_Place):
 
     def _start(
         self, argv: tuple[str, ...], env: Mapping[str, str], cwd: str, left: float | None
-    ) -> Started:
-        return _start_in(self._machine, argv, env, cwd, left)
+    ) -> RunningProcess:
+        return start_in_machine(self._machine, argv, env, cwd, left)
 
     def write(self, name: str, text: str | bytes) -> str:
         """See `Workplace.write`."""
@@ -306,7 +289,7 @@ class MachinePlace(_Place):
         return super().unpack(name)
 
     @contextlib.contextmanager
-    def apart(self, *names: str) -> Iterator[_Place]:
+    def apart(self, *names: str) -> Iterator[_Environment]:
         """See `Workplace.apart`."""
         for name in names:
             if name != "site":
@@ -332,18 +315,6 @@ class MachinePlace(_Place):
         shutil.rmtree(site, ignore_errors=True)  # what came from there is in the archive
         Unpacker(site).unpack_tar(here)
         here.unlink()
-
-
-def _start_in(
-    machine: Machine, argv: tuple[str, ...], env: Mapping[str, str], cwd: str, left: float | None
-) -> Started:
-    raw = machine.start(ProcessSpec(argv, env, cwd, left))
-
-    def wait() -> int:
-        ended = raw.ending.wait(30)
-        return ended.exit_code if ended is not None else 137
-
-    return Started((raw.stdout, raw.stderr), lambda: machine.kill(raw.id), wait)
 
 
 def _furnish(staging: Path, carrier: Carrier) -> None:

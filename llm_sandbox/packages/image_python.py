@@ -1,4 +1,4 @@
-"""The Python of an image: asked once what it is, and made to compile what only it can."""
+"""Python of an image: probed once, and used to compile byte code that only it can."""
 
 import contextlib
 import hashlib

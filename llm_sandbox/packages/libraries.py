@@ -1,4 +1,4 @@
-"""A session's installed libraries: read-only layers that sessions share."""
+"""Libraries installed in one session, as read-only layers that sessions share."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

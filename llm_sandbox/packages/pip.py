@@ -1,4 +1,4 @@
-"""One installation by pip, step by step, wherever pip runs."""
+"""Installation by pip, step by step, on the host or in a sandbox."""
 
 import json
 import os
@@ -15,10 +15,10 @@ from llm_sandbox.exceptions import LibraryInstallationError
 from llm_sandbox.host.terminal import strip_controls
 from llm_sandbox.limits import Deadline
 from llm_sandbox.packages.distribution_names import suggest
-from llm_sandbox.packages.processes import Started, ToolRun
+from llm_sandbox.packages.processes import ProcessRunner, RunningProcess
 from llm_sandbox.packages.target_python import TargetPython, canonical_name, same_version
 
-__all__ = ["Installation", "Place", "Progress", "Started"]
+__all__ = ["PipEnvironment", "PipRunner", "Progress", "RunningProcess"]
 
 Progress = Callable[[str], None]
 
@@ -62,16 +62,16 @@ sys.exit(main())
 
 
 @dataclass(frozen=True)
-class Place:
+class PipEnvironment:
     """Where pip runs: how the folder is called there, and how a program is started."""
 
     folder: str
     python: str
     env: Mapping[str, str]
-    start: Callable[[Sequence[str], Mapping[str, str], float | None], Started]
+    start: Callable[[Sequence[str], Mapping[str, str], float | None], RunningProcess]
 
 
-class Installation:
+class PipRunner:
     """The steps.
 
     Args:
@@ -85,7 +85,7 @@ class Installation:
 
     def __init__(
         self,
-        place: Place,
+        place: PipEnvironment,
         staging: Path,
         specs: Sequence[str],
         deadline: Deadline,
@@ -97,7 +97,7 @@ class Installation:
         self._staging = staging
         self._specs = specs
         self._progress = progress
-        self._tools = ToolRun(staging, specs, deadline)
+        self._tools = ProcessRunner(staging, specs, deadline)
 
     def run(self) -> None:
         """Install into the folder's `site`; compile it, unless only the target's Python can.

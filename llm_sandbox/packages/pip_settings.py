@@ -1,4 +1,4 @@
-"""The host's pip configuration: where packages come from, and how they are reached."""
+"""The host's pip configuration: package indexes, proxies and certificates."""
 
 import ast
 import os

@@ -1,38 +1,92 @@
-"""A package manager's programs, heard and ended in time, wherever they run."""
+"""Processes of package managers: started in a machine or on the host, read, and ended in time."""
 
 import contextlib
 import os
 import re
 import selectors
+import shutil
+import signal
+import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from llm_sandbox.exceptions import LibraryInstallationError, SandboxTimeoutError
+from llm_sandbox.backends.base import Machine, ProcessSpec
+from llm_sandbox.exceptions import LaunchError, LibraryInstallationError, SandboxTimeoutError
 from llm_sandbox.host.terminal import strip_controls
 from llm_sandbox.limits import Deadline
 
-__all__ = ["LARGEST_LAYER", "Started", "ToolRun"]
+__all__ = ["LARGEST_LAYER", "ProcessRunner", "RunningProcess", "start_in_machine", "start_on_host"]
 
 LARGEST_LAYER = 8 << 30
 """Bytes."""
 
+_EXIT_REPORT_S = 30
 _KEPT_OUTPUT = 64 << 10
 _LOGIN = re.compile(r"(?<=://)[^/\s@]{1,500}@")
 
 
 @dataclass(frozen=True)
-class Started:
-    """A program that runs."""
+class RunningProcess:
+    """A running process: its output streams, its kill and its exit code."""
 
     streams: tuple[int, int]
     stop: Callable[[], object]
     wait: Callable[[], int]
 
 
-class ToolRun:
-    """Runs programs of one installation, one after the other.
+def start_in_machine(
+    machine: Machine, argv: Sequence[str], env: Mapping[str, str], cwd: str, timeout_s: float | None
+) -> RunningProcess:
+    """Start a program in a machine.
+
+    Raises:
+        LaunchError: The machine lacks the program.
+    """
+    raw = machine.start(ProcessSpec(tuple(argv), env, cwd, timeout_s))
+
+    def wait() -> int:
+        ended = raw.ending.wait(_EXIT_REPORT_S)
+        return ended.exit_code if ended is not None else 137
+
+    return RunningProcess((raw.stdout, raw.stderr), lambda: machine.kill(raw.id), wait)
+
+
+def start_on_host(
+    argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
+) -> RunningProcess:
+    """Start a program as a plain process of the host.
+
+    Raises:
+        LaunchError: The host lacks the program.
+    """
+    if shutil.which(argv[0], path=env.get("PATH")) is None:
+        raise LaunchError(argv[0])
+    process = subprocess.Popen(
+        argv,
+        env=env,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    streams = (os.dup(process.stdout.fileno()), os.dup(process.stderr.fileno()))
+    process.stdout.close()
+    process.stderr.close()
+
+    def stop() -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+    return RunningProcess(streams, stop, process.wait)
+
+
+class ProcessRunner:
+    """Runner of the processes of one installation, one after the other.
 
     Args:
         staging: The folder of this machine that they write to.
@@ -45,7 +99,7 @@ class ToolRun:
         self._specs = specs
         self._deadline = deadline
 
-    def run(self, start: Callable[[float | None], Started]) -> tuple[int, str]:
+    def run(self, start: Callable[[float | None], RunningProcess]) -> tuple[int, str]:
         """Run a program to its end.
 
         Args:
@@ -76,7 +130,7 @@ class ToolRun:
                 f"installing {', '.join(self._specs)} took longer than allowed", op="install"
             )
 
-    def _drain(self, started: Started) -> str:
+    def _drain(self, started: RunningProcess) -> str:
         kept = bytearray()
         next_look = time.monotonic() + 1.0
         with contextlib.ExitStack() as stack:

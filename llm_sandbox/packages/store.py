@@ -1,4 +1,4 @@
-"""Installed libraries as read-only folders that later sessions share, named by their content.
+"""Store of layers: installed libraries in read-only shared folders, named by their content.
 
 Beside the folder of layers, which every sandbox sees, lies one that none sees:
 
@@ -21,8 +21,10 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,16 +32,15 @@ from typing import Any
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.python_environment import LAYERS_ROOT
-from llm_sandbox.exceptions import SandboxTimeoutError
+from llm_sandbox.exceptions import LibraryInstallationError, SandboxTimeoutError
 from llm_sandbox.host.terminal import announce
 from llm_sandbox.language_handlers.packages import Packages
 from llm_sandbox.limits import Deadline
 from llm_sandbox.packages.builders import Builder, builder_for
 from llm_sandbox.packages.pip import Progress
-from llm_sandbox.packages.seal import LAYER_FORMAT, seal
-from llm_sandbox.packages.targets import Environment, LanguageEnvironment, LayerEnvironment
+from llm_sandbox.packages.targets import LanguageTarget, LayerTarget, PythonTarget
 
-__all__ = ["Layer", "LayerStore", "open_language_store", "open_store"]
+__all__ = ["LAYER_FORMAT", "Layer", "LayerStore", "open_language_store", "open_store", "seal"]
 
 _WAIT_S = 600.0
 _POLL_S = 0.05
@@ -76,11 +77,11 @@ class LayerStore:
         root: Path,
         *,
         guest_root: str = LAYERS_ROOT,
-        environment: LayerEnvironment | None = None,
+        environment: LayerTarget | None = None,
     ) -> None:
         self._root = root
         self._guest_root = guest_root
-        self._environment: LayerEnvironment = environment or Environment()
+        self._environment: LayerTarget = environment or PythonTarget()
         index = root.with_name(f"{root.name}-index")
         self._requests = index / "requests"
         self._locks = index / "locks"
@@ -243,11 +244,11 @@ def open_language_store(
         backend: The machine's.
         place: Where the machine finds layers.
     """
-    from llm_sandbox.packages.language_builder import LanguageBuilder
+    from llm_sandbox.packages.builders import LanguageBuilder
     from llm_sandbox.settings import get_settings
 
     image = place.image.image if place.image is not None else ""
-    environment = LanguageEnvironment(packages, backend.search_path, image)
+    environment = LanguageTarget(packages, backend.search_path, image)
     root = get_settings().cache_dir / "layers"
     store = LayerStore(root, guest_root=place.guest_root, environment=environment)
     return store, LanguageBuilder(packages, backend, place)
@@ -273,7 +274,7 @@ def open_store(backend: Backend, place: LayerLocation | None = None) -> tuple[La
     from llm_sandbox.packages.image_python import ImageBuilder, ImagePython
 
     target = ImagePython(place.image, root.with_name(f"{root.name}-index") / "images").target()
-    environment = Environment(target, place.image.image)
+    environment = PythonTarget(target, place.image.image)
     builder = ImageBuilder(place.image, target)
     return LayerStore(root, guest_root=place.guest_root, environment=environment), builder
 
@@ -297,3 +298,69 @@ def _announce(progress: Progress | None) -> Progress:
         announce(words)
 
     return say
+
+
+LAYER_FORMAT = "llm-sandbox layer 1"
+_CACHES = frozenset({"__pycache__"})
+
+
+def seal(folder: Path, stamp: str, caches: AbstractSet[str] = _CACHES) -> str:
+    """Make every file world-readable and ours.
+
+    Args:
+        folder: What was installed.
+        stamp: What sets it apart from others of the same content.
+        caches: Names of folders that are not counted: what is in them was made by us from what is
+            counted. Byte code of Python, by default.
+
+    Returns:
+        The digest of its content.
+
+    Raises:
+        LibraryInstallationError: There is a link in it, or something else that is no file.
+    """
+    if not stat.S_ISDIR(folder.lstat().st_mode):
+        raise _hostile(folder.name)
+    lines = []
+    # trust: the tree was written inside; it is walked by descriptors, and no link is followed.
+    for path, folders, names, fd in os.fwalk(folder):
+        relative = os.path.relpath(path, folder)
+        for name in folders:
+            if not stat.S_ISDIR(os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode):
+                raise _hostile(name)
+        _own(fd, 0o755)
+        counted = caches.isdisjoint(Path(relative).parts)
+        for name in names:
+            executable, content = _seal_file(name, fd)
+            if counted:
+                lines.append(f"{relative}/{name}\0{executable}\0{content}\0")
+    header = f"{LAYER_FORMAT}\0{stamp}\0"
+    text = header + "".join(sorted(lines))
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _seal_file(name: str, folder: int) -> tuple[bool, str]:
+    try:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        fd = os.open(name, flags, dir_fd=folder)
+    except OSError as error:
+        raise _hostile(name) from error
+    with os.fdopen(fd, "rb") as file:
+        mode = os.fstat(fd).st_mode
+        if not stat.S_ISREG(mode):
+            raise _hostile(name)
+        executable = bool(mode & 0o100)
+        _own(fd, 0o755 if executable else 0o644)
+        return executable, hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _own(fd: int, mode: int) -> None:
+    if os.geteuid() == 0:
+        os.fchown(fd, 0, 0)
+    os.fchmod(fd, mode)  # after the owner: a change of owner drops bits, and this sets them all
+
+
+def _hostile(name: str) -> LibraryInstallationError:
+    return LibraryInstallationError(
+        f"the installed files hold {name!r}, which is neither a file nor a folder", op="install"
+    )

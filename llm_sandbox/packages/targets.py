@@ -1,4 +1,4 @@
-"""What layers are added to: the Python of this process, or one of an image."""
+"""Targets of layers: the Python of this process, one of an image, or another language."""
 
 import contextlib
 import importlib.util
@@ -17,12 +17,12 @@ from llm_sandbox.language_handlers.packages import Packages
 from llm_sandbox.language_handlers.python.handler import PythonHandler
 from llm_sandbox.packages.target_python import TargetPython, canonical_name
 
-__all__ = ["Environment", "LanguageEnvironment", "LayerEnvironment", "find_distributions"]
+__all__ = ["LanguageTarget", "LayerTarget", "PythonTarget", "find_distributions"]
 
 _METADATA = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(?:-py[\d.]+)?\.(?:dist|egg)-info")
 
 
-class LayerEnvironment(Protocol):
+class LayerTarget(Protocol):
     """What layers are added to, and what their libraries are called."""
 
     def normalise(self, specs: Sequence[str]) -> list[str]:
@@ -50,7 +50,7 @@ class LayerEnvironment(Protocol):
 
 
 @dataclass(frozen=True)
-class LanguageEnvironment:
+class LanguageTarget:
     """A language beside Python, on this machine or in an image."""
 
     packages: Packages
@@ -62,18 +62,18 @@ class LanguageEnvironment:
     caches: frozenset[str] = frozenset()
 
     def normalise(self, specs: Sequence[str]) -> list[str]:
-        """See `LayerEnvironment.normalise`."""
+        """See `LayerTarget.normalise`."""
         return self.packages.normalise(specs)
 
     def facts(self) -> list[Any]:
-        """See `LayerEnvironment.facts`."""
+        """See `LayerTarget.facts`."""
         own = self.packages
         if self.image and not own.is_portable:
             return [own.manager, own.layout, "image", self.image]
         return [own.manager, own.layout, *own.facts(self.path)]
 
     def stamp(self) -> str:
-        """See `LayerEnvironment.stamp`."""
+        """See `LayerTarget.stamp`."""
         return f"packages of {self.packages.manager}"
 
     def distributions(self) -> Mapping[str, str]:
@@ -87,7 +87,7 @@ class LanguageEnvironment:
 
 
 @dataclass(frozen=True)
-class Environment:
+class PythonTarget:
     """The distributions and the interpreter that a layer of Python's is for."""
 
     target: TargetPython | None = None
@@ -99,7 +99,7 @@ class Environment:
     """Compiled by us from the sources, which are counted."""
 
     def normalise(self, specs: Sequence[str]) -> list[str]:
-        """See `LayerEnvironment.normalise`."""
+        """See `LayerTarget.normalise`."""
         if isinstance(specs, str):
             # Its letters would be taken for names.
             raise ValidationError("libraries must be a list of names", parameter="libraries")
@@ -110,7 +110,7 @@ class Environment:
         return sorted(wanted)
 
     def find(self, folder: Path) -> dict[str, str]:
-        """See `LayerEnvironment.find`."""
+        """See `LayerTarget.find`."""
         return find_distributions([folder])
 
     def facts(self) -> list[Any]:

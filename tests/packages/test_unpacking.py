@@ -14,8 +14,7 @@ import pytest
 
 from llm_sandbox.exceptions import LibraryInstallationError
 from llm_sandbox.packages.links import replace_links
-from llm_sandbox.packages.tar_archive import read_tar
-from llm_sandbox.packages.unpacking import Unpacker
+from llm_sandbox.packages.unpacking import Unpacker, read_tar
 
 if TYPE_CHECKING:
     from pathlib import Path
