@@ -3,7 +3,6 @@
 from typing import Any
 
 from llm_sandbox.backends.base import Backend
-from llm_sandbox.const import SandboxBackend
 
 __all__ = ["look_at_engine"]
 
@@ -19,19 +18,15 @@ def look_at_engine(backend: Backend) -> dict[str, Any]:
     Raises:
         BackendUnavailableError: Its engine does not answer any more.
     """
-    if backend.name == SandboxBackend.GVISOR:
-        from llm_sandbox.backends.gvisor.binary import find_runsc
-
-        found = find_runsc()
-        return {"engine": f"runsc {found.version} at {found.path}"}
+    engine = backend.describe_engine()
     if not backend.has_containers:
-        return {}
+        return {} if engine is None else {"engine": engine}
     from llm_sandbox.backends.recipes import image_name
 
     named = None if backend.options is None else backend.options.image
     image = named or image_name(_LANG)
     has_image = backend.images.find(image) is not None
-    engine = backend.describe_engine() or backend.name
+    engine = engine or backend.name
     # Of another name than the backend, where several backends share an engine.
     program = engine.partition(" ")[0]
     get = f"{program} pull {image}" if named else _build(program)

@@ -74,6 +74,9 @@ class BubblewrapBackend(SupervisedBackend):
             self._bwrap = find_bwrap(get_settings().bwrap)
         return self._bwrap
 
+    def describe_engine(self) -> str:
+        return f"bwrap {self.bwrap.version_text} at {self.bwrap.path}"
+
     def check(self) -> Isolation:
         with self._lock:
             if self._isolation is None:

@@ -59,6 +59,10 @@ class GvisorBackend(SupervisedBackend):
         runsc, _ = self._choose()
         return self._report(MachineSpec(), runsc)
 
+    def describe_engine(self) -> str:
+        runsc, _ = self._choose()
+        return f"runsc {runsc.version} at {runsc.path}"
+
     def _choose(self) -> tuple[Runsc, str]:
         with self._lock:
             if self._chosen is None:
