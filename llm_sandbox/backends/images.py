@@ -53,7 +53,7 @@ class ImageInfo:
 
 
 class ImageStore(abc.ABC):
-    """The images of one engine. Safe to use from several threads and processes.
+    """Images of one engine. Safe to use from several threads and processes.
 
     Every method raises BackendUnavailableError if the engine does not answer, and BackendError if
     it refuses; a failed build has the last 20 lines of its output in the message.
@@ -130,7 +130,7 @@ class ImageStore(abc.ABC):
 
     @abc.abstractmethod
     def tag(self, image: str, name: str) -> None:
-        """Give an image a further name.
+        """Add a name to an image.
 
         Args:
             image: Name or id.

@@ -173,7 +173,7 @@ class Decision:
 
 
 class Inventory(abc.ABC):
-    """The containers, volumes and images of this library in one engine.
+    """Containers, volumes and images of this library in one engine.
 
     Every method raises BackendUnavailableError if the engine does not answer, and BackendError if
     it refuses.

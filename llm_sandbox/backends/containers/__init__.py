@@ -1,3 +1,3 @@
-"""What the engines with Docker's interface share: one container for each machine."""
+"""Base of the backends whose engines have Docker's API: one container for each machine."""
 
 __all__: list[str] = []

@@ -1,3 +1,3 @@
-"""What every container finds mounted, read-only: our code, and installed libraries."""
+"""Read-only volumes of every container: the runtime of the supervisor, and installed libraries."""
 
 __all__: list[str] = []

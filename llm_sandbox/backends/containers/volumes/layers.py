@@ -1,7 +1,7 @@
-"""The volume of an engine that holds installed libraries, for all its containers to read.
+"""Volume of installed libraries, which all containers of an engine read.
 
-Each layer is a folder that is named by its digest. The file beside it, whose name ends in
-``.complete``, is there when everything in the folder is.
+Each layer is a folder named by its digest. The file beside it, with ``.complete`` at the end of its
+name, marks the folder as complete.
 """
 
 import os
@@ -29,7 +29,7 @@ _BLOCK = tarfile.BLOCKSIZE
 
 
 class LayersVolume:
-    """The volume in one engine. Safe to use from several threads and processes.
+    """Volume of layers in one engine. Safe to use from several threads and processes.
 
     Args:
         engine: The engine.

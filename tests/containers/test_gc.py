@@ -1,4 +1,4 @@
-"""What `llm-sandbox ps`, `stop` and `gc` find in an engine, and what they take."""
+"""What `llm-sandbox ps`, `stop` and `gc` find in an engine, and what they remove."""
 
 from __future__ import annotations
 
