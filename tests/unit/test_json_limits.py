@@ -90,5 +90,5 @@ def test_texts_are_bounded_together() -> None:
     reader = frames.FrameReader()
     reader.feed(b"".join(frames.encode_light(2, lifted)))
     (frame,) = reader
-    with pytest.raises(frames.FrameError, match="3000000 bytes, and may have 1000"):
+    with pytest.raises(frames.FrameError, match="3000000 bytes of text, over the limit of 1000"):
         frames.restore_bulk(frame.message, frame.buffers, 1000)
