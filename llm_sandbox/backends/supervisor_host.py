@@ -21,7 +21,7 @@ from llm_sandbox.guest.control import ControlChannel, Message
 if TYPE_CHECKING:
     from llm_sandbox.backends.supervised import SupervisedMachine
 
-__all__ = ["SupervisedBackend", "SupervisorHost", "text_descriptor", "unused_user"]
+__all__ = ["SupervisedBackend", "SupervisorHost"]
 
 _CLOSE_S = 5.0
 
@@ -144,16 +144,3 @@ def _after_fork() -> None:
 
 
 os.register_at_fork(after_in_child=_after_fork)
-
-
-def text_descriptor(text: str) -> int:
-    """Return a descriptor of a file in memory, at its beginning."""
-    fd = os.memfd_create("llm-sandbox", 0)
-    os.write(fd, text.encode())
-    os.lseek(fd, 0, os.SEEK_SET)
-    return fd
-
-
-def unused_user(lowest: int) -> int:
-    """Return a random user number from `lowest` up, for a sandbox that root starts."""
-    return lowest + int.from_bytes(os.urandom(3), "little")

@@ -1,6 +1,6 @@
-"""Which modules are for Linux alone: what runs in a sandbox, and what makes one of a Linux kernel.
+"""Modules for Linux alone: those that run in a sandbox, and those that make one of a Linux kernel.
 
-Nobody else loads them: other systems refuse in words what leads to them.
+Other systems never load them: what leads to them is refused there in words.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LINUX_ONLY = (
     r"llm_sandbox\.egress\.",
     r"llm_sandbox\.backends\.(bubblewrap|gvisor|hardening|local)\.",
     r"llm_sandbox\.backends\.containers\.entering$",
-    r"llm_sandbox\.sandbox\.kept\.(?!place$|record$|registry$)",
+    r"llm_sandbox\.sandbox\.detached\.(?!record$|registry$|request$|state_dir$)",
     r"llm_sandbox\.images\.",
     r"llm_sandbox\.security\.scan_worker$",
     r"llm_sandbox\.language_handlers\.\w+\.shim\.",
