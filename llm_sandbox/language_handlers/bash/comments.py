@@ -1,4 +1,4 @@
-"""Where the comments of a shell script are."""
+"""Comment removal for Bash scripts."""
 
 import re
 
@@ -40,7 +40,7 @@ class _Scanner:
         return "".join((*self._kept, self._code[self._from :]))
 
     def _take_inside(self, mark: str) -> None:
-        """A double-quoted string, or an expansion in braces."""
+        """Skip a double-quoted string, or an expansion in braces."""
         if mark in ("$(", "${"):
             self._open.append(")" if mark == "$(" else "}")
         elif mark == self._open[-1]:
@@ -74,7 +74,9 @@ class _Scanner:
             self._from = self._at = end if end >= 0 else len(self._code)
 
     def _announce(self, start: int) -> None:
-        """A here-document whose text begins on the next line; a shift is none."""
+        """Record a here-document whose text begins on the next line; a shift operator is not
+        one.
+        """
         found = _HERE.match(self._code, start)
         # In arithmetic the parenthesis around it is a double one: rather keep too much.
         if found is not None and not found[0].rstrip().endswith("="):

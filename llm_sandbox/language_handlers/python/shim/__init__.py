@@ -16,12 +16,13 @@ from . import (
     media_capture,
     pillow_capture,
     plotly_capture,
-    services,
     worker_processes,
 )
 from .session import Service, Session
 
 __all__ = ["install"]
+
+Answer = tuple[dict[str, Any], list[bytes]]
 
 _MARK = "_llm_sandbox_session"
 
@@ -47,6 +48,37 @@ def install(shell: Any) -> dict[str, Service]:
     bokeh_capture.install(session)
     pillow_capture.install(session)
     media_capture.install(session)
-    services.install(session)
+    _offer_services(session)
     worker_processes.install()
     return session.services
+
+
+def _offer_services(session: Session) -> None:
+    """Offer the services of variables and tables.
+
+    Args:
+        session: The session of the shell.
+    """
+
+    # Their code is loaded by the first request: most sessions never see one.
+    def variables(arguments: dict[str, Any], buffers: list[memoryview]) -> Answer:
+        from .variables import list_variables
+
+        return list_variables(session.shell, arguments), []
+
+    def get(arguments: dict[str, Any], buffers: list[memoryview]) -> Answer:
+        from .variables import get_variable
+
+        return get_variable(session.shell, arguments)
+
+    def set(arguments: dict[str, Any], buffers: list[memoryview]) -> Answer:
+        from .variables import set_variable
+
+        return set_variable(session.shell, arguments, buffers), []
+
+    def table(arguments: dict[str, Any], buffers: list[memoryview]) -> Answer:
+        from .exports import export
+
+        return export(session.handles, arguments)
+
+    session.services.update(variables=variables, get=get, set=set, table=table)

@@ -183,7 +183,7 @@ def _page(spec: dict[str, Any]) -> str:
 def _add_chart(spec: dict[str, Any], data: dict[str, Any]) -> None:
     """Say what a chart shows; one that cannot be read leaves without."""
     from .charts.record import CHART_MIME
-    from .charts.vega.altair_figure import altair_chart
+    from .charts.vega.chart import altair_chart
 
     chart = altair_chart(spec)
     if chart is not None:

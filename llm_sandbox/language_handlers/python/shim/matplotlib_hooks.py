@@ -41,7 +41,7 @@ def install(session: Session) -> None:
 
 def _attach_charts(module: ModuleType) -> None:
     """Load what reads figures: a program without matplotlib never pays for it."""
-    for name in ("calls", "seaborn_calls", "pandas_calls"):
+    for name in ("calls", "library_calls"):
         importlib.import_module(f".charts.matplotlib.{name}", __package__).install(on_import)
     importlib.import_module(".charts.matplotlib.figure", __package__)
 

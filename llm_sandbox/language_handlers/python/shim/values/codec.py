@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..naming import qualified_name
 from . import failures, moments, plain
-from .advice import advice_for
+from .failures import advice_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

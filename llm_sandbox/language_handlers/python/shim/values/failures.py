@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
+from enum import Enum
+from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any, ClassVar
+
+_BY_LIBRARY = {
+    "PIL": "show it in a run and take the picture from result.artifacts",
+    "matplotlib": "show it in a run and take the figure from result.artifacts",
+    "plotly": "show it in a run and take the figure from result.artifacts",
+    "altair": "show it in a run and take the figure from result.artifacts",
+    "bokeh": "show it in a run and take the figure from result.artifacts",
+    "torch": "transfer value.detach().cpu().numpy()",
+    "tensorflow": "transfer value.numpy()",
+    "jax": "transfer numpy.asarray(value)",
+    "jaxlib": "transfer numpy.asarray(value)",
+    "xarray": "transfer value.values, or value.to_dataframe()",
+    "geopandas": "transfer pandas.DataFrame(value.to_wkt())",
+}
+_CODE = (FunctionType, BuiltinFunctionType, MethodType, ModuleType, type)
+_GENERAL = "transfer the parts that are plain data, arrays or tables"
 
 
 class TransferError(ValueError):
@@ -62,3 +80,36 @@ class MalformedError(TransferError):
     """The header and the blob describe no value."""
 
     kind = "malformed"
+
+
+def advice_for(value: Any) -> str:
+    """Say what to transfer instead of a value.
+
+    Args:
+        value: What does not go over.
+
+    Returns:
+        A clause without a full stop.
+    """
+    kind = type(value)
+    library = str(kind.__module__).partition(".")[0]
+    if issubclass(kind, _CODE):
+        return "code is not transferred: run it there and transfer what it returns"
+    if kind.__name__ == "LazyFrame":
+        return "transfer value.collect()"
+    if library == "scipy" and "toarray" in dir(kind):
+        return "transfer value.toarray()"
+    if library in _BY_LIBRARY:
+        return _BY_LIBRARY[library]
+    if issubclass(kind, GeneratorType):
+        return "transfer list(value)"
+    if issubclass(kind, Enum):
+        return "transfer value.value"
+    if issubclass(kind, tuple) and "_asdict" in dir(kind):
+        return "transfer value._asdict()"
+    if "__dataclass_fields__" in dir(kind):
+        return "transfer dataclasses.asdict(value)"
+    if issubclass(kind, (dict, list, tuple, set, frozenset, str, int, float)):
+        plain = next(base for base in kind.__mro__ if base.__module__ == "builtins")
+        return f"transfer {plain.__name__}(value)"
+    return _GENERAL

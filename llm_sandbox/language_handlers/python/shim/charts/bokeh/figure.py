@@ -10,7 +10,6 @@ from ..colors import web_color
 from ..names import name_ticks, rename
 from .columns import Columns, field_of, kind_of, on_axis, stack_fields
 from .glyphs import Glyph, read_glyph
-from .ticks import names_of, ticks_of, unread_labels
 
 __all__ = ["bokeh_chart"]
 
@@ -184,8 +183,8 @@ def _name_axes(chart: record.Record, figure: Any, slots: dict[str, str]) -> None
         described = chart.get(name) or chart["more_axes"].get(name)
         if described is None:
             continue
-        chart["unread"] += unread_labels(axis, name)
-        names = names_of(axis)
+        chart["unread"] += _unread_labels(axis, name)
+        names = _names_of(axis)
         if described["scale"] == "category":
             rename(chart, name, names)
         elif described["scale"] != "datetime":
@@ -352,7 +351,7 @@ def _describe(axis: Any, range_: Any, scale: str) -> record.Record:
     limits = None
     if kind_of(range_) == "Range1d":
         limits = on_axis(record.column([range_.start, range_.end]), dated)
-    ticks, texts = ticks_of(axis)
+    ticks, texts = _ticks_of(axis)
     return record.axis(label, kind, limits, on_axis(record.column(ticks), dated), texts)
 
 
@@ -409,3 +408,30 @@ def _interval(part: Any, kind: str, date_x: bool) -> record.Record:
     if kind == "Band":
         return record.series("area", {along: base, across: high, f"{across}_base": low})
     return record.series("errorbar", {along: base, f"{across}_low": low, f"{across}_high": high})
+
+
+def _names_of(axis: Any) -> dict[Any, str]:
+    """Return the texts that stand for positions or categories of an axis."""
+    known = getattr(axis, "major_label_overrides", None) or {}
+    return {place: text for place, label in known.items() if (text := _text_of(label))}
+
+
+def _ticks_of(axis: Any) -> tuple[list[Any], list[str]]:
+    """Return the ticks that are set one by one, and what is written there if that is known."""
+    names = _names_of(axis)
+    ticker: Any = getattr(axis, "ticker", None)
+    ticks = list(ticker.ticks) if kind_of(ticker) == "FixedTicker" else list(names)
+    return ticks, [names.get(tick, str(tick)) for tick in ticks] if names else []
+
+
+def _unread_labels(axis: Any, name: str) -> list[str]:
+    """Say where a program of JavaScript writes the labels, which is not run here."""
+    formatter = kind_of(getattr(axis, "formatter", None))
+    if formatter in ("CustomJSTickFormatter", "FuncTickFormatter"):
+        return [f"the labels of the {name} axis, which JavaScript writes"]
+    return []
+
+
+def _text_of(label: Any) -> str | None:
+    text = getattr(label, "text", label)
+    return text if isinstance(text, str) and text else None

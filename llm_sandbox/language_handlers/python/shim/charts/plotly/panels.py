@@ -11,9 +11,8 @@ from ..names import name_ticks, rename
 from .axes import Axis, Layout, area_of, ticks_of
 from .bars import Bar, read_bar, series_of, stack_bars, stacking_of
 from .boxes import read_box, read_violin
-from .hierarchy import read_hierarchy
 from .histograms import bin_traces, count_categories, count_values
-from .others import read_grid, read_other, read_pie, read_polar, read_solid
+from .others import read_grid, read_hierarchy, read_other, read_pie, read_polar, read_solid
 from .points import read_points, read_texts, stack_areas
 from .trace import Record, Trace
 from .values import clean_text, to_number

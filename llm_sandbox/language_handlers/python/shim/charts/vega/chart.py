@@ -21,7 +21,7 @@ from .unit import View, prepare
 if TYPE_CHECKING:
     from .filters import Row
 
-__all__ = ["vega_lite_chart"]
+__all__ = ["altair_chart", "vega_lite_chart"]
 
 _FACETS = ("row", "column", "facet")
 _SIDED = frozenset({"bar", "boxplot"})
@@ -420,3 +420,18 @@ def _unread(
     chart["x"], chart["y"] = axis_of(views, "x"), axis_of(views, "y")
     chart["unread"] = [f"its values: {reason}"]
     return chart
+
+
+def altair_chart(spec: Spec) -> record.Record | None:
+    """Read a chart.
+
+    Args:
+        spec: Its specification, as ``to_dict`` gives it.
+
+    Returns:
+        Its record; ``None`` when it cannot be read.
+    """
+    try:
+        return vega_lite_chart(spec)
+    except Exception:  # noqa: BLE001 - no chart rather than a broken run
+        return None
