@@ -125,7 +125,7 @@ class Artifact:
 
     @property
     def is_raster(self) -> bool:
-        """Whether the content is a picture made of pixels, of a type that is widely shown."""
+        """True if the content is a picture made of pixels, of a type that is widely shown."""
         return self.content is not None and self.mime in _RASTER
 
     def bytes(self) -> bytes:
@@ -253,7 +253,7 @@ class Artifact:
         return hash((self.mime, self.content, self.paths, self.outputs))
 
     def agrees_with(self, other: "Artifact") -> bool:
-        """Whether what is known of the data of both, if it is, is the same."""
+        """Return whether what is known of the data of both, if it is, is the same."""
         pairs = [(vars(self)[slot], vars(other)[slot]) for slot in ("_chart", "_table")]
         return all(one is None or two is None or one == two for one, two in pairs)
 

@@ -111,7 +111,7 @@ class ArtifactKind(ABC):
 
     @abstractmethod
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins as this format does.
+        """Return whether the content begins as this format does.
 
         Args:
             content: A file or its first `needs` bytes, possibly hostile.

@@ -22,12 +22,12 @@ _BINARY_TYPES = frozenset({"application/pdf", "application/octet-stream"})
 
 
 def is_binary(mime: str) -> bool:
-    """Whether bundles carry a type as base64 text."""
+    """Return whether bundles carry a type as base64 text."""
     return (mime.startswith(_BINARY) and not mime.endswith("+xml")) or mime in _BINARY_TYPES
 
 
 def is_json(mime: str) -> bool:
-    """Whether bundles carry a type as a JSON value."""
+    """Return whether bundles carry a type as a JSON value."""
     return mime.endswith(("+json", ".json", "/json"))
 
 

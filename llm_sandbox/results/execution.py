@@ -378,7 +378,7 @@ def _is_heavy(mime: str) -> bool:
 
 
 def _restored(artifacts: Sequence[Artifact], outputs: Sequence[Output]) -> tuple[Artifact, ...]:
-    """Give artifacts that were shown their content back, which JSON holds once only."""
+    """Return artifacts that were shown their content back, which JSON holds once only."""
     restored = []
     for item in artifacts:
         shown = [outputs[place] for place in item.outputs[:1] if 0 <= place < len(outputs)]

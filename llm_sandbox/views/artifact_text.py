@@ -17,7 +17,7 @@ _TEXTUAL = ("text/", "application/json", "application/xml", "application/javascr
 
 
 def is_text(mime: str) -> bool:
-    """Whether a MIME type is read as text."""
+    """Return whether a MIME type is read as text."""
     return mime.startswith(_TEXTUAL) or mime.endswith(("+json", "+xml"))
 
 
@@ -67,7 +67,7 @@ def artifact_texts(artifact: Artifact) -> list[str]:
 
 
 def _is_repr(text: str) -> bool:
-    """Whether a text names an object and says nothing of what it shows."""
+    """Return whether a text names an object and says nothing of what it shows."""
     return not text or (text.startswith("<") and text.endswith(">"))
 
 

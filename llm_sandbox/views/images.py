@@ -143,7 +143,7 @@ def _judge(candidate: _Candidate, max_px: int, *, can_scale: bool) -> tuple[int,
 
 
 def _is_ready(candidate: _Candidate, max_px: int) -> bool:
-    """Whether a picture can be sent as it is."""
+    """Return whether a picture can be sent as it is."""
     if candidate.size is None or candidate.mime not in _SENT:
         return False
     return max(candidate.size) <= max_px and len(candidate.data) <= _LARGEST

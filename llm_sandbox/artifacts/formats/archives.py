@@ -116,7 +116,9 @@ class ZipKind(DimensionlessKind):
     needs = LOOK
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with a file's header, or with the end of an empty archive."""
+        """Return whether the content begins with a file's header, or with the end of an empty
+        archive.
+        """
         return content.startswith((_LOCAL, _END))
 
     def check(self, content: bytes) -> str:
@@ -147,7 +149,7 @@ class NpzKind(ZipKind):
     also = ("zip",)
 
     def matches(self, content: bytes) -> bool:
-        """Whether all files in the archive are arrays."""
+        """Return whether all files in the archive are arrays."""
         return content.startswith(_LOCAL) and detect_zip(content) == "npz"
 
 
@@ -162,7 +164,7 @@ class TorchKind(ZipKind):
     also = ("zip",)
 
     def matches(self, content: bytes) -> bool:
-        """Whether the archive has a pickle where PyTorch puts it."""
+        """Return whether the archive has a pickle where PyTorch puts it."""
         return content.startswith(_LOCAL) and detect_zip(content) == "torch"
 
 
@@ -278,7 +280,7 @@ class TarKind(DimensionlessKind):
     label = "a TAR archive"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the first block is a file's header, by its checksum."""
+        """Return whether the first block is a file's header, by its checksum."""
         return _is_header(content[:_TAR_BLOCK])
 
     def check(self, content: bytes) -> str:
@@ -370,7 +372,7 @@ class GzipKind(_PackedKind):
     label = "a gzip file"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature and the one method there is."""
+        """Return whether the content has the signature and the one method there is."""
         return content.startswith(b"\x1f\x8b\x08")
 
     def check(self, content: bytes) -> str:
@@ -391,7 +393,7 @@ class Bzip2Kind(_PackedKind):
     label = "a bzip2 file"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature, and a block or the end follows."""
+        """Return whether the content has the signature, and a block or the end follows."""
         return (
             content.startswith(b"BZh")
             and content[3:4] in b"123456789"
@@ -416,7 +418,7 @@ class XzKind(_PackedKind):
     label = "an xz file"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature."""
+        """Return whether the content has the signature."""
         return content.startswith(b"\xfd7zXZ\x00")
 
     def check(self, content: bytes) -> str:
@@ -436,7 +438,7 @@ class ZstdKind(_PackedKind):
     label = "a Zstandard file"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature."""
+        """Return whether the content has the signature."""
         return content.startswith(_ZSTD)
 
     def check(self, content: bytes) -> str:
@@ -481,7 +483,7 @@ class SevenZipKind(_PackedKind):
     label = "a 7z archive"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature."""
+        """Return whether the content has the signature."""
         return content.startswith(b"7z\xbc\xaf\x27\x1c")
 
     def check(self, content: bytes) -> str:

@@ -41,7 +41,8 @@ class Mp3Kind(ArtifactKind):
     label = "MP3 sound"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with a tag, or with a frame that another one follows."""
+        """Return whether the content begins with a tag, or with a frame that another one follows.
+        """
         if content.startswith(b"ID3"):
             return len(content) >= 10 and content[3] in (2, 3, 4) and max(content[6:10]) < 0x80
         return _follows(content, _mp3_frame)
@@ -84,7 +85,7 @@ class AacKind(ArtifactKind):
     label = "AAC sound"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with a frame that another one follows."""
+        """Return whether the content begins with a frame that another one follows."""
         return _follows(content, _aac_frame)
 
     def describe(self, content: bytes) -> Dimensions:
@@ -209,7 +210,7 @@ class OggKind(ArtifactKind):
     label = "Ogg sound"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with a page, and video is as it should be."""
+        """Return whether the content begins with a page, and video is as it should be."""
         return detect_ogg(content) == self.name
 
     def describe(self, content: bytes) -> Dimensions:
@@ -264,7 +265,8 @@ class FlacKind(ArtifactKind):
     label = "FLAC sound"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature, and the stream's description comes first."""
+        """Return whether the content has the signature, and the stream's description comes first.
+        """
         return content.startswith(b"fLaC") and len(content) > 4 and content[4] & 0x7F == 0
 
     def describe(self, content: bytes) -> Dimensions:
@@ -322,7 +324,7 @@ class WavKind(ArtifactKind):
     label = "WAV sound"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content is a RIFF container of a WAV."""
+        """Return whether the content is a RIFF container of a WAV."""
         return content.startswith(b"RIFF") and content[8:12] == b"WAVE"
 
     def describe(self, content: bytes) -> Dimensions:
@@ -360,7 +362,7 @@ class AiffKind(ArtifactKind):
     label = "AIFF sound"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content is an IFF container of sound."""
+        """Return whether the content is an IFF container of sound."""
         return content.startswith(b"FORM") and content[8:12] in (b"AIFF", b"AIFC")
 
     def describe(self, content: bytes) -> Dimensions:

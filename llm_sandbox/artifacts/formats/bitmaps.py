@@ -37,7 +37,7 @@ class TiffKind(ArtifactKind):
     label = "a TIFF image"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature of one of the four forms."""
+        """Return whether the content has the signature of one of the four forms."""
         return content[:4] in _ORDERS
 
     def describe(self, content: bytes) -> Dimensions:
@@ -173,7 +173,7 @@ class BmpKind(ArtifactKind):
     label = "a BMP image"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with a bitmap's two headers."""
+        """Return whether the content begins with a bitmap's two headers."""
         return content.startswith(b"BM") and little(content, 14, 4) in _BMP_HEADERS
 
     def describe(self, content: bytes) -> Dimensions:
@@ -213,7 +213,7 @@ class IcoKind(ArtifactKind):
     label = "an icon"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with an icon's directory and a possible first entry."""
+        """Return whether the content begins with an icon's directory and a possible first entry."""
         count = little(content, 4, 2)
         return (
             content.startswith(b"\x00\x00\x01\x00")

@@ -32,7 +32,7 @@ class NpyKind(ArtifactKind):
     label = "a NumPy array"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature and a version there is."""
+        """Return whether the content has the signature and a version there is."""
         return content.startswith(b"\x93NUMPY") and content[6:7] in (b"\x01", b"\x02", b"\x03")
 
     def describe(self, content: bytes) -> Dimensions:
@@ -71,7 +71,7 @@ class Hdf5Kind(DimensionlessKind):
     label = "an HDF5 file"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with the signature."""
+        """Return whether the content begins with the signature."""
         return content.startswith(b"\x89HDF\r\n\x1a\n")
 
     def check(self, content: bytes) -> str:
@@ -105,7 +105,7 @@ class SqliteKind(DimensionlessKind):
     label = "a SQLite database"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature."""
+        """Return whether the content has the signature."""
         return content.startswith(b"SQLite format 3\x00")
 
     def check(self, content: bytes) -> str:
@@ -156,7 +156,8 @@ class PickleKind(DimensionlessKind):
     remark = "a pickle, never opened"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with a protocol's number and what its writers put next."""
+        """Return whether the content begins with a protocol's number and what its writers put next.
+        """
         if content[:1] != b"\x80" or len(content) < 3:
             return False
         if content[1] in (4, 5):
@@ -185,7 +186,9 @@ class ElfKind(DimensionlessKind):
     label = "a program"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature, one of the two classes and one of the orders."""
+        """Return whether the content has the signature, one of the two classes and one of the
+        orders.
+        """
         return content.startswith(b"\x7fELF") and content[4:5] in b"\x01\x02" and len(content) > 6
 
     def check(self, content: bytes) -> str:
@@ -210,7 +213,7 @@ class DataKind(DimensionlessKind):
     label = "unknown bytes"
 
     def matches(self, content: bytes) -> bool:
-        """Whether there is anything at all."""
+        """Return whether there is anything at all."""
         return bool(content)
 
 
@@ -223,5 +226,5 @@ class EmptyKind(DimensionlessKind):
     remark = "empty"
 
     def matches(self, content: bytes) -> bool:
-        """Whether there is nothing."""
+        """Return whether there is nothing."""
         return not content

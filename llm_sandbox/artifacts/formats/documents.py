@@ -62,7 +62,8 @@ class PdfKind(ArtifactKind):
     file_type = FileType.PDF
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with a PDF's header; rubbish before it is not accepted."""
+        """Return whether the content begins with a PDF's header; rubbish before it is not accepted.
+        """
         return content.startswith(b"%PDF-")
 
     def describe(self, content: bytes) -> Dimensions:
@@ -134,7 +135,7 @@ class PostScriptKind(ArtifactKind):
     label = "PostScript"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins as a PostScript program, and is no EPS."""
+        """Return whether the content begins as a PostScript program, and is no EPS."""
         return content.startswith(b"%!PS") and not _is_eps(content)
 
     def describe(self, content: bytes) -> Dimensions:
@@ -175,7 +176,7 @@ class EpsKind(PostScriptKind):
     also = ("postscript",)
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content says that it is encapsulated, or has the binary header."""
+        """Return whether the content says that it is encapsulated, or has the binary header."""
         return content.startswith(_EPS_BINARY) or (content.startswith(b"%!PS") and _is_eps(content))
 
 
@@ -211,7 +212,7 @@ class _OfficeKind(ZipKind):
     """The file without which there is no document; empty when its name is free."""
 
     def matches(self, content: bytes) -> bool:
-        """Whether the archive's first file, or its folders, say that it is this format."""
+        """Return whether the archive's first file, or its folders, say that it is this format."""
         return content.startswith(b"PK\x03\x04") and detect_zip(content) == self.name
 
     def describe(self, content: bytes) -> Dimensions:

@@ -51,7 +51,7 @@ class PngKind(ArtifactKind):
     file_type = FileType.PNG
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature of a PNG."""
+        """Return whether the content has the signature of a PNG."""
         return content.startswith(_PNG)
 
     def describe(self, content: bytes) -> Dimensions:
@@ -94,7 +94,7 @@ class JpegKind(ArtifactKind):
     file_type = FileType.JPEG
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with a JPEG's first marker and another one."""
+        """Return whether the content begins with a JPEG's first marker and another one."""
         return content.startswith(_JPEG)
 
     def describe(self, content: bytes) -> Dimensions:
@@ -259,7 +259,7 @@ class GifKind(ArtifactKind):
     label = "a GIF image"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with the signature of one of the two versions."""
+        """Return whether the content begins with the signature of one of the two versions."""
         return content.startswith((b"GIF87a", b"GIF89a"))
 
     def describe(self, content: bytes) -> Dimensions:
@@ -348,7 +348,7 @@ class WebpKind(ArtifactKind):
     label = "a WebP image"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content is a RIFF container of a WebP."""
+        """Return whether the content is a RIFF container of a WebP."""
         return content.startswith(b"RIFF") and content[8:12] == b"WEBP"
 
     def describe(self, content: bytes) -> Dimensions:

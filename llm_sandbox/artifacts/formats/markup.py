@@ -36,7 +36,7 @@ _PICTURE = re.compile(rb"<(?:canvas|embed|iframe|img|object|script|svg|video)\b"
 
 
 def draws(content: bytes) -> bool:
-    """Whether a page has a picture, a film, a drawing, or a script that may draw."""
+    """Return whether a page has a picture, a film, a drawing, or a script that may draw."""
     return _PICTURE.search(content) is not None
 
 
@@ -54,7 +54,7 @@ class HtmlKind(DimensionlessKind):
     ambiguous = True
 
     def matches(self, content: bytes) -> bool:
-        """Whether the first thing in the content is a tag, a comment or a document type."""
+        """Return whether the first thing in the content is a tag, a comment or a document type."""
         return _TAG.match(_beginning(content)) is not None
 
     def check(self, content: bytes) -> str:
@@ -78,7 +78,7 @@ class XmlKind(DimensionlessKind):
     textual = True
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with a declaration or an element."""
+        """Return whether the content begins with a declaration or an element."""
         return classify(content[:_WINDOW], "xml") == "xml"
 
     def check(self, content: bytes) -> str:
@@ -99,7 +99,7 @@ class XmlKind(DimensionlessKind):
 
 
 def is_table(content: bytes) -> bool:
-    """Whether HTML is a table, perhaps with a style and a heading, and no picture.
+    """Return whether HTML is a table, perhaps with a style and a heading, and no picture.
 
     Args:
         content: HTML, possibly hostile; its first 64 KiB decide.
@@ -192,7 +192,7 @@ class SvgKind(ArtifactKind):
     textual = True
 
     def matches(self, content: bytes) -> bool:
-        """Whether the first element is `svg` and no entities are declared before it."""
+        """Return whether the first element is `svg` and no entities are declared before it."""
         return _root(content) is not None
 
     def describe(self, content: bytes) -> Dimensions:

@@ -34,7 +34,7 @@ class JsonKind(DimensionlessKind):
     textual = True
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins as an object or a list of JSON does."""
+        """Return whether the content begins as an object or a list of JSON does."""
         return classify(content[:LOOK], "json") == "json"
 
     def check(self, content: bytes) -> str:
@@ -61,7 +61,7 @@ class GeoJsonKind(JsonKind):
     file_type = None
 
     def matches(self, content: bytes) -> bool:
-        """Whether the first object's type is one of a feature or a geometry."""
+        """Return whether the first object's type is one of a feature or a geometry."""
         return classify(content[:LOOK]) == "geojson"
 
     def fault(self, value: object) -> str:
@@ -84,7 +84,7 @@ class NotebookKind(JsonKind):
     file_type = None
 
     def matches(self, content: bytes) -> bool:
-        """Whether the first object has cells, or the keys that stand beside them."""
+        """Return whether the first object has cells, or the keys that stand beside them."""
         return classify(content[:LOOK]) == "ipynb"
 
     def fault(self, value: object) -> str:
@@ -110,7 +110,7 @@ class NdjsonKind(ArtifactKind):
     textual = True
 
     def matches(self, content: bytes) -> bool:
-        """Whether the first line is an object, and the second begins as one."""
+        """Return whether the first line is an object, and the second begins as one."""
         return classify(content[:LOOK], "ndjson") == "ndjson"
 
     def describe(self, content: bytes) -> Dimensions:

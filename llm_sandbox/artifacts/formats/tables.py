@@ -37,7 +37,9 @@ class CsvKind(ArtifactKind):
     textual = True
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content is text whose lines have the same number of cells, two or more."""
+        """Return whether the content is text whose lines have the same number of cells, two or
+        more.
+        """
         return sniff(_window(content)) not in (None, "\t")
 
     def describe(self, content: bytes) -> Dimensions:
@@ -75,7 +77,8 @@ class TsvKind(CsvKind):
     file_type = None
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content is text whose lines have the same number of tabs, one or more."""
+        """Return whether the content is text whose lines have the same number of tabs, one or more.
+        """
         return sniff(_window(content)) == "\t"
 
 
@@ -214,7 +217,7 @@ class ParquetKind(ArtifactKind):
     label = "a Parquet table"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature, with a readable or an encrypted footer."""
+        """Return whether the content has the signature, with a readable or an encrypted footer."""
         return content.startswith(_MAGICS)
 
     def describe(self, content: bytes) -> Dimensions:
@@ -245,7 +248,7 @@ class ArrowKind(DimensionlessKind):
     label = "an Arrow table"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has one of the two signatures."""
+        """Return whether the content has one of the two signatures."""
         return content.startswith((_ARROW + b"\x00\x00", _FEATHER))
 
     def check(self, content: bytes) -> str:

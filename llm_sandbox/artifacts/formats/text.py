@@ -42,7 +42,7 @@ class TextKind(DimensionlessKind):
     textual = True
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content is text."""
+        """Return whether the content is text."""
         # trust: bytes from inside; one fast pass over a bounded part.
         return bool(content) and is_text(content[:LOOK])
 
@@ -248,7 +248,7 @@ _GEOMETRY = frozenset(
 
 
 def is_text(head: bytes) -> bool:
-    """Whether bytes are text: in UTF-8, with a byte order mark, or in some 8-bit encoding.
+    """Return whether bytes are text: in UTF-8, with a byte order mark, or in some 8-bit encoding.
 
     Args:
         head: A file or its beginning, which may end within a character.

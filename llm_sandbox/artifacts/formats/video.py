@@ -69,7 +69,7 @@ class _BoxedKind(ArtifactKind):
     name: ClassVar[str]
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with a box that names this format."""
+        """Return whether the content begins with a box that names this format."""
         return detect_iso_media(content) == self.name
 
     def check(self, content: bytes) -> str:
@@ -260,7 +260,7 @@ class AviKind(ArtifactKind):
     label = "AVI video"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content is a RIFF container of an AVI."""
+        """Return whether the content is a RIFF container of an AVI."""
         return content.startswith(b"RIFF") and content[8:12] == b"AVI "
 
     def describe(self, content: bytes) -> Dimensions:
@@ -303,7 +303,7 @@ class MatroskaKind(ArtifactKind):
     label = "Matroska video"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content's header names this format."""
+        """Return whether the content's header names this format."""
         return content.startswith(_SIGNATURE) and detect_matroska(content) == self.name
 
     def describe(self, content: bytes) -> Dimensions:

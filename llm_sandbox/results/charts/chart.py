@@ -81,7 +81,7 @@ class Chart:
 
     @property
     def is_sampled(self) -> bool:
-        """Whether some series holds only a part of its points."""
+        """True if some series holds only a part of its points."""
         return any(item.sampling is not None for panel in self.panels for item in panel.series)
 
     @property

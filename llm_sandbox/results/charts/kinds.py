@@ -57,7 +57,7 @@ class SeriesKind(StrEnum):
 
     @property
     def is_grid(self) -> bool:
-        """Whether its values are a table of numbers, `z`, over columns `x` and rows `y`."""
+        """True if its values are a table of numbers, `z`, over columns `x` and rows `y`."""
         return self in _GRIDS
 
 

@@ -90,7 +90,7 @@ def _name(series: Series, index: int) -> str:
 
 
 def _is_shared(items: Sequence[Series], key: str, *, stacked: bool) -> bool:
-    """Whether all series have the same places, and so fit into one table side by side."""
+    """Return whether all series have the same places, and so fit into one table side by side."""
     if not all(item.kind in _SHARED and item.columns.keys() >= {"x", "y"} for item in items):
         return False
     first = items[0].columns[key]

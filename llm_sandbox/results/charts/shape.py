@@ -89,7 +89,7 @@ def _trim_grid(columns: Columns) -> Columns:
 
 
 def _is_nested(values: tuple[Value, ...]) -> bool:
-    """Whether a side of a grid is itself a grid, as of a surface in polar coordinates."""
+    """Return whether a side of a grid is itself a grid, as of a surface in polar coordinates."""
     return any(isinstance(value, tuple) for value in values)
 
 

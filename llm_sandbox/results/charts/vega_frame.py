@@ -166,7 +166,7 @@ def _values(chart: Chart, channel: str) -> list[Value]:
 
 
 def _begins_at_text(item: Series) -> bool:
-    """Whether bars begin at dates: then their lengths are no places on the axis."""
+    """Return whether bars begin at dates: then their lengths are no places on the axis."""
     return any(isinstance(value, str) for value in item.columns.get("base", ()))
 
 

@@ -148,7 +148,7 @@ def _compose(chart: Chart, layers: dict[str, list[Spec]]) -> Spec:
 
 
 def _colors_differ(layers: Sequence[Spec]) -> bool:
-    """Whether colours stand for different things in different layers."""
+    """Return whether colours stand for different things in different layers."""
     fields = {
         (inner["encoding"]["color"].get("field"), inner["encoding"]["color"].get("type"))
         for layer in layers

@@ -33,7 +33,7 @@ class ColumnType(StrEnum):
 
     @property
     def is_number(self) -> bool:
-        """Whether its values are numbers."""
+        """True if its values are numbers."""
         return self in (ColumnType.INTEGER, ColumnType.NUMBER)
 
 
@@ -104,7 +104,7 @@ class Table:
 
     @property
     def is_truncated(self) -> bool:
-        """Whether rows or columns are not here."""
+        """True if rows or columns are not here."""
         return self.omitted_rows > 0 or self.omitted_columns > 0
 
     def describe(self) -> str:

@@ -1,7 +1,7 @@
-"""Plot capture inside the sandbox.
+"""Capture of plots and tables inside the sandbox.
 
-``install(shell)`` is called once, before the process forks. It holds no thread and no open file,
-imports no plotting library, and may be called again for the same shell without effect.
+``install(shell)`` is called once, before the process forks. The call starts no thread, opens no
+file, imports no plotting library, and has no effect when repeated for the same shell.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _MARK = "_llm_sandbox_session"
 
 
 def install(shell: Any) -> dict[str, Service]:
-    """Make every plot of ``shell`` leave as Jupyter display data.
+    """Publish every plot of ``shell`` as Jupyter display data.
 
     Args:
         shell: An IPython ``InteractiveShell``, usually the one of a running ipykernel.
 
     Returns:
-        What the host may ask for besides running cells, by name.
+        Services that the host may call besides running cells, by name.
     """
     if _MARK in vars(shell):
         installed: Session = vars(shell)[_MARK]
@@ -54,7 +54,8 @@ def install(shell: Any) -> dict[str, Service]:
 
 
 def _offer_services(session: Session) -> None:
-    """Offer the services of variables and tables.
+    """Register the services of variables and tables. A service that fails answers with ``failure``:
+    a kind for programs, and a message.
 
     Args:
         session: The session of the shell.

@@ -1,7 +1,7 @@
-"""Arrow's tables, batches and arrays.
+"""Codec of Arrow tables, batches and arrays.
 
-Never as Arrow's own files: their readers trust what a file says about itself far more than these
-nodes are trusted, and a compressed one grows without bound.
+Arrow's own file formats are not used: their readers trust the metadata of a file too much, and a
+compressed file grows without bound.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ def _arrow() -> Any:
 
 
 def encode(encoder: Encoder, value: Any) -> Node:
-    """Encode a value of Arrow's.
+    """Encode an Arrow value.
 
     Args:
         encoder: The encoder.
-        value: Anything of a type of Arrow's.
+        value: A value of an Arrow type.
 
     Returns:
-        Its node; ``None`` for what does not go over.
+        The node; ``None`` if the value cannot be transferred.
     """
     pa = _arrow()
     if isinstance(value, (pa.Table, pa.RecordBatch)):
@@ -108,10 +108,10 @@ def write_chunks(encoder: Encoder, values: Any) -> Node:
         values: A chunked array.
 
     Returns:
-        Its node.
+        The node.
 
     Raises:
-        TransferError: Of its type, or of what it holds.
+        TransferError: The type, or a value, cannot be transferred.
     """
     kind = _write_type(encoder, values, values.type)
     if _is_number(values.type):
@@ -144,13 +144,13 @@ def read_chunks(decoder: Decoder, node: Node) -> Any:
 
     Args:
         decoder: The decoder.
-        node: Its node.
+        node: The node.
 
     Returns:
         A chunked array.
 
     Raises:
-        TransferError: The node describes none.
+        TransferError: The node does not describe a column.
     """
     pa = _arrow()
     kind = _read_type(node["t"])

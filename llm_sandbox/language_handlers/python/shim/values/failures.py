@@ -1,4 +1,4 @@
-"""Why a value does not go over, as data for the other side."""
+"""Errors of a value that cannot be transferred, as data for the other side."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _GENERAL = "transfer the parts that are plain data, arrays or tables"
 
 
 class TransferError(ValueError):
-    """A value cannot be brought to the other side.
+    """Error of a value that cannot be transferred.
 
     Attributes:
-        facts: What there is to know, for programs.
+        facts: Details of the error, for programs.
     """
 
     kind: ClassVar[str] = "transfer"
@@ -37,12 +37,12 @@ class TransferError(ValueError):
         self.facts = facts
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the failure as JSON-able data."""
+        """Return the error as JSON-able data."""
         return {"kind": self.kind, "message": str(self), **self.facts}
 
 
 class NotTransferableError(TransferError):
-    """Some part of the value is neither plain data nor an array nor a table."""
+    """Error of a part of the value that is neither plain data nor an array nor a table."""
 
     kind = "not_transferable"
 
@@ -50,16 +50,16 @@ class NotTransferableError(TransferError):
         super().__init__(advice, type=type_name[:200], path="", advice=advice)
 
     def found_in(self, part: str) -> None:
-        """Say one more step of the way to that part, from the inside out.
+        """Prepend one step to the path of that part, from the inside out.
 
         Args:
-            part: An index as Python writes it.
+            part: Index expression in Python syntax.
         """
         self.facts["path"] = f"{part}{self.facts['path']}"[:500]
 
 
 class TooLargeError(TransferError):
-    """The value takes more bytes than agreed."""
+    """Error of a value that takes more bytes than the limit."""
 
     kind = "too_large"
 
@@ -68,7 +68,7 @@ class TooLargeError(TransferError):
 
 
 class MissingLibraryError(TransferError):
-    """The value is of a library that is not installed on this side."""
+    """Error of a value whose library is not installed on this side."""
 
     kind = "missing"
 
@@ -77,16 +77,16 @@ class MissingLibraryError(TransferError):
 
 
 class MalformedError(TransferError):
-    """The header and the blob describe no value."""
+    """Error of a header and a blob that do not describe a value."""
 
     kind = "malformed"
 
 
 def advice_for(value: Any) -> str:
-    """Say what to transfer instead of a value.
+    """Return advice on what to transfer instead of a value.
 
     Args:
-        value: What does not go over.
+        value: The value that cannot be transferred.
 
     Returns:
         A clause without a full stop.

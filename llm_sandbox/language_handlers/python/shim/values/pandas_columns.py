@@ -1,4 +1,4 @@
-"""The values of one column of pandas', by the kind of array that holds them."""
+"""Codec of pandas columns, by the type of the array that holds the values."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def write_columns(encoder: Encoder, columns: list[Any], path: Callable[[int], st
     Args:
         encoder: The encoder.
         columns: The array of each.
-        path: Writes the way to one of them, given its number.
+        path: Returns the path of a column, given its number.
 
     Returns:
-        Their nodes.
+        The nodes.
 
     Raises:
-        TransferError: Of what one holds.
+        TransferError: A value of a column cannot be transferred.
     """
     nodes = []
     for number, column in enumerate(columns):
@@ -54,13 +54,13 @@ def write_column(encoder: Encoder, values: Any) -> Node:
 
     Args:
         encoder: The encoder.
-        values: Its array.
+        values: Array of the column.
 
     Returns:
-        Its node.
+        The node.
 
     Raises:
-        TransferError: Of what it holds.
+        TransferError: A value of the column cannot be transferred.
     """
     dtype = values.dtype
     kind = type(dtype).__name__
@@ -230,13 +230,13 @@ def read_column(decoder: Decoder, node: Node) -> Any:
 
     Args:
         decoder: The decoder.
-        node: Its node.
+        node: The node.
 
     Returns:
         An array of one dimension.
 
     Raises:
-        TransferError: The node describes none.
+        TransferError: The node does not describe a column.
     """
     values = _READERS[node["$"]](decoder, node)
     if values.ndim != 1:

@@ -1,4 +1,4 @@
-"""polars' frames and series."""
+"""Codec of polars data frames and series."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def _polars() -> Any:
 
 
 def encode(encoder: Encoder, value: Any) -> Node:
-    """Encode a value of polars'.
+    """Encode a polars value.
 
     Args:
         encoder: The encoder.
-        value: Anything of a type of polars'.
+        value: A value of a polars type.
 
     Returns:
-        Its node; ``None`` for what does not go over.
+        The node; ``None`` if the value cannot be transferred.
     """
     pl = _polars()
     if type(value) is pl.Series:

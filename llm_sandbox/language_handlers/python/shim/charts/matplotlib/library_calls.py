@@ -1,4 +1,6 @@
-"""On whose behalf seaborn draws: a violin and an area leave the same artists behind."""
+"""Hooks that record which function of seaborn or pandas draws: a violin and an area make the same
+artists.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,7 @@ _PANDAS_FUNCTIONS = (
 def _finish_seaborn(
     owner: Owner, plotter: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> None:
-    """Keep what only the plotter knows."""
+    """Record data that only seaborn's plotter object has."""
     if owner.name in ("violin", "boxen"):
         value = {"x": "y", "y": "x"}[plotter.orient]
         owner.data["horizontal"] = plotter.orient == "y"
@@ -120,7 +122,7 @@ def _attach_seaborn(plotters: dict[str, dict[str, str]], module: ModuleType) -> 
 
 
 def _finish_pandas(owner: Owner, first: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Keep the dates of the data: pandas draws them as periods, which may begin earlier."""
+    """Record the dates of the data: pandas draws them as periods, which may begin earlier."""
     data = getattr(first, "_parent", first)
     name = kwargs.get("x")
     column = data[name] if isinstance(name, str) and name in data else None
@@ -137,7 +139,7 @@ def _attach_pandas(module: ModuleType) -> None:
 
 
 def install(on_import: OnImport) -> None:
-    """Record what seaborn and pandas draw, from the import of their plotting modules on.
+    """Record the plotting functions of seaborn and pandas once these are imported.
 
     Args:
         on_import: Runs a hook after a module is imported.

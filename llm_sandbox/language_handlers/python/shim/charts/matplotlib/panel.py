@@ -1,4 +1,4 @@
-"""One panel of a figure: axes, with the second axes that share its place."""
+"""Reader of one panel of a figure: axes, with the twin axes at the same position."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _CURVES = ("line", "scatter", "step", "errorbar")
 
 
 def read_panel(group: list[Any], legends: list[Any]) -> record.Record:
-    """Read axes that make one chart.
+    """Read axes that form one chart.
 
     Args:
-        group: Axes in one place; the first is the main one.
+        group: Axes at one position; the first is the main one.
         legends: Legends of the figure.
 
     Returns:
@@ -91,7 +91,7 @@ class _Part:
         self._members = reader.members
 
     def decide(self) -> None:
-        """Find out which axes have names instead of numbers."""
+        """Determine which axes are categorical."""
         for letter, reader in (("x", self.x), ("y", self.y)):
             names = next((i.fixed[letter] for i in self.items if letter in i.fixed), None)
             if names is not None:
@@ -115,7 +115,7 @@ class _Part:
             reader.named = reader.named and (bool(discrete) or not reader.computed)
 
     def series(self, item: Item, polar: bool) -> record.Record:
-        """Describe a series with what its positions mean.
+        """Describe a series with the meaning of its positions.
 
         Args:
             item: The series.
@@ -165,7 +165,7 @@ class _Part:
 
 
 def _other_axes(drawn: list[_Part]) -> tuple[dict[str, AxisReader], list[str]]:
-    """Name the axes beyond the first two, and say which of them the record has no name for."""
+    """Name the axes beyond the first two, and describe those that the record cannot hold."""
     main, found, unread = drawn[0], dict[str, AxisReader](), list[str]()
     count = 1
     for part in drawn[1:]:
@@ -235,7 +235,7 @@ def _library(group: list[Any]) -> str:
 
 
 def _third(axes: Any, items: list[Item]) -> record.Record | None:
-    """Describe the third axis, or what the colours of a colorbar mean."""
+    """Describe the third axis, or the colour scale of a colorbar."""
     if getattr(axes, "zaxis", None) is not None:
         return AxisReader(axes.zaxis).record()
     for item in items:
@@ -256,13 +256,13 @@ def _degrees(found: record.Record) -> record.Record:
 
 
 def _main_kind(items: list[Item]) -> str:
-    """Give the kind of a chart.
+    """Return the kind of a chart.
 
     Args:
         items: Its series.
 
     Returns:
-        The kind of the first series that is no rule; a band around a curve makes no area chart.
+        The kind of the first series that is not a rule; a band around a curve is not an area chart.
     """
     main = [item for item in items if item.main]
     if not main:
@@ -283,13 +283,13 @@ def _is_band(item: Item) -> bool:
 
 
 def _orientation(items: list[Item]) -> str | None:
-    """Give the direction of bars, histograms, boxes and violins.
+    """Return the orientation of bars, histograms, boxes and violins.
 
     Args:
         items: The series.
 
     Returns:
-        ``vertical``, ``horizontal``, or ``None`` where there are none of them.
+        ``vertical``, ``horizontal``, or ``None`` for other kinds.
     """
     for item in items:
         if item.kind in _DIRECTED and item.horizontal is not None:
@@ -298,7 +298,7 @@ def _orientation(items: list[Item]) -> str | None:
 
 
 def _stacking(items: list[Item], kind: str) -> str | None:
-    """Tell how several series of bars, areas and the like share their place.
+    """Return the arrangement of several series of bars, areas and similar kinds.
 
     Args:
         items: The series.
@@ -323,7 +323,7 @@ def _stacking(items: list[Item], kind: str) -> str | None:
 
 
 def _beside(bars: list[Item]) -> str | None:
-    """Tell bars next to each other from bars in front of each other."""
+    """Return whether bars are next to each other or in front of each other."""
     numpy = sys.modules["numpy"]
     places: list[Any] = [numpy.asarray(item.columns[item.names[:1]], float) for item in bars]
     first = numpy.sort(places[0])

@@ -1,4 +1,4 @@
-"""Series of seaborn and pandas that several artists make together."""
+"""Series of seaborn and pandas that consist of several artists."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def units(
     y: AxisReader,
     legend: Legend,
 ) -> list[tuple[list[Any], Callable[[], list[Item]]]]:
-    """Find the groups that a library on top of matplotlib drew.
+    """Find the groups of artists that a library on top of matplotlib drew.
 
     Args:
         axes: The axes.
@@ -40,7 +40,7 @@ def units(
         legend: The legends.
 
     Returns:
-        The artists of each group and how to read it.
+        The artists of each group and a function that reads it.
     """
     groups: dict[int, tuple[Owner, list[Call]]] = {}
     for call in calls:
@@ -131,7 +131,7 @@ def _histograms(
 
 
 def _steps(call: Call) -> list[Item]:
-    """Read the hull of a histogram; its last value is there twice."""
+    """Read the outline of a step histogram, whose last value is repeated."""
     numpy = sys.modules["numpy"]
     at, base, top = (numbers(call.data[name]) for name in ("at", "one", "two"))
     count = top - base
@@ -273,7 +273,8 @@ def _layers(fills: list[Call]) -> list[tuple[list[Any], Callable[[], list[Item]]
 
 
 def _merge_categories(calls: list[Call], containers: dict[int, Any]) -> _Units:
-    """Merge what ``hue`` set to the categories themselves has drawn one by one.
+    """Merge the artists of categories that ``hue`` coloured one by one: the colours repeat the
+    categories.
 
     Args:
         calls: The calls of one function of seaborn.
@@ -307,10 +308,10 @@ def _merge_error_bars(groups: list[tuple[Owner, list[Call]]]) -> _Units:
     """Merge error bars that were drawn category by category.
 
     Args:
-        groups: Those who drew them, with their calls.
+        groups: Owners of the error bars, with their calls.
 
     Returns:
-        One group, or none if there are several of them in one category.
+        One group, or none if a category has several error bars.
     """
     items = [
         Item("errorbar", owner.data["columns"], main=False)

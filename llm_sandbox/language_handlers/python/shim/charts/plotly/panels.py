@@ -1,4 +1,4 @@
-"""Panels of a plotly figure: which traces share one, and the chart that they make."""
+"""Panels of a plotly figure: the grouping of traces, and the chart of each group."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _MOST_AXES = 9
 
 @dataclass
 class Panel:
-    """Traces that are drawn into the same place."""
+    """Traces that are drawn in the same subplot."""
 
     key: tuple[str, ...]
     area: tuple[tuple[float, float], tuple[float, float]]
@@ -69,13 +69,13 @@ class Panel:
 
     @property
     def title(self) -> str | None:
-        """What its traces themselves are titled with, as pies and gauges are."""
+        """Title of the traces themselves, as pies and gauges have."""
         titles = (clean_text(trace.get("title")) for trace in self.traces)
         return next((title for title in titles if title), None)
 
 
 def panels_of(content: dict[str, Any], layout: Layout) -> list[Panel]:
-    """Put the visible traces of a figure into panels, in reading order.
+    """Group the visible traces of a figure into panels, in reading order.
 
     Args:
         content: The figure as JSON values.
@@ -104,7 +104,7 @@ def panels_of(content: dict[str, Any], layout: Layout) -> list[Panel]:
 
 
 def _give_slots(panel: Panel) -> None:
-    """Name the axes that lie over those of a panel in the order that plotly counts them."""
+    """Name the axes that overlay those of a panel, in plotly's order."""
     if panel.key[0] != "flat":
         return
     for letter, base in zip("xy", panel.key[1:], strict=True):
@@ -118,7 +118,7 @@ def _give_slots(panel: Panel) -> None:
 
 
 def _is_known(slot: str) -> bool:
-    """Tell whether a chart has a place for an axis: one ``x2``, and ``y2`` onwards."""
+    """Return whether a chart can hold an axis: one ``x2``, and ``y2`` onwards."""
     return slot == "x2" or (slot[0] == "y" and int(slot[1:]) <= _MOST_AXES)
 
 
@@ -143,7 +143,7 @@ def _panel_of(trace: Trace, layout: Layout) -> Panel:
 
 
 def _see(trace: Trace) -> None:
-    """Let a trace decide the types of its axes."""
+    """Infer the types of a trace's axes from its values."""
     if trace.kind not in _FLAT:
         return
     for letter, axis in (("x", trace.x_axis), ("y", trace.y_axis)):
@@ -172,7 +172,7 @@ def build_chart(panel: Panel, layout: Layout) -> Record | None:
         layout: The layout of the figure.
 
     Returns:
-        The chart, without title and annotations; ``None`` when nothing in it can be read.
+        The chart, without title and annotations; ``None`` if nothing in the panel can be read.
     """
     traces = panel.traces
     bars, orders = _read_bars(traces, layout)
@@ -210,7 +210,7 @@ def build_chart(panel: Panel, layout: Layout) -> Record | None:
 
 
 def _name_axes(chart: Record, panel: Panel, layout: Layout) -> None:
-    """Put what is written at the ticks in place of positions and categories."""
+    """Replace positions and categories by their tick labels."""
     if panel.key[0] == "flat":
         axes = {"x": layout.axis(panel.key[1], "x"), "y": layout.axis(panel.key[2], "y")}
         for trace in panel.traces:
@@ -242,7 +242,7 @@ def _name_axes(chart: Record, panel: Panel, layout: Layout) -> None:
 
 
 def _name_angles(chart: Record, polar: dict[str, Any]) -> None:
-    """Put what is written around a polar chart in place of the angles."""
+    """Replace the angles of a polar chart by their tick labels."""
     for key, column in (("angularaxis", "theta"), ("radialaxis", "r")):
         about = polar.get(key)
         ticks, texts = ticks_of(about) if isinstance(about, dict) else ([], [])
@@ -266,7 +266,7 @@ def _read_one(trace: Trace) -> Record | None:
 
 
 def _read_bars(traces: list[Trace], layout: Layout) -> tuple[dict[int, Bar], str]:
-    """Read bars and histograms, with bins and stacks of their own for each pair of axes."""
+    """Read bars and histograms, with separate bins and stacks for each pair of axes."""
     found: dict[int, Bar] = {}
     groups: dict[tuple[str, str, bool], list[int]] = {}
     mode = str(layout.get("barmode") or "group")
@@ -358,7 +358,7 @@ def _describe_axes(chart: Record, panel: Panel, layout: Layout) -> None:
 
 
 def _unread_axes(panel: Panel) -> list[str]:
-    """Name the axes over those of a panel that the chart has no place for."""
+    """Name the axes overlaying those of a panel that the chart cannot hold."""
     found: dict[str, None] = {}
     for trace in panel.traces:
         for axis, base in ((trace.x_axis, panel.key[1]), (trace.y_axis, panel.key[2])):
@@ -370,7 +370,7 @@ def _unread_axes(panel: Panel) -> list[str]:
 
 
 def _color_axis(traces: list[Trace], layout: Layout) -> Record | None:
-    """Describe the scale of the colours, where there is one with a title."""
+    """Describe the colour scale, if there is one with a title."""
     for trace in traces:
         name = trace.get("coloraxis") or trace.get("marker", "coloraxis")
         about: Any = layout.about.get(str(name)) if name else trace.about
