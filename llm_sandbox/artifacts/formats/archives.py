@@ -1,4 +1,6 @@
-"""ZIP, TAR, gzip, bzip2, xz, Zstandard and 7z: completeness and claimed contents, not unpacked."""
+"""ZIP, TAR, gzip, bzip2, xz, Zstandard and 7z: completeness and claimed contents, without
+unpacking.
+"""
 
 import re
 import struct
@@ -35,7 +37,7 @@ __all__ = [
 ]
 
 _ENTRIES = 10_000
-"""Entries that are looked at."""
+"""Most entries that are read."""
 _LONGEST_COMMENT = 65_535
 _LOCAL = b"PK\x03\x04"
 _CENTRAL = b"PK\x01\x02"
@@ -44,7 +46,7 @@ _END_SIZE = 22
 _NEXT = re.compile(rb"PK(?:\x03\x04|\x01\x02|\x05\x06)")
 _FULL = 0xFFFFFFFF
 _RATIO = 100
-"""No honest archive is packed more tightly and very large at once."""
+"""Compression ratio that no legitimate archive exceeds while also being very large."""
 _SIZE_LATER = 0x08
 _ENCRYPTED = 0x01
 _LINK = 0o12
@@ -59,25 +61,25 @@ _FOLDERS = (("word/", "docx"), ("xl/", "xlsx"), ("ppt/", "pptx"))
 
 
 class Entry(NamedTuple):
-    """A file in an archive, as its header claims it."""
+    """Entry of an archive, as its header claims it."""
 
     name: str
-    """Its path."""
+    """Path of the entry."""
     packed: int
-    """Its bytes in the archive."""
+    """Compressed size in bytes."""
     size: int
-    """Its bytes outside."""
+    """Uncompressed size in bytes."""
     flags: int
-    """Bits of how it is packed."""
+    """Flag bits of the entry."""
     mode: int
-    """What it is under Unix; 0 when that is not known."""
+    """Unix file mode; 0 when unknown."""
 
 
 def detect_zip(head: bytes) -> str:
-    """Return the name of the kind that an archive is of, by the names of its first files.
+    """Return the name of the kind of an archive, from the names of its first files.
 
     Args:
-        head: Its beginning, possibly hostile; more than the first MiB changes nothing.
+        head: Beginning of the archive, possibly hostile; at most the first MiB is read.
     """
     names: list[str] = []
     for entry, body in _local(head[:LOOK]):
@@ -97,7 +99,7 @@ def detect_zip(head: bytes) -> str:
 
 
 def entries(content: bytes) -> list[Entry] | None:
-    """Return what the directory lists, at most 10,000 entries; None when there is no directory.
+    """Return the entries of the directory, at most 10,000; None when there is no directory.
 
     Args:
         content: A whole archive, possibly hostile.
@@ -107,7 +109,7 @@ def entries(content: bytes) -> list[Entry] | None:
 
 
 class ZipKind(DimensionlessKind):
-    """ZIP archives; the base of the formats that are some."""
+    """ZIP archives; base class of the formats based on ZIP."""
 
     mimes: ClassVar[tuple[str, ...]] = ("application/zip", "application/x-zip-compressed")
     type = ArtifactType.ARCHIVE
@@ -116,13 +118,13 @@ class ZipKind(DimensionlessKind):
     needs = LOOK
 
     def matches(self, content: bytes) -> bool:
-        """Return whether the content begins with a file's header, or with the end of an empty
+        """Return whether the content begins with a local file header, or with the end of an empty
         archive.
         """
         return content.startswith((_LOCAL, _END))
 
     def check(self, content: bytes) -> str:
-        """Return whether the directory is there, and what unpacking it would do."""
+        """Return warnings on a missing directory, and on the effect of unpacking."""
         end = _end_record(content)
         if end is None:
             return cut_short("there is no directory at its end")
@@ -140,7 +142,7 @@ class ZipKind(DimensionlessKind):
 
 
 class NpzKind(ZipKind):
-    """Arrays of NumPy in an archive."""
+    """NumPy arrays in an archive."""
 
     mimes = ("application/x-npz",)
     type = ArtifactType.DATA
@@ -154,7 +156,7 @@ class NpzKind(ZipKind):
 
 
 class TorchKind(ZipKind):
-    """Weights and tensors of PyTorch: an archive with a pickle in it."""
+    """PyTorch weights and tensors: an archive with a pickle in it."""
 
     mimes = ("application/x-pytorch",)
     type = ArtifactType.DATA
@@ -164,7 +166,7 @@ class TorchKind(ZipKind):
     also = ("zip",)
 
     def matches(self, content: bytes) -> bool:
-        """Return whether the archive has a pickle where PyTorch puts it."""
+        """Return whether the archive has a pickle at PyTorch's path."""
         return content.startswith(_LOCAL) and detect_zip(content) == "torch"
 
 
@@ -173,9 +175,9 @@ class _End(NamedTuple):
     size: int
     start: int
     place: int
-    """Where the directory ends."""
+    """Offset of the end of the directory."""
     after: int
-    """Where the archive ends."""
+    """Offset of the end of the archive."""
 
 
 def _end_record(content: bytes) -> _End | None:
@@ -266,7 +268,7 @@ def _facts(found: list[Entry]) -> Iterator[str]:
 
 _TAR_BLOCK = 512
 _TAR_MEMBERS = 20_000
-"""Files that are looked at."""
+"""Most members that are read."""
 _LINKS = b"12"
 _DEVICES = b"346"
 
@@ -280,11 +282,11 @@ class TarKind(DimensionlessKind):
     label = "a TAR archive"
 
     def matches(self, content: bytes) -> bool:
-        """Return whether the first block is a file's header, by its checksum."""
+        """Return whether the first block is a member header, by its checksum."""
         return _is_header(content[:_TAR_BLOCK])
 
     def check(self, content: bytes) -> str:
-        """Return whether all files are whole, and what unpacking them would do."""
+        """Return warnings on truncated members, and on the effect of unpacking."""
         if not self.matches(content):
             return "no TAR archive"
         facts: dict[str, None] = {}
@@ -347,7 +349,7 @@ def _octal(field: bytes) -> int | None:
 
 
 _GZIP_UNPACKED = 16 * 1024**2
-"""Bytes that a gzip file is unpacked to, to see whether it ends."""
+"""Bytes that a gzip file is unpacked to, to check whether it is complete."""
 _GZIP_STEP = 256 * 1024
 _GZIP_MEMBERS = 64
 _DEFLATE = 1032
@@ -359,24 +361,26 @@ _ZSTD_NAMES = (0, 1, 2, 4)
 
 
 class _PackedKind(DimensionlessKind):
-    """What all of them have in common."""
+    """Base class of the compressed single files."""
 
     type = ArtifactType.ARCHIVE
 
 
 class GzipKind(_PackedKind):
-    """Files packed by gzip."""
+    """Files compressed by gzip."""
 
     mimes = ("application/gzip", "application/x-gzip")
     extensions = ("gz", "tgz", "svgz")
     label = "a gzip file"
 
     def matches(self, content: bytes) -> bool:
-        """Return whether the content has the signature and the one method there is."""
+        """Return whether the content has the signature and the only compression method."""
         return content.startswith(b"\x1f\x8b\x08")
 
     def check(self, content: bytes) -> str:
-        """Return whether it ends, seen by unpacking up to 16 MiB, and what it claims to hold."""
+        """Return warnings on truncation, checked by unpacking up to 16 MiB, and on the claimed
+        size.
+        """
         if not self.matches(content):
             return "no gzip file"
         claimed = little(content, len(content) - 4, 4) or 0
@@ -386,14 +390,14 @@ class GzipKind(_PackedKind):
 
 
 class Bzip2Kind(_PackedKind):
-    """Files packed by bzip2."""
+    """Files compressed by bzip2."""
 
     mimes = ("application/x-bzip2", "application/bzip2")
     extensions = ("bz2", "tbz2")
     label = "a bzip2 file"
 
     def matches(self, content: bytes) -> bool:
-        """Return whether the content has the signature, and a block or the end follows."""
+        """Return whether the content has the signature, followed by a block or the end."""
         return (
             content.startswith(b"BZh")
             and content[3:4] in b"123456789"
@@ -401,7 +405,7 @@ class Bzip2Kind(_PackedKind):
         )
 
     def check(self, content: bytes) -> str:
-        """Return whether the mark of the end stands where it must."""
+        """Return a warning if the end marker is missing."""
         if not self.matches(content):
             return "no bzip2 file"
         last = int.from_bytes(content[-11:])
@@ -411,7 +415,7 @@ class Bzip2Kind(_PackedKind):
 
 
 class XzKind(_PackedKind):
-    """Files packed by xz."""
+    """Files compressed by xz."""
 
     mimes = ("application/x-xz",)
     extensions = ("xz", "txz")
@@ -422,7 +426,7 @@ class XzKind(_PackedKind):
         return content.startswith(b"\xfd7zXZ\x00")
 
     def check(self, content: bytes) -> str:
-        """Return whether the footer is there, with its checksum."""
+        """Return a warning if the footer, with its checksum, is missing."""
         if not self.matches(content):
             return "no xz file"
         footer = content[-64:].rstrip(b"\x00")[-12:] if content.endswith(b"\x00") else content[-12:]
@@ -431,7 +435,7 @@ class XzKind(_PackedKind):
 
 
 class ZstdKind(_PackedKind):
-    """Files packed by Zstandard."""
+    """Files compressed by Zstandard."""
 
     mimes = ("application/zstd", "application/x-zstd")
     extensions = ("zst", "tzst")
@@ -442,7 +446,7 @@ class ZstdKind(_PackedKind):
         return content.startswith(_ZSTD)
 
     def check(self, content: bytes) -> str:
-        """Return whether its blocks are whole, and what it claims to hold."""
+        """Return warnings on truncated blocks, and on the claimed size."""
         if not self.matches(content):
             return "no Zstandard file"
         offset, claimed = 0, 0
@@ -487,7 +491,7 @@ class SevenZipKind(_PackedKind):
         return content.startswith(b"7z\xbc\xaf\x27\x1c")
 
     def check(self, content: bytes) -> str:
-        """Return whether the start header has its checksum, and the directory is in the file."""
+        """Return warnings on a wrong start header checksum, or a directory outside the file."""
         if not self.matches(content):
             return "no 7z archive"
         if len(content) < 32:

@@ -14,9 +14,9 @@ from llm_sandbox.results.plots import FileType
 __all__ = ["GeoJsonKind", "JsonKind", "NdjsonKind", "NotebookKind"]
 
 _PARSED = 8 * 1024**2
-"""A larger text is looked at from its ends alone."""
+"""Size above which only both ends of a text are checked."""
 _NODES = 500_000
-"""A text with more lists and objects is not parsed: each takes thirty times its bytes."""
+"""Most lists and objects of a text that is parsed: each takes thirty times its bytes."""
 _ESCAPE = 6
 _LONGEST_LINE = 1024**2
 
@@ -34,18 +34,20 @@ class JsonKind(DimensionlessKind):
     textual = True
 
     def matches(self, content: bytes) -> bool:
-        """Return whether the content begins as an object or a list of JSON does."""
+        """Return whether the content begins as a JSON object or list."""
         return classify(content[:LOOK], "json") == "json"
 
     def check(self, content: bytes) -> str:
-        """Return whether it can be parsed; of more than 8 MiB, whether it ends as it begins."""
+        """Return a warning if the text cannot be parsed; above 8 MiB, if its end does not match its
+        beginning.
+        """
         return encoding_note(content) or _verdict(content, self.fault)
 
     def fault(self, value: object) -> str:
-        """Return what a parsed value lacks to be of this kind; empty for nothing.
+        """Return the reason why a parsed value is not of this kind; empty for none.
 
         Args:
-            value: What JSON says, possibly hostile.
+            value: Parsed value, possibly hostile.
         """
         return ""
 
@@ -61,11 +63,11 @@ class GeoJsonKind(JsonKind):
     file_type = None
 
     def matches(self, content: bytes) -> bool:
-        """Return whether the first object's type is one of a feature or a geometry."""
+        """Return whether the type of the first object is a feature or a geometry."""
         return classify(content[:LOOK]) == "geojson"
 
     def fault(self, value: object) -> str:
-        """Return whether a collection has no list of its features."""
+        """Return a warning if a collection has no list of features."""
         if not isinstance(value, dict):
             return "no GeoJSON: it is no object"
         if value.get("type") == "FeatureCollection" and not isinstance(value.get("features"), list):
@@ -74,7 +76,7 @@ class GeoJsonKind(JsonKind):
 
 
 class NotebookKind(JsonKind):
-    """Jupyter notebooks; their outputs are content like any other, and are not looked at here."""
+    """Jupyter notebooks; their outputs are not examined here."""
 
     mimes = ("application/x-ipynb+json",)
     type = ArtifactType.NOTEBOOK
@@ -84,11 +86,11 @@ class NotebookKind(JsonKind):
     file_type = None
 
     def matches(self, content: bytes) -> bool:
-        """Return whether the first object has cells, or the keys that stand beside them."""
+        """Return whether the first object has cells, or the keys beside them."""
         return classify(content[:LOOK]) == "ipynb"
 
     def fault(self, value: object) -> str:
-        """Return which of a notebook's own keys is not there or of another type."""
+        """Return the required key that is missing or has a wrong type."""
         if not isinstance(value, dict):
             return "no notebook: it is no object"
         for key, form in (("nbformat", int), ("cells", list), ("metadata", dict)):
@@ -99,7 +101,7 @@ class NotebookKind(JsonKind):
 
 
 class NdjsonKind(ArtifactKind):
-    """JSON, one value a line."""
+    """JSON Lines: one value per line."""
 
     mimes = ("application/x-ndjson", "application/jsonl", "application/x-jsonlines")
     type = ArtifactType.JSON
@@ -120,7 +122,7 @@ class NdjsonKind(ArtifactKind):
         return Dimensions.of(rows=content.count(b"\n") + (not content.endswith(b"\n")))
 
     def check(self, content: bytes) -> str:
-        """Return whether the first and the last line can be parsed."""
+        """Return a warning if the first or the last line cannot be parsed."""
         if wrong := encoding_note(content):
             return wrong
         body = content.rstrip(b"\r\n")
