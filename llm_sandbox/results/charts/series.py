@@ -56,8 +56,8 @@ class Series:
     - box: `label`, `min`, `q1`, `median`, `q3`, `max`, and optionally `mean` and `outliers`, a row
       for each box; `min` and `max` are the ends of the whiskers.
     - violin: `label`, `min`, `median`, `max`, `values`, `density`, a row for each violin.
-    - errorbar: `x`, `y`, and those of `y_low`, `y_high`, `x_low`, `x_high` that exist; `x` or `y` is
-      missing if only the ends are drawn.
+    - errorbar: `x`, `y`, and those of `y_low`, `y_high`, `x_low`, `x_high` that exist; `x` or `y`
+      is missing if only the ends are drawn.
     - heatmap, contour, surface3d: `x` names the columns, `y` the rows, `z` is a list of rows;
       contour also `levels`. An image has `z`, or only `shape`.
     - scatter3d, line3d: `x`, `y`, `z`. On polar charts: `theta` in degrees, `r`.
