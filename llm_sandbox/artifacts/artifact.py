@@ -148,8 +148,9 @@ class Artifact:
         if self.content is None:
             is_file = bool(self.paths) and not self.mime.startswith("inode/")
             raise ArtifactLimitError(
-                f"the content of {self.name!r} did not come: {self.note or 'it is not known why'}",
-                hint="while the session is open, save(path) and open() bring it from the sandbox"
+                f"the content of {self.name!r} was not transferred: "
+                f"{self.note or 'unknown reason'}",
+                hint="while the session is open, save(path) and open() copy it from the sandbox"
                 if is_file
                 else None,
             )
@@ -253,7 +254,7 @@ class Artifact:
         return hash((self.mime, self.content, self.paths, self.outputs))
 
     def agrees_with(self, other: "Artifact") -> bool:
-        """Return whether the known chart and table data of both artifacts are the same."""
+        """Return whether chart and table data of both artifacts are the same, or unknown."""
         pairs = [(vars(self)[slot], vars(other)[slot]) for slot in ("_chart", "_table")]
         return all(one is None or two is None or one == two for one, two in pairs)
 

@@ -298,7 +298,7 @@ def plot_from_display(
             content = bundle.content(mime)
             if content is None or content.size > limit or not kind.matches(content.bytes()):
                 continue
-            if kind.ambiguous and not _is_meant(kind, content, claims):
+            if kind.ambiguous and not _is_plot(kind, content, claims):
                 continue
             size = kind.describe(content.bytes())
             encoded: Any = content  # encoded when it is asked for
@@ -306,7 +306,7 @@ def plot_from_display(
     return None
 
 
-def _is_meant(kind: ArtifactKind, content: Content, claims: Claims) -> bool:
+def _is_plot(kind: ArtifactKind, content: Content, claims: Claims) -> bool:
     if claims.is_plot:
         return True
     if not claims.is_page or kind.file_type is not FileType.HTML:

@@ -121,8 +121,9 @@ def identify(head: bytes, name: str = "", claimed: str = "") -> Identity:
         found = next(_added_matches(head[:LOOK]), found)
     kind = load(found)
     # Nothing is a whole file of most text formats, and is said by the remark.
-    lie = _lie(found, kind, extension, claimed) if head and (extension or claimed) else ""
-    note = f"{lie}; {kind.remark}" if lie and kind.remark else lie or kind.remark
+    named = head and (extension or claimed)
+    contradiction = _contradiction(found, kind, extension, claimed) if named else ""
+    note = "; ".join(part for part in (contradiction, kind.remark) if part)
     return Identity(found, kind.mimes[0], kind.type, note)
 
 
@@ -205,7 +206,7 @@ def _warn(name: str, error: Exception) -> None:
     warnings.warn(f"the artifact kind {name!r} failed: {reason}", RuntimeWarning, stacklevel=2)
 
 
-def _lie(found: str, kind: type[ArtifactKind], extension: str, claimed: str) -> str:
+def _contradiction(found: str, kind: type[ArtifactKind], extension: str, claimed: str) -> str:
     said = []
     wider = [load(name) for name in kind.also if name in BUILTIN]
     own = {one for each in (kind, *wider) for one in each.extensions}

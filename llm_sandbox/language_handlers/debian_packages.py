@@ -63,9 +63,9 @@ class DebianPackages(Packages):
     def settings(self, carrier: Carrier) -> None:
         """Carry apt's settings; see `Packages.settings`."""
         super().settings(carrier)
-        lines = _acquiring(proxies_only=carrier.for_image)
+        lines = _network_options(proxies_only=carrier.for_image)
         if not carrier.for_image:
-            lines += _this_system(carrier)
+            lines += _system_options(carrier)
         carrier.variables["APT_CONFIG"] = carrier.keep("apt.conf", "\n".join([*lines, ""]))
 
     def fetch(
@@ -119,7 +119,7 @@ class DebianPackages(Packages):
         return [program, *words]
 
 
-def _acquiring(*, proxies_only: bool) -> list[str]:
+def _network_options(*, proxies_only: bool) -> list[str]:
     """Return the network settings of the host's apt, in apt's configuration syntax."""
     command = ["apt-config", "dump"]
     try:
@@ -136,7 +136,7 @@ def _acquiring(*, proxies_only: bool) -> list[str]:
     ]
 
 
-def _this_system(carrier: Carrier) -> list[str]:
+def _system_options(carrier: Carrier) -> list[str]:
     """Return apt options for the host's sources, keys, lists and installed packages."""
     lines = []
     if Path(_ETC).is_dir():

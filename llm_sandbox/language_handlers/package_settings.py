@@ -43,7 +43,7 @@ class Carrier:
         self.files: dict[str, bytes] = {}
         """Content of private files by name."""
         self.folders: dict[str, str] = {}
-        """Path there to the folder of this machine that is read there."""
+        """Folders of the host to mount for reading, by their path inside."""
         self._folder = folder
         self._root = root
 

@@ -37,7 +37,7 @@ class StreamOutput:
     type: ClassVar[Literal["stream"]] = "stream"
     """Tag in JSON."""
     name: Literal["stdout", "stderr"]
-    """Which stream."""
+    """Name of the stream."""
     text: str
     """The text, control sequences included."""
 

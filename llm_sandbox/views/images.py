@@ -83,7 +83,7 @@ def choose_pictures(
         candidate = _candidate(artifact)
         if candidate is None or artifact.id in reasons:
             continue
-        cost, reason = _judge(candidate, max_px, can_scale=scale is not None)
+        cost, reason = _check_picture(candidate, max_px, can_scale=scale is not None)
         if not reason and len(chosen) >= _MOST:
             reason = "picture not shown: there are too many"
         if not reason and images == "auto" and cost > left:
@@ -126,7 +126,7 @@ def _candidate(artifact: Artifact) -> _Candidate | None:
     return None
 
 
-def _judge(candidate: _Candidate, max_px: int, *, can_scale: bool) -> tuple[int, str]:
+def _check_picture(candidate: _Candidate, max_px: int, *, can_scale: bool) -> tuple[int, str]:
     """Return the tokens of a picture, and the reason why it cannot be sent."""
     if not candidate.data:
         return 0, "picture not shown: the file is too large"

@@ -179,7 +179,7 @@ def _data(data: Mapping[str, object]) -> dict[str, object]:
             continue
         value = to_plain(data[mime])
         if mime == "application/json" or mime.endswith("+json"):
-            found[mime] = _sound(value)
+            found[mime] = _encodable(value)
         elif isinstance(value, str):
             found[mime] = _lines(value) if mime.startswith(_MULTILINE) else _text(value)
         elif isinstance(value, list) and all(isinstance(line, str) for line in value):
@@ -189,18 +189,18 @@ def _data(data: Mapping[str, object]) -> dict[str, object]:
 
 def _metadata(metadata: Mapping[str, object]) -> dict[str, object]:
     kept = {name: value for name, value in metadata.items() if name != "llm_sandbox"}
-    plain: Any = _sound(to_plain(kept))
+    plain: Any = _encodable(to_plain(kept))
     return dict(plain)
 
 
-def _sound(value: object) -> object:
+def _encodable(value: object) -> object:
     """Return a JSON value whose texts can all be encoded in UTF-8."""
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, list):
-        return [_sound(item) for item in value]
+        return [_encodable(item) for item in value]
     if isinstance(value, dict):
-        return {_text(str(name)): _sound(item) for name, item in value.items()}
+        return {_text(str(name)): _encodable(item) for name, item in value.items()}
     return value
 
 

@@ -111,7 +111,7 @@ def show(artifact: Artifact, budget: PageBudget) -> str:
         budget: Remaining budget of embedded content.
     """
     body = _picture(artifact, budget) or _described(artifact) or _played(artifact, budget)
-    body = body or _page(artifact, budget) or _told(artifact)
+    body = body or _page(artifact, budget) or _description(artifact)
     # What is not seen is named at least.
     words = escape(one_line(_caption(artifact) if body else artifact.describe(), 400))
     caption = f"<figcaption>{words}</figcaption>" if words else ""
@@ -266,7 +266,7 @@ def _height(page: str) -> int:
     return max(least, min(_MOST_PX, 48 + max(lines * _LINE_PX, of_rows)))
 
 
-def _told(artifact: Artifact) -> str:
+def _description(artifact: Artifact) -> str:
     if artifact.content is not None and artifact.mime == "text/markdown":
         return f'<div class="prose">{markdown_html(artifact_text(artifact))}</div>'
     if artifact.content is not None and artifact.mime == "text/latex":

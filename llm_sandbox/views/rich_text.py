@@ -142,7 +142,7 @@ def _mathml(element: Any) -> str:
         ValueError: The element is unknown, or contains an unknown one.
     """
     if element.tag not in _MATHML:
-        raise ValueError(f"{element.tag} is no element of MathML")
+        raise ValueError(f"{element.tag} is not a MathML element")
     words = [element.tag]
     words += [f'{k}="{_text(v)}"' for k, v in element.attrib.items() if k in _ATTRIBUTES]
     inner = "".join(_mathml(child) + _text(child.tail) for child in element)

@@ -288,7 +288,7 @@ class TarKind(DimensionlessKind):
     def check(self, content: bytes) -> str:
         """Return warnings on truncated members, and on the effect of unpacking."""
         if not self.matches(content):
-            return "no TAR archive"
+            return "not a TAR archive"
         facts: dict[str, None] = {}
         end, wrong = 0, ""
         for member in _members(content):
@@ -382,7 +382,7 @@ class GzipKind(_PackedKind):
         size.
         """
         if not self.matches(content):
-            return "no gzip file"
+            return "not a gzip file"
         claimed = little(content, len(content) - 4, 4) or 0
         # A cut file ends in any four bytes: what deflate cannot reach is no size.
         bomb = unpacked(claimed, "unpack") if claimed <= len(content) * _DEFLATE else ""
@@ -407,7 +407,7 @@ class Bzip2Kind(_PackedKind):
     def check(self, content: bytes) -> str:
         """Return a warning if the end marker is missing."""
         if not self.matches(content):
-            return "no bzip2 file"
+            return "not a bzip2 file"
         last = int.from_bytes(content[-11:])
         # The mark and a checksum, then less than a byte of padding.
         ended = any(last >> 32 + shift & (1 << 48) - 1 == _BZIP2_END for shift in range(8))
@@ -428,7 +428,7 @@ class XzKind(_PackedKind):
     def check(self, content: bytes) -> str:
         """Return a warning if the footer, with its checksum, is missing."""
         if not self.matches(content):
-            return "no xz file"
+            return "not an xz file"
         footer = content[-64:].rstrip(b"\x00")[-12:] if content.endswith(b"\x00") else content[-12:]
         intact = footer[10:] == b"YZ" and zlib.crc32(footer[4:10]) == little(footer, 0, 4)
         return "" if intact else cut_short("there is no footer")
@@ -448,7 +448,7 @@ class ZstdKind(_PackedKind):
     def check(self, content: bytes) -> str:
         """Return warnings on truncated blocks, and on the claimed size."""
         if not self.matches(content):
-            return "no Zstandard file"
+            return "not a Zstandard file"
         offset, claimed = 0, 0
         blocks = _ZSTD_BLOCKS
         # trust: a file from inside; every step moves forward, and their number is limited.
@@ -493,7 +493,7 @@ class SevenZipKind(_PackedKind):
     def check(self, content: bytes) -> str:
         """Return warnings on a wrong start header checksum, or a directory outside the file."""
         if not self.matches(content):
-            return "no 7z archive"
+            return "not a 7z archive"
         if len(content) < 32:
             return cut_short("the header is not all there")
         if zlib.crc32(content[12:32]) != little(content, 8, 4):

@@ -61,7 +61,7 @@ class Mp3Kind(ArtifactKind):
     def check(self, content: bytes) -> str:
         """Return warnings on a truncated tag or frame."""
         if not self.matches(content):
-            return "no MP3 sound"
+            return "not MP3 sound"
         start = _after_tag(content)
         if start > len(content):
             return missing(content, start, "the tag")
@@ -98,7 +98,7 @@ class AacKind(ArtifactKind):
     def check(self, content: bytes) -> str:
         """Return a warning on a truncated frame."""
         if not self.matches(content):
-            return "no AAC sound"
+            return "not AAC sound"
         return _rest(content, _walk(content, 0, _aac_frame).end)
 
 
@@ -282,7 +282,7 @@ class FlacKind(ArtifactKind):
         Missing last frames are not detected if the preceding frames are large.
         """
         if not self.matches(content):
-            return "no FLAC sound"
+            return "not FLAC sound"
         offset = 4
         # trust: a file from inside; every step moves forward, and their number is limited.
         for _ in range(_FLAC_BLOCKS):
@@ -344,7 +344,7 @@ class WavKind(ArtifactKind):
     def check(self, content: bytes) -> str:
         """Return warnings on a truncated container or truncated samples."""
         if not self.matches(content):
-            return "no WAV sound"
+            return "not WAV sound"
         names = {chunk.name for chunk in chunks(content, first_is_low=True)}
         if b"fmt " not in names or b"data" not in names:
             return cut_short("there are no samples")
@@ -376,7 +376,7 @@ class AiffKind(ArtifactKind):
     def check(self, content: bytes) -> str:
         """Return warnings on a truncated container or truncated samples."""
         if not self.matches(content):
-            return "no AIFF sound"
+            return "not AIFF sound"
         if b"SSND" not in {chunk.name for chunk in chunks(content, first_is_low=False)}:
             return cut_short("there are no samples")
         return _whole_container(content, low=False)

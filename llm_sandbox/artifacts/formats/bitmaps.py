@@ -56,7 +56,7 @@ class TiffKind(ArtifactKind):
     def check(self, content: bytes) -> str:
         """Return warnings on missing directories or pixels, and on memory use."""
         if not self.matches(content):
-            return "no TIFF image"
+            return "not a TIFF image"
         if content[2:4] in (b"+\x00", b"\x00+"):
             return ""
         first = _Directory.first(content)
@@ -190,7 +190,7 @@ class BmpKind(ArtifactKind):
     def check(self, content: bytes) -> str:
         """Return warnings on missing pixels, and on memory use."""
         if not self.matches(content):
-            return "no BMP image"
+            return "not a BMP image"
         width, height, bits, compression = _bitmap(content)
         if width is None or height is None:
             return cut_short("the header is not all there")
@@ -234,7 +234,7 @@ class IcoKind(ArtifactKind):
     def check(self, content: bytes) -> str:
         """Return a warning if an icon is outside the file."""
         if not self.matches(content):
-            return "no icon"
+            return "not an icon"
         entries = _icons(content)
         if len(entries) < (little(content, 4, 2) or 0):
             return cut_short("the directory is not all there")

@@ -45,7 +45,7 @@ class NpyKind(ArtifactKind):
     def check(self, content: bytes) -> str:
         """Return warnings on missing values, and on an array of pickled objects."""
         if not self.matches(content):
-            return "no NumPy array"
+            return "not a NumPy array"
         start, header = _npy_header(content)
         shape, form = _shape(content), _DTYPE.search(header)
         if start > len(content) or shape is None:
@@ -77,7 +77,7 @@ class Hdf5Kind(DimensionlessKind):
     def check(self, content: bytes) -> str:
         """Return a warning if the file ends before the address in its superblock."""
         if not self.matches(content):
-            return "no HDF5 file"
+            return "not an HDF5 file"
         version = big(content, 8, 1)
         if version in (0, 1):
             width = little(content, 13, 1)
@@ -111,7 +111,7 @@ class SqliteKind(DimensionlessKind):
     def check(self, content: bytes) -> str:
         """Return a warning on missing pages."""
         if not self.matches(content):
-            return "no SQLite database"
+            return "not a SQLite database"
         size, count = big(content, 16, 2), big(content, 28, 4)
         # The count holds only where the last writer kept it.
         kept = big(content, 24, 4) == big(content, 92, 4)
@@ -168,7 +168,7 @@ class PickleKind(DimensionlessKind):
     def check(self, content: bytes) -> str:
         """Return warnings on a truncated first frame or a missing STOP opcode."""
         if not self.matches(content):
-            return "no pickle"
+            return "not a pickle"
         if content[2] == _FRAME:
             length = little(content, 3, 8)
             if length is None:
@@ -193,7 +193,7 @@ class ElfKind(DimensionlessKind):
     def check(self, content: bytes) -> str:
         """Return a warning if the section table, which writers put last, is outside the file."""
         if not self.matches(content):
-            return "no program"
+            return "not a program"
         low = content[5] == 1
         wide = content[4] == 2
         start = number(content, 40 if wide else 32, 8 if wide else 4, first_is_low=low)

@@ -79,7 +79,7 @@ class PdfKind(ArtifactKind):
     def check(self, content: bytes) -> str:
         """Return warnings on a missing end, and on active content that is not compressed."""
         if not self.matches(content):
-            return "no PDF document"
+            return "not a PDF document"
         end = content.rfind(_END)
         if end < 0 or b"startxref" not in content[max(0, end - 64) : end]:
             ending = cut_short("there is no end of the file")
@@ -207,7 +207,7 @@ class _OfficeKind(ZipKind):
     also: ClassVar[tuple[str, ...]] = ("zip",)
     page: ClassVar[re.Pattern[str] | None] = None
     """Pattern of the files that are one page each; None when pages are not files."""
-    heart: ClassVar[str] = "content.xml"
+    main_file: ClassVar[str] = "content.xml"
     """File that every document has; empty when its name is free."""
 
     def matches(self, content: bytes) -> bool:
@@ -224,8 +224,10 @@ class _OfficeKind(ZipKind):
     def check(self, content: bytes) -> str:
         """Return the warnings on the archive, and on a missing main document."""
         found = entries(content)
-        lacks = found is not None and self.heart and self.heart not in {e.name for e in found}
-        return joined(super().check(content), f"{self.heart} is not in it" if lacks else "")
+        lacks = (
+            found is not None and self.main_file and self.main_file not in {e.name for e in found}
+        )
+        return joined(super().check(content), f"{self.main_file} is not in it" if lacks else "")
 
 
 class DocxKind(_OfficeKind):
@@ -235,7 +237,7 @@ class DocxKind(_OfficeKind):
     mimes = (f"{_OFFICE}.wordprocessingml.document",)
     extensions = ("docx", "docm", "dotx")
     label = "a Word document"
-    heart = "word/document.xml"
+    main_file = "word/document.xml"
 
 
 class XlsxKind(_OfficeKind):
@@ -246,7 +248,7 @@ class XlsxKind(_OfficeKind):
     extensions = ("xlsx", "xlsm", "xltx")
     label = "an Excel workbook"
     page = re.compile(r"xl/worksheets/[^/]+\.xml")
-    heart = "xl/workbook.xml"
+    main_file = "xl/workbook.xml"
 
 
 class PptxKind(_OfficeKind):
@@ -257,7 +259,7 @@ class PptxKind(_OfficeKind):
     extensions = ("pptx", "pptm", "potx")
     label = "a PowerPoint presentation"
     page = re.compile(r"ppt/slides/[^/]+\.xml")
-    heart = "ppt/presentation.xml"
+    main_file = "ppt/presentation.xml"
 
 
 class OdtKind(_OfficeKind):
@@ -294,4 +296,4 @@ class EpubKind(_OfficeKind):
     mimes = ("application/epub+zip",)
     extensions = ("epub",)
     label = "an EPUB book"
-    heart = "META-INF/container.xml"
+    main_file = "META-INF/container.xml"

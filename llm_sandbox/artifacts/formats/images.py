@@ -66,7 +66,7 @@ class PngKind(ArtifactKind):
     def check(self, content: bytes) -> str:
         """Return warnings on a missing IEND, and on memory use."""
         if not self.matches(content):
-            return "no PNG image"
+            return "not a PNG image"
         if len(content) < 33:
             return cut_short("the header is not all there")
         if content[8:16] != _IHDR:
@@ -107,7 +107,7 @@ class JpegKind(ArtifactKind):
     def check(self, content: bytes) -> str:
         """Return warnings on a missing end of image, and on memory use."""
         if not self.matches(content):
-            return "no JPEG image"
+            return "not a JPEG image"
         found = _jpeg_header(content)
         size = (found.width or 0) * (found.height or 0) * found.channels
         return joined(
@@ -280,7 +280,7 @@ class GifKind(ArtifactKind):
     def check(self, content: bytes) -> str:
         """Return warnings on a missing trailer, and on memory use."""
         if not self.matches(content):
-            return "no GIF image"
+            return "not a GIF image"
         if len(content) < _GIF_HEADER:
             return cut_short("the header is not all there")
         width, height = struct.unpack_from("<HH", content, 6)
@@ -371,7 +371,7 @@ class WebpKind(ArtifactKind):
     def check(self, content: bytes) -> str:
         """Return warnings on a truncated container, and on memory use."""
         if not self.matches(content):
-            return "no WebP image"
+            return "not a WebP image"
         width, height = _webp_size(content)
         if width is None or height is None:
             return cut_short("the first chunk has no size")

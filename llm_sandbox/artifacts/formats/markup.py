@@ -220,7 +220,7 @@ class SvgKind(ArtifactKind):
         """
         root = _root(content)
         if root is None:
-            return "no SVG drawing, or one that declares entities"
+            return "not an SVG drawing, or one that declares entities"
         # trust: text from inside; each search is one pass over a bounded part.
         searched = content[:_SEARCHED]
         acts = [fact for pattern, fact in _ACTS if pattern.search(searched)]

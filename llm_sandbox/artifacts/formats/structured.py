@@ -41,7 +41,7 @@ class JsonKind(DimensionlessKind):
         """Return a warning if the text cannot be parsed; above 8 MiB, if its end does not match its
         beginning.
         """
-        return encoding_note(content) or _verdict(content, self.fault)
+        return encoding_note(content) or _check_json(content, self.fault)
 
     def fault(self, value: object) -> str:
         """Return the reason why a parsed value is not of this kind; empty for none.
@@ -69,9 +69,9 @@ class GeoJsonKind(JsonKind):
     def fault(self, value: object) -> str:
         """Return a warning if a collection has no list of features."""
         if not isinstance(value, dict):
-            return "no GeoJSON: it is no object"
+            return "not GeoJSON: it is not an object"
         if value.get("type") == "FeatureCollection" and not isinstance(value.get("features"), list):
-            return "no GeoJSON: the collection has no list of features"
+            return "not GeoJSON: the collection has no list of features"
         return ""
 
 
@@ -92,11 +92,11 @@ class NotebookKind(JsonKind):
     def fault(self, value: object) -> str:
         """Return the required key that is missing or has a wrong type."""
         if not isinstance(value, dict):
-            return "no notebook: it is no object"
+            return "not a notebook: it is not an object"
         for key, form in (("nbformat", int), ("cells", list), ("metadata", dict)):
             # Before version 4, cells were part of worksheets.
             if not isinstance(value.get(key), form) and not (key == "cells" and _is_old(value)):
-                return f"no notebook: {key!r} is missing or of another type"
+                return f"not a notebook: {key!r} is missing or of another type"
         return ""
 
 
@@ -138,7 +138,7 @@ def _is_old(value: dict[object, object]) -> bool:
     return isinstance(value.get("worksheets"), list)
 
 
-def _verdict(content: bytes, fault: Callable[[object], str]) -> str:
+def _check_json(content: bytes, fault: Callable[[object], str]) -> str:
     if len(content) > _PARSED or content.count(b"[") + content.count(b"{") > _NODES:
         # trust: parsed, this much could take hundreds of times its size in memory.
         first, last = content[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1], content[-64:].rstrip()[-1:]
@@ -167,8 +167,8 @@ def _reason(error: ValueError, what: str) -> str:
         if not error.doc[error.pos :].strip() or last or error.msg.startswith("Unterminated"):
             return cut_short(f"{what} ends within a value")
         # Python's own words for what it met, which hold nothing of the content.
-        return f"{what} is no JSON: {error.msg} (line {error.lineno}, column {error.colno})"
-    return f"{what} is no JSON: {error}"
+        return f"{what} is not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+    return f"{what} is not JSON: {error}"
 
 
 def _parse(content: bytes) -> object:
@@ -182,7 +182,7 @@ def _parse(content: bytes) -> object:
 
 
 def _refuse(name: str) -> object:
-    raise ValueError(f"{name} is no value of it")
+    raise ValueError(f"{name} is not a JSON value")
 
 
 def _digits(digits: str) -> int:

@@ -235,7 +235,7 @@ class ParquetKind(ArtifactKind):
     def check(self, content: bytes) -> str:
         """Return a warning if the footer is missing."""
         if not self.matches(content):
-            return "no Parquet table"
+            return "not a Parquet table"
         if not content.endswith(_MAGICS) or len(content) < 12:
             return cut_short("there is no footer")
         return "" if _footer(content) is not None else "its footer is damaged"
@@ -256,7 +256,7 @@ class ArrowKind(DimensionlessKind):
     def check(self, content: bytes) -> str:
         """Return a warning if the footer is missing."""
         if not self.matches(content):
-            return "no Arrow table"
+            return "not an Arrow table"
         magic = _ARROW if content.startswith(_ARROW) else _FEATHER
         if not content.endswith(magic) or len(content) < 2 * len(magic) + 4:
             return cut_short("there is no footer")

@@ -132,9 +132,9 @@ def encoding_note(content: bytes) -> str:
     if not content:
         return ""
     if not is_text(content[:LOOK]):
-        return "it is no text"
+        return "it is not text"
     if decoded(content[:LOOK]) is None:
-        return "its encoding is not known"
+        return "its encoding is unknown"
     if content.startswith((codecs.BOM_UTF16_BE, codecs.BOM_UTF16_LE)):
         return ""
     decoder = codecs.getincrementaldecoder("utf-8")()

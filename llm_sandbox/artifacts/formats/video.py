@@ -281,7 +281,7 @@ class AviKind(ArtifactKind):
     def check(self, content: bytes) -> str:
         """Return a warning if the container is truncated."""
         if not self.matches(content):
-            return "no AVI video"
+            return "not AVI video"
         if b"avih" not in content[12:4096]:
             return cut_short("there is no main header")
         # Videos of more than a GB go on in further containers.

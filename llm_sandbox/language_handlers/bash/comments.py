@@ -34,12 +34,12 @@ class _Scanner:
                 break
             self._at = found.end()
             if inside:
-                self._take_inside(found[0])
+                self._skip_quoted(found[0])
             else:
                 self._take(found[0], found.start())
         return "".join((*self._kept, self._code[self._from :]))
 
-    def _take_inside(self, mark: str) -> None:
+    def _skip_quoted(self, mark: str) -> None:
         """Skip a double-quoted string, or an expansion in braces."""
         if mark in ("$(", "${"):
             self._open.append(")" if mark == "$(" else "}")
@@ -65,7 +65,7 @@ class _Scanner:
             literal = _LITERAL.match(self._code, self._at)
             self._at = literal.end() if literal else self._at
         elif mark == "<<":
-            self._announce(start)
+            self._add_heredoc(start)
         elif mark == "\n":
             self._pass_documents()
         elif mark == "#" and (start == 0 or self._code[start - 1] in _BEFORE_COMMENT):
@@ -73,7 +73,7 @@ class _Scanner:
             self._kept.append(self._code[self._from : start])
             self._from = self._at = end if end >= 0 else len(self._code)
 
-    def _announce(self, start: int) -> None:
+    def _add_heredoc(self, start: int) -> None:
         """Record a here-document whose text begins on the next line; a shift operator is not
         one.
         """

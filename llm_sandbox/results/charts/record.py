@@ -9,9 +9,9 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from llm_sandbox.results.charts.chart import Annotation, Chart
+from llm_sandbox.results.charts.columns import find_needed, rows_within, trim
 from llm_sandbox.results.charts.kinds import AxisScale, ChartKind, SeriesKind
 from llm_sandbox.results.charts.series import Axis, Series, Value, count_values
-from llm_sandbox.results.charts.shape import find_needed, rows_within, trim
 
 __all__ = ["UNBOUNDED", "VERSION", "Bounds", "from_record", "to_record"]
 

@@ -27,7 +27,7 @@ class Frame:
     def __init__(self, chart: Chart) -> None:
         self.chart = chart
         self.across = chart.orientation == "horizontal"
-        """Whether bars, boxes and violins lie."""
+        """Whether bars, boxes and violins are horizontal."""
         self.types = {
             "x": _type(chart.x, _values(chart, "x")),
             "y": _type(chart.y, _values(chart, "y")),
@@ -38,7 +38,7 @@ class Frame:
         self.names = _names(chart.series)
         drawn = [item for item in chart.series if item.kind is not SeriesKind.RULE]
         self.colored = len(drawn) > 1 or any(item.name for item in drawn)
-        """Whether colours tell the series apart."""
+        """Whether colours distinguish the series."""
 
     @property
     def key(self) -> str:

@@ -38,7 +38,7 @@ def to_vega_lite(chart: Chart) -> dict[str, object]:
         if view is None:
             raise UnsupportedError(
                 f"a chart of kind {_kinds(chart)} in Vega-Lite",
-                reason="no form is near to it; to_csv() and to_markdown() say what is known of it",
+                reason="it has no similar form; to_csv() and to_markdown() return its data",
             )
         return spec | view
     panels = sorted(chart.charts, key=lambda item: (item.row or 0, item.column or 0))

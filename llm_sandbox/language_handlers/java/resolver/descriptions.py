@@ -197,5 +197,5 @@ def plain(word: str) -> str:
         ResolutionError: The word is neither a name nor a version.
     """
     if not _WORD.fullmatch(word) or ".." in word:
-        raise ResolutionError(f"{word[:100]!r} is no name, or a version that is not known")
+        raise ResolutionError(f"invalid name or unknown version: {word[:100]!r}")
     return word

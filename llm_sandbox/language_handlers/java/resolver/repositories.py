@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from .versions import order
 
-__all__ = ["Absent", "Artifact", "Repositories", "ResolutionError", "parse", "text_of"]
+__all__ = ["Artifact", "NotFoundError", "Repositories", "ResolutionError", "parse", "text_of"]
 
 _TIMEOUT_S = 30
 _LARGEST_POM = 8 << 20
@@ -21,7 +21,7 @@ class ResolutionError(Exception):
     """Error of a resolution that cannot succeed."""
 
 
-class Absent(ResolutionError):
+class NotFoundError(ResolutionError):
     """Error of an artifact that no repository has."""
 
 
@@ -73,7 +73,7 @@ class Repositories:
             if said and said[0].lower() != hashlib.sha1(data).hexdigest():  # noqa: S324 - Maven's
                 raise ResolutionError(f"{path.rpartition('/')[2]} is damaged: its digest differs")
             return data
-        raise Absent(f"no repository has {path}")
+        raise NotFoundError(f"no repository has {path}")
 
     def _read(self, repository: dict[str, str], path: str, largest: int) -> bytes | None:
         address = f"{repository['url'].rstrip('/')}/{urllib.parse.quote(path)}"
@@ -107,8 +107,8 @@ class Repositories:
         path = f"{group.replace('.', '/')}/{name}/maven-metadata.xml"
         try:
             root = parse(self.read(path), path)
-        except Absent:
-            raise Absent(f"no repository has {group}:{name}") from None
+        except NotFoundError:
+            raise NotFoundError(f"no repository has {group}:{name}") from None
         found = [item.text or "" for item in root.iterfind("versioning/versions/version")]
         release = text_of(root.find("versioning"), "release") or max(found, key=order, default="")
         return found, release

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from .descriptions import Dependency, Descriptions, plain
-from .repositories import Absent, Artifact, Repositories, ResolutionError
+from .repositories import Artifact, NotFoundError, Repositories, ResolutionError
 from .versions import in_range, order
 
 __all__ = ["Resolution", "main"]
@@ -65,7 +65,7 @@ class Resolution:
             known = self._repositories.versions(asked.group, asked.name)[0]
             fitting = [item for item in known if in_range(item, version)]
             if not fitting:
-                raise Absent(f"no version of {asked.group}:{asked.name} is in {version}")
+                raise NotFoundError(f"no version of {asked.group}:{asked.name} is in {version}")
             version = max(fitting, key=order)
         words = (asked.group, asked.name, version, asked.kind, asked.classifier)
         group, name, version, kind, classifier = (word and plain(word) for word in words)

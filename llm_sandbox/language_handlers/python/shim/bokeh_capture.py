@@ -54,7 +54,7 @@ class BokehCapture:
         self._busy = False
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _suppressed(self) -> Iterator[None]:
         """Suppress the capture inside the block."""
         before, self._busy = self._busy, True
         try:
@@ -74,7 +74,7 @@ class BokehCapture:
             obj: Any, state: Any, browser: Any, new: Any, notebook_handle: bool = False
         ) -> None:
             if state.file:
-                with self._alone():
+                with self._suppressed():
                     target.save(obj, state=state)
             self.capture(obj, "show")
 
@@ -92,7 +92,7 @@ class BokehCapture:
         @functools.wraps(original)
         def save_helper(obj: Any, *args: Any, **kwargs: Any) -> None:
             busy = self._busy
-            with self._alone():
+            with self._suppressed():
                 original(obj, *args, **kwargs)
             if not busy and not self._session.quiet:
                 # The file is written: nothing that fails from here on is the program's fault.
@@ -130,7 +130,7 @@ class BokehCapture:
         @functools.wraps(original)
         def add_root(document: Any, model: Any, *args: Any, **kwargs: Any) -> None:
             busy = self._busy
-            with self._alone():
+            with self._suppressed():
                 original(document, model, *args, **kwargs)
             if not busy and _is_current(document):
                 with suppress(Exception):
@@ -175,7 +175,7 @@ class BokehCapture:
         models = list(obj) if isinstance(obj, Sequence) else [obj]
         if not models:
             return
-        with self._alone():
+        with self._suppressed():
             document = _document_of(models)
             # The rest of a document is new each time.
             state = json.dumps(document.get("roots"), default=repr)

@@ -57,7 +57,7 @@ class FigureStates:
             saved: Whether the figure was published as a file of the user.
         """
         self._states[figure] = _State(
-            cell, content, _silent(figure), _layout(figure), redraw, saved
+            cell, content, _unnotified_state(figure), _layout(figure), redraw, saved
         )
         self._listen(figure)
 
@@ -82,7 +82,7 @@ class FigureStates:
         if state is None or state.cell != cell or state.saved == saved or state.redraw is None:
             return False
         try:
-            _settle(figure, state.layout)
+            _restore_layout(figure, state.layout)
             same = state.redraw(figure) == state.content
         except Exception:  # noqa: BLE001 - artists raise anything; the capture itself reports it
             return False
@@ -118,7 +118,7 @@ class FigureStates:
         if state is None or (cell is not None and state.cell != cell):
             return False
         if not state.modified:
-            state.modified = state.silent != _silent(figure)
+            state.modified = state.silent != _unnotified_state(figure)
         return not state.modified
 
     def refresh(self, figure: Any) -> None:
@@ -164,14 +164,16 @@ def _layout(figure: Any) -> dict[str, float]:
     return {name: float(getattr(figure.subplotpars, name)) for name in _MARGINS}
 
 
-def _settle(figure: Any, before: dict[str, float]) -> None:
-    """Round the layout: a second ``tight_layout`` may move an edge to the next pixel."""
+def _restore_layout(figure: Any, before: dict[str, float]) -> None:
+    """Restore the earlier layout if it differs only by rounding: a second ``tight_layout`` may move
+    an edge to the next pixel.
+    """
     now = _layout(figure)
     if now != before and all(abs(now[name] - before[name]) < _ROUNDING for name in now):
         figure.subplots_adjust(**before)
 
 
-def _silent(figure: Any) -> list[Any]:
+def _unnotified_state(figure: Any) -> list[Any]:
     """Return state that changes without a notification: axis labels, table cells, 3D views."""
     found: list[Any] = []
     for axes in figure.axes:

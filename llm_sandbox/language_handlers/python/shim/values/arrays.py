@@ -92,7 +92,7 @@ def _flat_path(number: int, item: Any) -> str:
 def _dtype(text: Any) -> Any:
     # trust: a dtype's name can ask for objects, that is for addresses taken from the bytes.
     if type(text) is not str or not _DTYPE.fullmatch(text):
-        raise MalformedError("an array of the encoded value has a type that is not offered")
+        raise MalformedError("an array of the encoded value has an unsupported type")
     return numpy().dtype(text)
 
 
@@ -110,7 +110,7 @@ def _from_bytes(raw: memoryview | bytes, dtype: Any) -> Any:
     if dtype.kind == "b" and np.frombuffer(raw, np.uint8).max() > 1:
         raise MalformedError("a boolean of the encoded value is neither true nor false")
     if dtype.kind == "U" and np.frombuffer(raw, f"{dtype.str[0]}u4").max() > _LAST_CHARACTER:
-        raise MalformedError("a text of the encoded value has no such characters")
+        raise MalformedError("a text of the encoded value has invalid characters")
     return values
 
 

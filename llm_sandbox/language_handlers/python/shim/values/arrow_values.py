@@ -93,7 +93,9 @@ def _read_table(decoder: Decoder, node: Node) -> Any:
     columns = [read_chunks(decoder, column) for column in node["v"]]
     table = pa.Table.from_arrays(columns, names=names)
     if table.num_rows != node["n"] and columns:
-        raise MalformedError("a table of the encoded value has not as many rows as it says")
+        raise MalformedError(
+            "a table of the encoded value does not have the declared number of rows"
+        )
     if node["$"] == "pa.Table":
         return table
     whole = [column.combine_chunks() for column in columns]
@@ -171,7 +173,7 @@ def read_chunks(decoder: Decoder, node: Node) -> Any:
     plain = arrays.read_array(decoder, node["v"])
     mask = None if node["m"] is None else arrays.read_array(decoder, node["m"])
     if plain.ndim != 1 or not _is_number(kind):
-        raise MalformedError("a column of the encoded value is not one")
+        raise MalformedError("a column of the encoded value is malformed")
     return pa.chunked_array([pa.array(plain, type=kind, mask=mask)], type=kind)
 
 
@@ -179,7 +181,7 @@ def _check_times(stored: Any, kind: str) -> None:
     per_second = {"s": 1, "ms": 1000, "us": 10**6, "ns": 10**9}[kind.partition("[")[2][:-1]]
     for value in stored.drop_null().to_numpy()[:].tolist():
         if not 0 <= value < 86400 * per_second:
-            raise MalformedError("a time of the encoded value is on no day")
+            raise MalformedError("a time of the encoded value is out of range")
 
 
 def _is_number(kind: Any) -> bool:
@@ -254,7 +256,7 @@ def _named_type(name: str) -> Any:
         precision, scale = map(int, rest[:-1].split(","))
         natural(precision)
         return getattr(pa, make)(precision, scale)
-    raise MalformedError("a column of the encoded value has a type that is not offered")
+    raise MalformedError("a column of the encoded value has an unsupported type")
 
 
 DECODERS: dict[str, Callable[[Any, Any], Any]] = {

@@ -1,7 +1,7 @@
 """Encoder and decoder of the header's nodes: one node for each value.
 
 ``None``, booleans, texts, finite floats and ints of 64 bits are themselves, lists are lists; all
-else is an object whose ``$`` names its kind. Bytes lie in the blob: ``[offset, length]``.
+else is an object whose ``$`` names its kind. Bytes are in the blob: ``[offset, length]``.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def encode(value: Any, limit: int = LARGEST) -> tuple[bytes, bytes]:
         The header and the blob.
 
     Raises:
-        TransferError: It holds something that is not plain data, an array or a table, or too much.
+        TransferError: The value holds something that is not plain data, an array or a table, or too
+            much.
     """
     encoder = Encoder(min(limit, LARGEST))
     header = json.dumps(encoder.encode(value), separators=(",", ":"), allow_nan=False).encode()
@@ -162,7 +163,7 @@ class Encoder:
 
         Args:
             value: The value.
-            advice: What to do instead.
+            advice: Suggested alternative.
 
         Raises:
             TransferError: Always.

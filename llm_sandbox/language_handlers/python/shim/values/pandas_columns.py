@@ -186,7 +186,7 @@ def _write_intervals(encoder: Encoder, values: Any, dtype: Any) -> Node:
 
 def _read_intervals(decoder: Decoder, node: Node) -> Any:
     if node["c"] not in _CLOSED:
-        raise MalformedError("an interval of the encoded value is closed in no known way")
+        raise MalformedError("an interval of the encoded value has an unknown closed side")
     left, right = read_column(decoder, node["l"]), read_column(decoder, node["r"])
     return _pandas().arrays.IntervalArray.from_arrays(left, right, closed=node["c"])
 
@@ -240,5 +240,5 @@ def read_column(decoder: Decoder, node: Node) -> Any:
     """
     values = _READERS[node["$"]](decoder, node)
     if values.ndim != 1:
-        raise MalformedError("a column of the encoded value is not one")
+        raise MalformedError("a column of the encoded value is malformed")
     return values

@@ -89,7 +89,7 @@ def _read_frame(decoder: Decoder, node: Node) -> Any:
 
 def _series(values: Any, index: Any, name: Any = None) -> Any:
     if len(values) != len(index):
-        raise MalformedError("a column of the encoded value has not the length of its index")
+        raise MalformedError("a column of the encoded value differs in length from its index")
     # The dtype is said so that pandas infers none from objects.
     return pandas().Series(values, index=index, name=name, dtype=values.dtype)
 

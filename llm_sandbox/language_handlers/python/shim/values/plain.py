@@ -121,7 +121,7 @@ def _read_texts(decoder: Decoder, node: Node) -> list[str | None]:
         offset += length
     # trust: a slice that ends beyond its blob is only shorter.
     if offset != len(blob):
-        raise MalformedError("the texts of the encoded value do not add up")
+        raise MalformedError("the texts of the encoded value have inconsistent lengths")
     return found
 
 

@@ -97,10 +97,10 @@ def _read_series(decoder: Decoder, node: Node) -> Any:
         return pl.Series(name, decoder.decode(node["l"]), dtype=dtype, strict=True)
     values = arrays.read_array(decoder, node["a"])
     if values.ndim != 1 or values.dtype.kind not in "iufb":
-        raise MalformedError("a column of the encoded value is not one")
+        raise MalformedError("a column of the encoded value is malformed")
     if dtype == pl.Time and len(values) and not 0 <= values.min() <= values.max() < _DAY:
         # trust: polars panics when it draws such a time.
-        raise MalformedError("a time of the encoded value is on no day")
+        raise MalformedError("a time of the encoded value is out of range")
     series = pl.Series(name, values).cast(dtype, strict=True)
     if node["m"] is None:
         return series
@@ -152,7 +152,7 @@ def _read_type(decoder: Decoder, node: Node, depth: int) -> Any:
         raise MalformedError("a type of the encoded value is nested too deeply")
     if type(node) is str:
         if node not in _SIMPLE:
-            raise MalformedError("a column of the encoded value has a type that is not offered")
+            raise MalformedError("a column of the encoded value has an unsupported type")
         return getattr(pl, node)
     name = node["t"]
     if name in ("Datetime", "Duration") and node["u"] not in _UNITS:

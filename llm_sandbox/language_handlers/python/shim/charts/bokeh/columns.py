@@ -49,7 +49,7 @@ class Columns:
     def __init__(self, renderer: Any) -> None:
         self._data = dict(getattr(renderer.data_source, "data", None) or {})
         self.hidden: dict[str, None] = {}
-        """What only JavaScript knows, a phrase for each."""
+        """Descriptions of values that only JavaScript computes."""
         try:
             self._kept = _kept_rows(getattr(renderer, "view", None), self._data)
         except _Unknown:

@@ -192,7 +192,7 @@ def _name_axes(chart: record.Record, figure: Any, slots: dict[str, str]) -> None
 
 
 def _describe_durations(chart: record.Record, figure: Any, glyphs: list[Glyph]) -> None:
-    """Convert durations to seconds, and note the unit on the axis."""
+    """Mark an axis of durations, and convert its milliseconds to seconds."""
     for letter, names in (("x", _ACROSS), ("y", _UPWARDS)):
         given = any(g.columns.has_durations(*map(g.get, names)) for g in glyphs)
         axis = _main_axis(figure, letter)

@@ -19,7 +19,7 @@ def read_line(axes: Any, line: Any) -> list[Item]:
     """Read a ``Line2D``.
 
     Args:
-        axes: Its axes.
+        axes: Axes of the line.
         line: The line.
 
     Returns:
@@ -160,7 +160,7 @@ def read_segments(axes: Any, collection: Any) -> list[Item]:
     """Read a ``LineCollection``, as made by ``hlines`` and ``vlines``.
 
     Args:
-        axes: Its axes.
+        axes: Axes of the collection.
         collection: The collection.
 
     Returns:

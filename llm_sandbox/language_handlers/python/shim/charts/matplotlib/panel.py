@@ -122,7 +122,7 @@ class _Part:
             polar: Whether x is an angle.
 
         Returns:
-            Its record.
+            The record of the series.
         """
         numpy = sys.modules["numpy"]
         columns = dict(item.columns)
@@ -147,7 +147,7 @@ class _Part:
         """Read the free texts.
 
         Returns:
-            Their records.
+            The records of the texts.
         """
         found = []
         for text in self.axes.texts[: record.ANNOTATION_LIMIT * 2]:
@@ -259,7 +259,7 @@ def _main_kind(items: list[Item]) -> str:
     """Return the kind of a chart.
 
     Args:
-        items: Its series.
+        items: Series of the chart.
 
     Returns:
         The kind of the first series that is not a rule; a band around a curve is not an area chart.

@@ -59,10 +59,10 @@ class SeriesReader:
             The series.
         """
         for container in list(self._axes.containers):
-            _tried(lambda: self._add_container(container))  # noqa: B023 - called at once
+            _read_safely(lambda: self._add_container(container))  # noqa: B023 - called at once
         calls = [call for call in calls_of(self._axes) if any(True for _ in call.alive())]
         for call in calls:
-            _tried(lambda: self._add_call(call))  # noqa: B023 - called at once
+            _read_safely(lambda: self._add_call(call))  # noqa: B023 - called at once
         owners = {id(call.owner): call.owner for call in calls if call.owner is not None}
         names = [owner.name for owner in owners.values()]
         self.unread += ["a dendrogram"] * names.count("dendrogram")
@@ -80,23 +80,23 @@ class SeriesReader:
                 break
             unit = self._units.get(id(child))
             if unit is None:
-                found += _tried(lambda: self._read_artist(child, rectangles))  # noqa: B023
+                found += _read_safely(lambda: self._read_artist(child, rectangles))  # noqa: B023
             elif not unit.done:
                 unit.done = True
                 if child.get_visible():
-                    found += _tried(unit.read)
+                    found += _read_safely(unit.read)
         return found + self._rest(rectangles)
 
     def _rest(self, rectangles: list[Any]) -> list[Item]:
         """Read series that consist of many artists, and describe what was not read."""
         found: list[Item] = []
         if rectangles:
-            found += _tried(lambda: [_free_rectangles(rectangles)])
+            found += _read_safely(lambda: [_free_rectangles(rectangles)])
         if self._arrows:
-            found += _tried(lambda: [shapes.read_patch_arrows(self._arrows)])
+            found += _read_safely(lambda: [shapes.read_patch_arrows(self._arrows)])
         for table in self._axes.tables:
             if table.get_visible():
-                found += _tried(lambda: shapes.read_table(table))  # noqa: B023 - called at once
+                found += _read_safely(lambda: shapes.read_table(table))  # noqa: B023 - called at once
         for name, count in self._shapes.items():
             if count:
                 first, *more = name.split(" ", 1) if name.startswith("arrow") else (name,)
@@ -309,7 +309,7 @@ def _free_rectangles(patches: list[Any]) -> Item:
     return Item("other", columns, None, None, patches[0], main=False)
 
 
-def _tried(read: Callable[[], list[Item]]) -> list[Item]:
+def _read_safely(read: Callable[[], list[Item]]) -> list[Item]:
     """Read an artist, ignoring any exception: artists may be instances of the user's subclasses."""
     try:
         return read()

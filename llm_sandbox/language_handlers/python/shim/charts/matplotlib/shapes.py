@@ -80,7 +80,8 @@ def read_paths(collection: Any) -> list[Item]:
         collection: Lines of several corners, or polygons.
 
     Returns:
-        Their vertices, each with the number of its outline, and the value its colour encodes.
+        The vertices of the outlines, each with the number of its outline, and the value its colour
+        encodes.
     """
     numpy = sys.modules["numpy"]
     paths = collection.get_paths()
@@ -126,11 +127,11 @@ def read_lines(axes: Any, collection: Any) -> list[Item]:
     """Read a ``LineCollection``: events, rules, bars as thin as lines, or paths.
 
     Args:
-        axes: Its axes.
+        axes: Axes of the collection.
         collection: The collection.
 
     Returns:
-        Its series.
+        The series.
     """
     if isinstance(collection, sys.modules["matplotlib.collections"].EventCollection):
         return read_events(collection)

@@ -70,7 +70,7 @@ class Axis:
         known = items(about.get("categoryarray")) or ()
         self._shared.categories.update(dict.fromkeys(map(_hashable, known)))
 
-    def follow(self, other: Axis) -> None:
+    def match(self, other: Axis) -> None:
         """Share type and categories with another axis."""
         if self._shared.kind in ("-", other.kind):
             other._shared.categories.update(self._shared.categories)
@@ -88,7 +88,7 @@ class Axis:
         low, high = to_number(ends[0]), to_number(ends[-1])
         return (low or 0.0, 1.0 if high is None else high)
 
-    def see(self, values: list[Any] | None, nested: bool = False) -> None:
+    def infer(self, values: list[Any] | None, nested: bool = False) -> None:
         """Infer the type from the values of a trace, and add its categories."""
         if not values:
             return
@@ -100,7 +100,7 @@ class Axis:
                 if value is not None and not isinstance(value, (list, dict)):
                     self._shared.categories.setdefault(value)
 
-    def weigh(self, values: list[Any] | None, sizes: list[Any] | None) -> None:
+    def add_weights(self, values: list[Any] | None, sizes: list[Any] | None) -> None:
         """Record the values at each category, if the category order depends on them."""
         if not self.is_category or not self._order() or not values:
             return
@@ -224,7 +224,7 @@ class Layout:
             self._axes[name] = axis
             leader = axis.about.get("matches")
             if isinstance(leader, str) and leader[:1] == letter and leader != name:
-                axis.follow(self.axis(leader, letter))
+                axis.match(self.axis(leader, letter))
         return self._axes[name]
 
     def base_of(self, axis: Axis) -> Axis:

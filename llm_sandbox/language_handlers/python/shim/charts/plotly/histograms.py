@@ -72,7 +72,7 @@ def bin_traces(traces: list[tuple[Trace, str]], flat: bool = True) -> Bins | Non
     found = auto_bins(values, axis.is_date, int(next((m for m in most if m), 0)), size, flat)
     if found is None:
         return None
-    _reach(found, first.get("cumulative"))
+    _extend(found, first.get("cumulative"))
     start, end = _place(axis, given.get("start")), _place(axis, given.get("end"))
     return fixed_bins(
         found.start if start is None else start, found.end if end is None else end, found.size
@@ -96,8 +96,8 @@ def _place(axis: Axis, value: Any) -> float | None:
     return to_number(value)
 
 
-def _reach(bins: Bins, cumulative: Any) -> None:
-    """Extend a cumulative sum by one bin when it excludes the current bin."""
+def _extend(bins: Bins, cumulative: Any) -> None:
+    """Extend the bins by one for a cumulative histogram that excludes the current bin."""
     about = cumulative if isinstance(cumulative, dict) else {}
     if about.get("enabled") and about.get("currentbin", "include") != "include":
         if about.get("direction") == "decreasing":

@@ -79,7 +79,7 @@ def panels_of(content: dict[str, Any], layout: Layout) -> list[Panel]:
 
     Args:
         content: The figure as JSON values.
-        layout: Its layout.
+        layout: Layout of the figure.
     """
     colors = layout.get("colorway")
     colors = colors if isinstance(colors, list) and colors else PLOTLY
@@ -92,9 +92,9 @@ def panels_of(content: dict[str, Any], layout: Layout) -> list[Panel]:
         panels.setdefault(panel.key, panel).traces.append(trace)
     found = list(panels.values())
     for panel in found:
-        _give_slots(panel)
+        _name_overlays(panel)
         for trace in panel.traces:
-            _see(trace)
+            _infer_axis_types(trace)
     lefts = sorted({round(panel.area[0][0], _ROUND) for panel in found})
     tops = sorted({round(panel.area[1][1], _ROUND) for panel in found}, reverse=True)
     for panel in found:
@@ -103,7 +103,7 @@ def panels_of(content: dict[str, Any], layout: Layout) -> list[Panel]:
     return sorted(found, key=lambda panel: (panel.row, panel.column))
 
 
-def _give_slots(panel: Panel) -> None:
+def _name_overlays(panel: Panel) -> None:
     """Name the axes that overlay those of a panel, in plotly's order."""
     if panel.key[0] != "flat":
         return
@@ -142,7 +142,7 @@ def _panel_of(trace: Trace, layout: Layout) -> Panel:
     return Panel(("named", name), layout.area(name))
 
 
-def _see(trace: Trace) -> None:
+def _infer_axis_types(trace: Trace) -> None:
     """Infer the types of a trace's axes from its values."""
     if trace.kind not in _FLAT:
         return
@@ -151,17 +151,17 @@ def _see(trace: Trace) -> None:
         if trace.kind in ("box", "violin") and values is None:
             along = "y" if trace.horizontal else "x"
             if letter == along and (trace.label or trace.get(f"{letter}0")):
-                axis.see([trace.get(f"{letter}0") or trace.label])
+                axis.infer([trace.get(f"{letter}0") or trace.label])
             continue
         if trace.kind == "histogram" and letter != ("y" if trace.horizontal else "x"):
             continue
         if trace.kind == "bar" and trace.get("base") is not None:
             across = "x" if trace.horizontal else "y"
             if letter == across:
-                axis.see(trace.items("base"))
+                axis.infer(trace.items("base"))
                 continue
-        axis.see(values, trace.nested(letter))
-        axis.weigh(values, trace.raw("y" if letter == "x" else "x"))
+        axis.infer(values, trace.nested(letter))
+        axis.add_weights(values, trace.raw("y" if letter == "x" else "x"))
 
 
 def build_chart(panel: Panel, layout: Layout) -> Record | None:
@@ -349,7 +349,7 @@ def _describe_axes(chart: Record, panel: Panel, layout: Layout) -> None:
             about = scene.get(f"{letter}axis")
             axis = Axis(letter, about if isinstance(about, dict) else {})
             for other in panel.traces:
-                axis.see(other.items(letter) if other.kind != "surface" else None)
+                axis.infer(other.items(letter) if other.kind != "surface" else None)
             chart[letter] = axis.describe()
         return
     color = _color_axis(panel.traces, layout)

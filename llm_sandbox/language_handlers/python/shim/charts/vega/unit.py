@@ -93,7 +93,7 @@ def prepare(mark: dict[str, Any], encoding: Mapping[str, Any], rows: list[Row]) 
     Args:
         mark: The definition of its mark.
         encoding: Channels of the view; those named ``facet ...`` separate the rows of panels.
-        rows: Its rows after all transforms.
+        rows: Rows of the view after all transforms.
 
     Returns:
         The view.
