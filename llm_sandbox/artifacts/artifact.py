@@ -1,4 +1,4 @@
-"""One thing that a run made: a figure, a table, an image, a file."""
+"""Artifact of a run: a figure, a table, an image, a file."""
 
 import hashlib
 import io
@@ -29,7 +29,7 @@ _RASTER = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 
 class _Record:
-    """A field that holds a record as it came, and reads it when it is first asked for."""
+    """Descriptor of a field that stores a raw record, and parses it on first access."""
 
     def __init__(self, kind: Literal["chart", "table"]) -> None:
         self._kind = kind
@@ -67,26 +67,26 @@ def _read_record(kind: str, content: Content) -> "Chart | Table | None":
 
 @dataclass(frozen=True, repr=False)
 class Artifact:
-    """Something a run made. It holds facts; the content is read when it is asked for."""
+    """Display or file of a run. Its facts are in memory; the content is read on demand."""
 
     type: ArtifactType
-    """What it is to a person."""
+    """Type of the artifact for users."""
     mime: str
-    """MIME type of the content, by its bytes."""
+    """MIME type of the content, detected from its bytes."""
     content: Content | None = None
-    """The content; None when it did not come, and `note` says why."""
+    """Content; None when it was not transferred, and `note` says why."""
     size: int = 0
-    """Bytes of the content, or, without content, as the sandbox lists them."""
+    """Size of the content in bytes; without content, as the sandbox lists it."""
     paths: tuple[str, ...] = ()
-    """Where it lies in the sandbox, relative to the working directory; empty for a display."""
+    """Paths in the sandbox, relative to the working directory; empty for a display."""
     outputs: tuple[int, ...] = ()
-    """The places in `ExecutionResult.outputs` where it was shown; empty for a file."""
+    """Indices in `ExecutionResult.outputs` where it was displayed; empty for a file."""
     change: Literal["created", "changed"] | None = None
-    """What the run did to the file; None for a display."""
+    """Change that the run made to the file; None for a display."""
     event: Literal["show", "cell_end", "savefig"] | None = None
-    """What made a figure leave; None for anything else."""
+    """Event that published a figure; None for anything else."""
     source: str = ""
-    """The library or class that made it, as it says; empty when unknown."""
+    """Library or class that made it, as the sandbox claims; empty when unknown."""
     width: int | None = None
     """Width in pixels, or points for documents; None when unknown."""
     height: int | None = None
@@ -96,19 +96,19 @@ class Artifact:
     pages: int | None = None
     """Number of pages, sheets or frames; None when unknown."""
     duration_s: float | None = None
-    """Length of audio or video in seconds; None when unknown."""
+    """Duration of audio or video in seconds; None when unknown."""
     chart: "Chart | None" = _Record("chart")  # type: ignore[assignment]
-    """The data of a figure, as the inside describes it; None when it is not known."""
+    """Data of a figure, as claimed inside; None when unknown."""
     table: "Table | None" = _Record("table")  # type: ignore[assignment]
-    """The data of a table, as the inside describes it; None when it is none."""
+    """Data of a table, as claimed inside; None when it is not a table."""
     alternatives: Mapping[str, Content] = field(default_factory=dict)
-    """Other forms of the same thing by MIME type; empty by default."""
+    """Other representations by MIME type; empty by default."""
     summary: str = ""
-    """The short text that the inside gives it."""
+    """Short text that the sandbox gives for it."""
     note: str = ""
-    """What is wrong with the content, or why there is none; empty when all is well."""
+    """Problem with the content, or the reason why there is none; empty when all is well."""
     _bring: Callable[[Path], Path] | None = field(default=None, repr=False, compare=False)
-    """Writes content that stayed in the sandbox to a file of this machine."""
+    """Function that copies content that stayed in the sandbox to a file of the host."""
 
     @property
     def sha256(self) -> str | None:
@@ -117,7 +117,7 @@ class Artifact:
 
     @property
     def id(self) -> str:
-        """A short name that stays the same for the same content."""
+        """Short identifier that stays the same for the same content."""
         if self.content is not None:
             return self.content.sha256[:_MATCHING_DIGITS]
         named = "\0".join((self.mime, self.summary, *self.paths)).encode("utf-8", "surrogatepass")
@@ -125,14 +125,14 @@ class Artifact:
 
     @property
     def is_raster(self) -> bool:
-        """Whether the content is a picture made of pixels, of a type that is widely shown."""
+        """True if the content is a raster image, of a type that is widely supported."""
         return self.content is not None and self.mime in _RASTER
 
     def bytes(self) -> bytes:
         """Return the content.
 
         Raises:
-            ArtifactLimitError: It did not come.
+            ArtifactLimitError: The content was not transferred.
         """
         return self._held().bytes()
 
@@ -148,8 +148,9 @@ class Artifact:
         if self.content is None:
             is_file = bool(self.paths) and not self.mime.startswith("inode/")
             raise ArtifactLimitError(
-                f"the content of {self.name!r} did not come: {self.note or 'it is not known why'}",
-                hint="while the session is open, save(path) and open() bring it from the sandbox"
+                f"the content of {self.name!r} was not transferred: "
+                f"{self.note or 'unknown reason'}",
+                hint="while the session is open, save(path) and open() copy it from the sandbox"
                 if is_file
                 else None,
             )
@@ -157,20 +158,20 @@ class Artifact:
 
     @property
     def name(self) -> str:
-        """What to call it: its path, else its type and id."""
+        """Display name: the path, else type and id."""
         return self.paths[0] if self.paths else f"{self.type.value}-{self.id}"
 
     def save(self, path: str | Path) -> Path:
-        """Write the content to a file of this machine and return where it is.
+        """Write the content to a file of the host and return its path.
 
-        A file over `Limits.artifact_bytes` is brought from the sandbox as it is written, in pieces,
-        while the session is open and the file is as the run left it.
+        A file over `Limits.artifact_bytes` is copied from the sandbox, in pieces, while the session
+        is open and the file is unchanged since the run.
 
         Args:
             path: Destination; without an extension it gets the usual one of the content's type.
 
         Raises:
-            ArtifactLimitError: The content did not come, and cannot be brought any more.
+            ArtifactLimitError: The content was not transferred, and cannot be copied any more.
             OSError: The file cannot be written.
         """
         target = Path(path)
@@ -183,11 +184,11 @@ class Artifact:
     def open(self) -> BinaryIO:
         """Open the content for reading, as `open(path, "rb")` would; close it when done.
 
-        A file over `Limits.artifact_bytes` is brought into a temporary file of this machine first,
-        which goes when it is closed; see `save`.
+        A file over `Limits.artifact_bytes` is copied to a temporary file of the host first, which
+        is deleted when it is closed; see `save`.
 
         Raises:
-            ArtifactLimitError: The content did not come, and cannot be brought any more.
+            ArtifactLimitError: The content was not transferred, and cannot be copied any more.
             OSError: The temporary file cannot be written.
         """
         if self.content is not None or self._bring is None:
@@ -196,15 +197,15 @@ class Artifact:
             return self._bring(Path(folder) / "content").open("rb")
 
     def brought_by(self, bring: Callable[[Path], Path]) -> "Artifact":
-        """Return this artifact with what brings its content, which did not come.
+        """Return this artifact with a function that copies its content, which was not transferred.
 
         Args:
-            bring: Writes the content to a file of this machine, and returns where that is.
+            bring: Writes the content to a file of the host, and returns its path.
         """
         return replace(self, _bring=bring)
 
     def describe(self) -> str:
-        """Return one line about it, without control characters."""
+        """Return one line about the artifact, without control characters."""
         parts = [self.type.value]
         if self.paths:
             parts.append(repr(self.paths[0])[1:-1])
@@ -253,12 +254,12 @@ class Artifact:
         return hash((self.mime, self.content, self.paths, self.outputs))
 
     def agrees_with(self, other: "Artifact") -> bool:
-        """Whether what is known of the data of both, if it is, is the same."""
+        """Return whether chart and table data of both artifacts are the same, or unknown."""
         pairs = [(vars(self)[slot], vars(other)[slot]) for slot in ("_chart", "_table")]
         return all(one is None or two is None or one == two for one, two in pairs)
 
     def merged(self, other: "Artifact") -> "Artifact":
-        """Return this artifact, standing for another one of the same content as well."""
+        """Return this artifact merged with another one of the same content."""
         return replace(
             self,
             paths=tuple(dict.fromkeys((*self.paths, *other.paths))),
@@ -284,10 +285,10 @@ class Artifact:
         )
 
     def to_dict(self, *, include_content: bool = True) -> dict[str, object]:
-        """Return the artifact as JSON-able data; `from_dict` brings it back.
+        """Return the artifact as JSON-able data; `from_dict` restores it.
 
         Args:
-            include_content: Keep the content, as base64 text; without it the facts stay.
+            include_content: Keep the content, as base64 text; False keeps only the facts.
         """
         data: dict[str, object] = {"id": self.id, "sha256": self.sha256}
         for item in fields(self):
@@ -339,7 +340,7 @@ def _content(text: object) -> Content | None:
 
 
 def extension(mime: str) -> str:
-    """The usual extension of a MIME type, with its dot; empty when there is none."""
+    """Return the usual extension of a MIME type, with its dot; empty when there is none."""
     import mimetypes
 
     return _EXTENSIONS.get(mime) or mimetypes.guess_extension(mime) or ""
@@ -359,7 +360,7 @@ _EXTENSIONS = {
 
 
 def human_size(size: int) -> str:
-    """A size for people: `"512 bytes"`, `"12 KB"`, `"3.4 MB"`."""
+    """Return a human-readable size: `"512 bytes"`, `"12 KB"`, `"3.4 MB"`."""
     if size < 1000:
         return f"{size} bytes" if size != 1 else "1 byte"
     power = min(4, int(math.log10(size)) // 3)

@@ -1,4 +1,4 @@
-"""The contract of an artifact kind: one file format, recognised and measured by its bytes."""
+"""Contract of an artifact kind: one file format, recognised and measured by its bytes."""
 
 import math
 from abc import ABC, abstractmethod
@@ -11,7 +11,7 @@ from llm_sandbox.results.plots import FileType
 __all__ = ["HEAD", "LARGEST", "ArtifactKind", "DimensionlessKind", "Dimensions"]
 
 HEAD = 4096
-"""Bytes of a file's beginning that are enough to recognise most kinds."""
+"""Number of leading bytes that suffice to recognise most kinds."""
 
 LARGEST = 2**31 - 1
 """A larger width, height or resolution counts as unknown."""
@@ -22,7 +22,7 @@ _LONGEST = 10.0**9
 
 @dataclass(frozen=True, slots=True)
 class Dimensions:
-    """What a file's own header says about its size; a fact that is not known is None."""
+    """Size facts from a file's own header; an unknown fact is None."""
 
     width: int | None = None
     """Width in the unit of the kind, from 1."""
@@ -33,11 +33,11 @@ class Dimensions:
     pages: int | None = None
     """Number of pages, sheets or slides, from 1."""
     duration_s: float | None = None
-    """Length in seconds, to the millisecond."""
+    """Duration in seconds, to the millisecond."""
     frames: int | None = None
-    """Number of pictures that follow each other, from 1."""
+    """Number of successive frames, from 1."""
     rows: int | None = None
-    """Number of records, without a heading."""
+    """Number of records, without a header."""
     columns: int | None = None
     """Number of values in a record."""
 
@@ -54,7 +54,7 @@ class Dimensions:
         rows: int | None = None,
         columns: int | None = None,
     ) -> "Dimensions":
-        """Return rounded dimensions; what is not positive, finite and sane is unknown.
+        """Return rounded dimensions; a value that is not positive, finite and plausible is unknown.
 
         Args:
             width: Width as the header has it.
@@ -63,8 +63,8 @@ class Dimensions:
             pages: Number of pages as the header has it.
             duration_s: Length as the header has it.
             frames: Number of pictures as the header has it.
-            rows: Number of records as the header has it; none is possible.
-            columns: Number of values in a record as the header has it; none is possible.
+            rows: Number of records as the header has it; zero is possible.
+            columns: Number of values in a record as the header has it; zero is possible.
         """
         if duration_s is not None:
             sane = math.isfinite(duration_s) and 0 <= duration_s <= _LONGEST
@@ -84,34 +84,36 @@ class Dimensions:
 class ArtifactKind(ABC):
     """One file format.
 
-    Kinds hold no state and are made without arguments. Their methods are given whatever the
-    sandbox sent: they look at a bounded part of it, take bounded time and never raise.
+    Kinds are stateless and created without arguments. Their methods receive whatever the sandbox
+    sent: they read a bounded part of it, take bounded time and never raise.
     """
 
     mimes: ClassVar[tuple[str, ...]]
-    """MIME types that it is known under, the usual one first."""
+    """MIME types of the format, the usual one first."""
     type: ClassVar[ArtifactType] = ArtifactType.OTHER
-    """What it is to a person."""
+    """Type of its artifacts for users."""
     extensions: ClassVar[tuple[str, ...]] = ()
-    """Extensions that its files have, in lower case without the dot, the usual one first."""
+    """File extensions, in lower case without the dot, the usual one first."""
     label: ClassVar[str] = ""
-    """What a sentence calls it, such as "a PNG image"; empty for the MIME type."""
+    """Name in a sentence, such as "a PNG image"; empty for the MIME type."""
     remark: ClassVar[str] = ""
-    """What is said of every file of this kind; empty when there is nothing to say."""
+    """Note on every file of this kind; empty for none."""
     also: ClassVar[tuple[str, ...]] = ()
-    """Names of wider kinds that its files are as well: being called one of them is no lie."""
+    """Names of wider kinds that its files belong to as well: a claim of one of these is not false.
+    """
     needs: ClassVar[int] = HEAD
-    """Bytes of a file's beginning that `matches` looks at."""
+    """Number of leading bytes that `matches` reads."""
     file_type: ClassVar[FileType | None] = None
-    """What a `PlotOutput` of this kind says it is; None when it cannot be one."""
+    """File type of a `PlotOutput` of this kind; None when it cannot be one."""
     textual: ClassVar[bool] = False
-    """Whether displays carry it as plain text; False (default) for base64 text."""
+    """Whether displays hold it as plain text; False (default) for base64 text."""
     ambiguous: ClassVar[bool] = False
-    """Whether not all of it is pictures: then a display needs a hint to be a plot."""
+    """Whether its content may also be something other than a picture: then a display needs a hint
+    to be a plot."""
 
     @abstractmethod
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins as this format does.
+        """Return whether the content begins as this format does.
 
         Args:
             content: A file or its first `needs` bytes, possibly hostile.
@@ -119,18 +121,18 @@ class ArtifactKind(ABC):
 
     @abstractmethod
     def describe(self, content: bytes) -> Dimensions:
-        """Return the dimensions in the header; those that are absent or implausible are None.
+        """Return the dimensions in the header; missing or implausible ones are None.
 
         Args:
             content: A whole file, possibly hostile.
         """
 
     def check(self, content: bytes) -> str:
-        """Return what is to be known of a file before it is used; empty when all seems well.
+        """Return warnings about a file before it is used; empty when all seems well.
 
-        That is: it is not whole, something follows its end, it would unpack to far more than it
-        is, or it holds what acts by itself. Where a format has a reader that does more than these
-        look-ups, an empty answer is no promise that the reader accepts the file.
+        Warnings are: the file is truncated, data follows its end, it would unpack to far more than
+        its size, or it has active content. An empty answer does not mean that a full reader accepts
+        the file.
 
         Args:
             content: A whole file, possibly hostile.

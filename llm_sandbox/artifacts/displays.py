@@ -1,4 +1,4 @@
-"""Which artifact a rich display is, and in which of its forms."""
+"""Artifacts of rich displays: classification, and choice among the representations."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,44 +33,44 @@ _PLOT_MIMES = (
     "application/vnd.vega.",
     "application/vnd.vegalite.",
 )
-"""Beginnings of the MIME types that only plots have; a `_load.` one is a library's own script."""
+"""Prefixes of the MIME types that only plots have; a `_load.` one is a library's own script."""
 
 _TABLES = ("DataFrame", "LazyFrame", "Series", "Styler", "Table")
-"""Ends of the names of tables: `GeoDataFrame` and `PrettyTable` are some, too."""
+"""Suffixes of the class names of tables, such as `GeoDataFrame` and `PrettyTable`."""
 
 _PAGES = frozenset({"HTML", "IFrame", "ScribdDocument", "VimeoVideo", "YouTubeVideo"})
-"""Classes of IPython whose HTML is what the user wants to be seen."""
+"""Classes of IPython whose HTML is meant to be displayed."""
 
 _PLOT_PACKAGES = frozenset(
     {"altair", "bokeh", "folium", "holoviews", "lets_plot", "plotly", "pydeck", "pygal"}
 )
-"""Packages that show their plots as HTML alone."""
+"""Packages that display their plots as HTML alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What the inside says about a display."""
+    """Claims from inside about a display."""
 
     source: str
-    """The library or class it comes from; empty when unknown."""
+    """Library or class of the display; empty when unknown."""
     event: str
-    """What made it leave; empty when unknown."""
+    """Event that published the display; empty when unknown."""
     is_plot: bool
-    """It is a plot, by the capture's word or a MIME type that only plots have."""
+    """Whether it is a plot, as the capture claims or by a MIME type that only plots have."""
     is_of_plotter: bool
-    """It comes from a package that shows its plots as HTML alone."""
+    """Whether it comes from a package that displays its plots as HTML alone."""
     is_page: bool
-    """Its HTML was made to be seen."""
+    """Whether its HTML was made to be displayed."""
     is_table: bool
-    """It is a table."""
+    """Whether it is a table."""
 
 
 def read_claims(data: Mapping[str, object], metadata: Mapping[str, object]) -> Claims:
-    """Return what is said about a display.
+    """Return the claims about a display.
 
     Args:
-        data: Its MIME bundle; only the types are looked at.
-        metadata: What came with it.
+        data: MIME bundle; only the types are read.
+        metadata: Metadata of the display.
     """
     # trust: claimed inside, by the capture or by anyone; it decides how a display is called, and
     # never what is done with its content.
@@ -115,23 +115,24 @@ _PREFERRED = (
     "text/markdown",
     "application/json",
 )
-"""MIME types, or beginnings of them, from the form that says most to whoever looks."""
+"""MIME types, or prefixes of them, from the most informative representation."""
 
 _TYPES = {
     "text/latex": ArtifactType.MATH,
     "text/markdown": ArtifactType.TEXT,
     "application/geo+json": ArtifactType.MAP,
 }
-"""What a display is by its MIME type, where its bytes are text like any other."""
+"""Artifact type by MIME type, for types whose bytes are plain text."""
 
 _VERIFIED = ("image/", "audio/", "video/", "application/pdf")
-"""Beginnings of the MIME types whose bytes are not taken for what they are called."""
+"""Prefixes of the MIME types whose bytes are verified."""
 
 _NOT_CONTENT = ("text/plain", CHART_MIME, TABLE_MIME, "application/vnd.jupyter.widget-view+json")
 
 
 def artifacts_from_outputs(outputs: Sequence[Output]) -> list[Artifact]:
-    """Return what was shown, in order, one artifact a display; updated ones as they were last.
+    """Return the displayed artifacts in order, one per display; updated displays with their last
+    content.
 
     Args:
         outputs: All outputs of a run.
@@ -144,10 +145,10 @@ def artifacts_from_outputs(outputs: Sequence[Output]) -> list[Artifact]:
 
 
 def merge_equal(artifacts: Sequence[Artifact]) -> tuple[Artifact, ...]:
-    """Return the artifacts with those of equal content as one, in the place of the first.
+    """Return the artifacts with equal ones merged, at the position of the first.
 
-    Two tables may look the same and differ in the rows that are not shown: what is known to hold
-    other data stays apart.
+    Two tables may look the same and differ in the rows that are not shown: artifacts whose data is
+    known to differ are not merged.
     """
     merged: list[Artifact] = []
     places: dict[object, list[int]] = {}
@@ -166,15 +167,15 @@ def merge_equal(artifacts: Sequence[Artifact]) -> tuple[Artifact, ...]:
 def artifact_from_display(
     bundle: Bundle, metadata: Mapping[str, object], index: int
 ) -> Artifact | None:
-    """Return the artifact that a display is; None for one that is only text.
+    """Return the artifact of a display; None for one that is only text.
 
-    Its content is the best of its forms whose bytes are what they claim to be; the others that are,
-    are its alternatives.
+    The content is the best representation whose bytes have the claimed type; other valid ones are
+    alternatives.
 
     Args:
         bundle: The display.
-        metadata: What came with it. Sizes in it are not believed, the content's own are measured.
-        index: The display's place among the outputs.
+        metadata: Metadata of the display. Its sizes are ignored, the content's own are measured.
+        index: Index of the display among the outputs.
     """
     claims = read_claims(bundle, metadata)
     records = {mime: bundle.content(mime) for mime in (CHART_MIME, TABLE_MIME) if mime in bundle}
@@ -221,7 +222,7 @@ def _by_preference(bundle: Bundle) -> Iterator[str]:
 
 
 def _examined(mime: str, content: Content, notes: list[str]) -> Artifact | None:
-    """The artifact that some bytes are; None, with a note, if they are not what they claim."""
+    """Return the artifact of some bytes; None, with a note, if their type is not as claimed."""
     # trust: bytes from inside under a name from inside: they are what they begin as.
     found = examine(content.bytes(), claimed=mime)
     if mime.startswith(_VERIFIED) and not _is_known_as(found.identity.kind, mime):
@@ -259,7 +260,7 @@ def _type(claims: Claims, found: Artifact, records: Mapping[str, Content | None]
 def _without_form(
     bundle: Bundle, index: int, claims: Claims, records: Mapping[str, Content | None]
 ) -> Artifact | None:
-    """A table or chart that has no form but its record and its text."""
+    """Return a table or chart that has only its record and its text."""
     if not records:
         return None
     text = bundle.content("text/plain")
@@ -273,17 +274,17 @@ _LARGEST_PLOT = 32 * 1024**2
 def plot_from_display(
     data: Mapping[str, object], metadata: Mapping[str, object], *, limit: int = _LARGEST_PLOT
 ) -> PlotOutput | None:
-    """Return the plot that a display is, in the best of its formats; None when it is none.
+    """Return the plot of a display, in the best of its formats; None if it is not a plot.
 
     The order is PNG, JPEG, SVG, PDF, HTML, then the kinds that other packages add. A format is
-    passed over when its content is too large, badly encoded, or of another type than it claims.
-    HTML counts only with a hint: the capture's word, a MIME type of a plotting library beside it,
-    or an object that exists to show HTML, if there is a picture or a script in it. Tables are
+    skipped when its content is too large, badly encoded, or of another type than it claims. HTML
+    counts only with a hint: the claim of the capture, a MIME type of a plotting library beside it,
+    or an object that exists to display HTML, if there is a picture or a script in it. Tables are
     never plots.
 
     Args:
         data: MIME bundle, as in the Jupyter messaging protocol.
-        metadata: What came with it. Sizes in it are not believed, the file's own are measured.
+        metadata: Metadata of the display. Its sizes are ignored, the file's own are measured.
         limit: Largest file, in bytes; 32 MiB.
     """
     claims = read_claims(data, metadata)
@@ -297,7 +298,7 @@ def plot_from_display(
             content = bundle.content(mime)
             if content is None or content.size > limit or not kind.matches(content.bytes()):
                 continue
-            if kind.ambiguous and not _is_meant(kind, content, claims):
+            if kind.ambiguous and not _is_plot(kind, content, claims):
                 continue
             size = kind.describe(content.bytes())
             encoded: Any = content  # encoded when it is asked for
@@ -305,7 +306,7 @@ def plot_from_display(
     return None
 
 
-def _is_meant(kind: ArtifactKind, content: Content, claims: Claims) -> bool:
+def _is_plot(kind: ArtifactKind, content: Content, claims: Claims) -> bool:
     if claims.is_plot:
         return True
     if not claims.is_page or kind.file_type is not FileType.HTML:

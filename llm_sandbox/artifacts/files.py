@@ -1,4 +1,4 @@
-"""The files that a run created or changed, and the artifacts that they are."""
+"""Files that a run created or changed, and their artifacts."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["ChangeKind", "ChangedFile", "FileChanges", "artifacts_from_changes"]
 
 ChangeKind = Literal["file", "link", "pipe", "socket", "device", "folder"]
-"""What something in a directory is; ``folder`` is a directory that was not looked into."""
+"""Kind of a directory entry; ``folder`` is a directory that was not searched."""
 
 _DEVICES = {
     "folder": "inode/directory",
@@ -21,55 +21,55 @@ _DEVICES = {
     "socket": "inode/socket",
     "device": "inode/x-device",
 }
-"""MIME types of what is no file."""
+"""MIME types of entries other than files."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """Something in the working directory that a run created or changed."""
+    """Entry of the working directory that a run created or changed."""
 
     path: str
-    """Relative to the working directory; bytes that are not UTF-8 are surrogates."""
+    """Path relative to the working directory; bytes that are not UTF-8 are surrogates."""
     change: Literal["created", "changed"]
-    """What the run did."""
+    """Change that the run made."""
     kind: ChangeKind
-    """What it is."""
+    """Kind of the entry."""
     size: int = 0
-    """Bytes of the content that came; without content, as the sandbox lists it."""
+    """Size of the transferred content in bytes; without content, as the sandbox lists it."""
     stored_bytes: int = 0
-    """Bytes that it takes up, as the sandbox lists it; fewer than `size` in a sparse file."""
+    """Allocated bytes, as the sandbox lists them; fewer than `size` in a sparse file."""
     target: str | None = None
-    """What a link names; None for anything else."""
+    """Target of a link; None for anything else."""
     content: Content | None = None
-    """The whole content; None when it did not come, and `note` says why."""
+    """Whole content; None when it was not transferred, and `note` says why."""
     head: bytes = b""
-    """The beginning of a file whose content did not come; empty otherwise."""
+    """Beginning of a file whose content was not transferred; empty otherwise."""
     mtime_ns: int | None = None
-    """When a file whose content did not come was changed last, as the sandbox lists it."""
+    """Modification time of a file whose content was not transferred, as the sandbox lists it."""
     note: str = ""
-    """What is to be known about it; empty when all is well."""
+    """Note for the user; empty when all is well."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileChanges:
-    """What a run did to the working directory, as far as it was looked at."""
+    """Changes of a run to the working directory, as far as it was searched."""
 
     files: tuple[ChangedFile, ...] = ()
-    """What it created or changed, those nearest to the top first."""
+    """Created and changed entries, those nearest to the top first."""
     omitted: int = 0
-    """How many more there are that are not listed."""
+    """Number of further entries that are not listed."""
     deleted: tuple[str, ...] = ()
-    """Paths that it removed, the first 100."""
+    """Removed paths, the first 100."""
     deleted_count: int = 0
-    """How many paths it removed."""
+    """Number of removed paths."""
     notes: tuple[str, ...] = ()
-    """What is to be known about the whole, a sentence each."""
+    """Notes on all changes, a sentence each."""
 
 
 def artifacts_from_changes(changes: FileChanges) -> "tuple[Artifact, ...]":
     """Return an artifact for each file, link and device, in the same order.
 
-    What a file is, is told by its bytes.
+    Files are recognised by their bytes.
     """
     # Most runs change no file, and need nothing that tells what files are.
     return tuple(_artifacts(changes.files)) if changes.files else ()

@@ -1,8 +1,8 @@
-"""What a file is, by its bytes and never by its name or by what it claims to be.
+"""Identification of files by their bytes, never by their name or claimed type.
 
-The first bytes name the kind that is asked whether the file is its own; no other kind is loaded for
-it. The name decides only between text formats that their content does not tell apart. What it says
-otherwise, and what a display claims otherwise, becomes a note.
+The first bytes select one kind, whose `matches` decides; no other kind is loaded. The name decides
+only between text formats that their content does not distinguish. A contradicting name or claimed
+type becomes a note.
 """
 
 import warnings
@@ -19,10 +19,10 @@ from llm_sandbox.exceptions import SandboxError
 __all__ = ["LOOK", "Examination", "Identity", "examine", "extension_of", "identify"]
 
 LOOK = 1024 * 1024
-"""Bytes of a file that `identify` looks at; more of them change nothing."""
+"""Number of leading bytes that `identify` reads."""
 
 _SIGNED = 16 * 1024
-"""Bytes that tell all kinds with a signature but those of `_CONTAINERS`."""
+"""Signatures of all kinds except those in `_CONTAINERS`."""
 
 _FORMATS = "llm_sandbox.artifacts.formats"
 _BY_FOUR: dict[bytes, str] = {
@@ -74,44 +74,44 @@ _ISO_MEDIA = f"{_FORMATS}.video:detect_iso_media"
 _BOX_NAMES = (b"ftyp", b"moov")
 
 _GENERAL = frozenset({"csv", "data", "gzip", "html", "json", "text", "xml", "zip"})
-"""What is found where an added kind may know better."""
+"""General kinds, for which an added kind may be more specific."""
 _UNSPECIFIC = frozenset({"", "application/octet-stream", "binary/octet-stream", "text/plain"})
 _MEDIA = ("image", "audio", "video")
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a file is."""
+    """Identified format of a file."""
 
     kind: str
     """Name of the kind, for `registry.load`."""
     mime: str
-    """Its usual MIME type."""
+    """Usual MIME type of the kind."""
     type: ArtifactType
-    """What it is to a person."""
+    """Artifact type for users."""
     note: str = ""
-    """Where its name or claim says otherwise, and what is said of every file of the kind."""
+    """Contradictions of the name or the claim, and the remark on the kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What is known of a whole file."""
+    """Facts about a whole file."""
 
     identity: Identity
-    """What it is; its own note is part of `note`."""
+    """Identified format; its own note is part of `Examination.note`."""
     dimensions: Dimensions
-    """What it says about its size."""
+    """Dimensions from the header."""
     note: str
-    """What is to be known before it is used; empty when all seems well."""
+    """Warnings before the file is used; empty when all seems well."""
 
 
 def identify(head: bytes, name: str = "", claimed: str = "") -> Identity:
-    """Return what a file is; never raises.
+    """Return the format of a file; never raises.
 
     Args:
-        head: The file, or its beginning; the first MiB is looked at.
-        name: Its name or path; empty when it has none.
-        claimed: MIME type that it came with; empty for none.
+        head: The file, or its beginning; the first MiB is read.
+        name: Name or path of the file; empty when it has none.
+        claimed: Claimed MIME type; empty for none.
     """
     # trust: bytes, a name and a claim from inside; the bytes decide.
     extension = extension_of(name)
@@ -121,20 +121,21 @@ def identify(head: bytes, name: str = "", claimed: str = "") -> Identity:
         found = next(_added_matches(head[:LOOK]), found)
     kind = load(found)
     # Nothing is a whole file of most text formats, and is said by the remark.
-    lie = _lie(found, kind, extension, claimed) if head and (extension or claimed) else ""
-    note = f"{lie}; {kind.remark}" if lie and kind.remark else lie or kind.remark
+    named = head and (extension or claimed)
+    contradiction = _contradiction(found, kind, extension, claimed) if named else ""
+    note = "; ".join(part for part in (contradiction, kind.remark) if part)
     return Identity(found, kind.mimes[0], kind.type, note)
 
 
 def examine(content: bytes, name: str = "", claimed: str = "") -> Examination:
-    """Return what a file is, how large it is in its own terms, and what is wrong with it.
+    """Return the format of a file, its dimensions, and warnings.
 
-    A kind from another package that raises is named in a warning, and nothing is said for it.
+    A kind from another package that raises is logged as a warning, and its facts are omitted.
 
     Args:
         content: The whole file.
-        name: Its name or path; empty when it has none.
-        claimed: MIME type that it came with; empty for none.
+        name: Name or path of the file; empty when it has none.
+        claimed: Claimed MIME type; empty for none.
     """
     identity = identify(content, name, claimed)
     dimensions, wrong = Dimensions(), ""
@@ -151,7 +152,7 @@ def extension_of(name: str) -> str:
     """Return a file's extension in lower case, without the dot; empty when it has none.
 
     Args:
-        name: Its name or path, possibly hostile.
+        name: Name or path of the file, possibly hostile.
     """
     stem, dot, extension = name[-256:].rpartition("/")[2].rpartition(".")
     # The dot of a hidden file is no extension's, and no extension in use is longer.
@@ -205,7 +206,7 @@ def _warn(name: str, error: Exception) -> None:
     warnings.warn(f"the artifact kind {name!r} failed: {reason}", RuntimeWarning, stacklevel=2)
 
 
-def _lie(found: str, kind: type[ArtifactKind], extension: str, claimed: str) -> str:
+def _contradiction(found: str, kind: type[ArtifactKind], extension: str, claimed: str) -> str:
     said = []
     wider = [load(name) for name in kind.also if name in BUILTIN]
     own = {one for each in (kind, *wider) for one in each.extensions}

@@ -1,8 +1,8 @@
-"""Which artifact kinds there are: built-in, registered, or from an installed package.
+"""Registry of artifact kinds: built-in, registered, or from an installed package.
 
 A package adds one through the entry point group `llm_sandbox.artifacts`, name to kind class. Files
-whose beginning no built-in kind claims, or only a general one such as ZIP or plain text, are shown
-to the added kinds (`identify`); displays are shown to those that have a `file_type` (`kinds`).
+that no built-in kind recognises, or only a general one such as ZIP or plain text, are offered to
+the added kinds (`identify`); displays are offered to those that have a `file_type` (`kinds`).
 """
 
 import warnings
@@ -105,13 +105,13 @@ BUILTIN = {
 """Name to `module:Class`; the module is imported on first use."""
 
 PLOTS = ("png", "jpeg", "svg", "pdf", "html")
-"""The built-in kinds that a plot comes in, best first."""
+"""Built-in kinds of plots, best first."""
 
 _registered: dict[str, type[ArtifactKind]] = {}
 
 
 def register(name: str, kind: type[ArtifactKind]) -> None:
-    """Recognise `kind` in this process: in the place of a built-in of that name, else after them.
+    """Register `kind` in this process: in place of a built-in one of that name, else after these.
 
     Raises:
         ValidationError: `kind` is not a complete kind class.
@@ -157,11 +157,10 @@ def load(name: str) -> type[ArtifactKind]:
 
 
 def kinds() -> Iterator[ArtifactKind]:
-    """Yield the kinds that a plot may come in, best first, each loaded when it is reached.
+    """Yield the kinds of plots, best first, each loaded when it is reached.
 
-    Those are the built-in `PLOTS`, and what other packages add with a `file_type`. An installed
-    kind that cannot be used is passed over with a warning: it must not cost anyone the plots of
-    the others.
+    These are the built-in `PLOTS`, and kinds of other packages with a `file_type`. An installed
+    kind that cannot be used is skipped with a warning, so that plots of other kinds are not lost.
     """
     for name in _plots():
         try:

@@ -1,6 +1,7 @@
-"""How each language is run, installed, scanned and its plots captured: one folder per language.
+"""Language handlers: how each language is run, scanned, its libraries installed and its plots
+captured.
 
-Imports the words of layer 0 only; a handler is imported when it is first asked for.
+One folder per language; a handler is imported on first use.
 Start at `base.AbstractLanguageHandler`, then `registry`.
 """
 

@@ -1,4 +1,4 @@
-"""Plot files out of a tar archive that a sandbox made."""
+"""Plot files from a tar archive that a sandbox made."""
 
 import base64
 import io
@@ -24,7 +24,7 @@ _TYPES = {
 def plots_from_archive(
     content: bytes | Iterable[bytes], *, total_bytes: int = 64 * 1024**2, files: int = 200
 ) -> list[PlotOutput]:
-    """Return the plot files of a tar archive, by name; links and special files are passed over.
+    """Return the plot files of a tar archive, sorted by name; links and special files are skipped.
 
     Args:
         content: The archive, whole or in pieces.

@@ -1,4 +1,6 @@
-"""The contract of a language handler: how one language is run, installed, scanned and captured."""
+"""Contract of a language handler: how one language is run, scanned, its libraries installed and its
+plots captured.
+"""
 
 import inspect
 import logging
@@ -55,7 +57,7 @@ class PlotLibrary(StrEnum):
 
 @dataclass(slots=True)
 class PlotDetectionConfig:
-    """How the figures of a language are captured."""
+    """Settings of plot capture for one language."""
 
     libraries: list[PlotLibrary]
     """Libraries whose figures are captured."""
@@ -67,7 +69,7 @@ class PlotDetectionConfig:
 
 @dataclass(slots=True)
 class LanguageConfig:
-    """What there is to know about a language."""
+    """Static description of a language."""
 
     name: str
     """Name, in small letters."""
@@ -80,25 +82,25 @@ class LanguageConfig:
     is_support_library_installation: bool = True
     """Whether libraries can be installed; True."""
     plot_detection: PlotDetectionConfig | None = None
-    """How figures are captured; None (default) when they are not."""
+    """Settings of plot capture; None (default) when figures are not captured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One program of those that run a source file."""
+    """One command of those that run a source file."""
 
     argv: tuple[str, ...]
     """The program and its arguments."""
     compiles: bool = False
-    """Whether it only prepares: what it writes is a compiler's words, and if it fails the code has
+    """Whether the step only compiles: its output is compiler output, and if it fails the code has
     not run; False."""
     env: Mapping[str, str] = field(default_factory=dict)
-    """Variables that it gets besides; none."""
+    """Environment variables set in addition to the session's; none."""
 
 
 @runtime_checkable
 class ContainerProtocol(Protocol):
-    """What a handler needs of a session."""
+    """Methods of a session that a handler calls."""
 
     def execute_command(self, command: str, workdir: str | None = None) -> Any:
         """Run a shell command and return its `ConsoleOutput`."""
@@ -111,22 +113,24 @@ class ContainerProtocol(Protocol):
 
 
 class AbstractLanguageHandler(ABC):
-    """Base of all handlers; a subclass sets `config` and answers the abstract methods.
+    """Base class of handlers; a subclass sets `config` and implements the abstract methods.
 
     Args:
-        logger: Where the handler reports; None for the library's own logger.
+        logger: Logger of the handler; None for the library's own.
     """
 
     config: LanguageConfig
-    """What there is to know about the language."""
+    """Static description of the language."""
     toolchain: ClassVar[Toolchain | None] = None
-    """What has to be installed where code runs; None for what every sandbox has."""
+    """Programs that must be installed where code runs; None if every sandbox has them."""
     packages: "ClassVar[Packages | None]" = None
-    """How libraries are installed; None for Python, which has its own way, and without any."""
+    """Package manager of the language; None for Python, which is installed differently, and for
+    languages without one."""
     starts_late: ClassVar[bool] = False
-    """Whether the interpreter is started by the first run that needs it, and not at open; False."""
+    """Whether the interpreter is started by the first run that needs it instead of at open; False.
+    """
     takes_names: ClassVar[bool] = False
-    """Whether a program's file may have another name than `source_name`; False."""
+    """Whether a program's source file may have a name other than `source_name`; False."""
 
     def __init__(self, logger: logging.Logger | None = None) -> None:
         self.logger = logger or logging.getLogger("llm_sandbox.language_handlers")
@@ -149,12 +153,12 @@ class AbstractLanguageHandler(ABC):
 
     @property
     def is_support_library_installation(self) -> bool:
-        """Whether libraries can be installed."""
+        """True if libraries can be installed."""
         return self.packages is not None or self.config.is_support_library_installation
 
     @property
     def is_support_plot_detection(self) -> bool:
-        """Whether figures are captured."""
+        """True if figures are captured."""
         return self.config.plot_detection is not None
 
     def get_execution_commands(self, code_file: str) -> list[str]:
@@ -163,9 +167,10 @@ class AbstractLanguageHandler(ABC):
         return [command.replace("{file}", quoted) for command in self.config.execution_commands]
 
     def interpreter(self, shim: str) -> tuple[str, ...] | None:
-        """Return the command line of an interpreter that keeps state from run to run.
+        """Return the command line of an interpreter that keeps state between runs.
 
-        It speaks the messages of `guest.wrapper`. None (default): every run is a program.
+        The interpreter speaks the protocol of `guest.wrapper`. None (default): every run is a
+        program of its own.
 
         Args:
             shim: The handler's folder `shim`, as the sandbox sees it.
@@ -173,20 +178,22 @@ class AbstractLanguageHandler(ABC):
         return None
 
     def is_program(self, code: str) -> bool:
-        """Whether code is a whole program, run apart from the interpreter's state; False."""
+        """Return whether code is a whole program, to be run apart from the interpreter's state;
+        False.
+        """
         return False
 
     def source_name(self, code: str) -> str:
-        """Return the name that a program's source file must have; ``main`` with the extension."""
+        """Return the file name that a program's source must have; ``main`` with the extension."""
         return f"main.{self.file_extension}"
 
     def plan(self, file: str, shim: str) -> list[Step]:
-        """Return what runs a source file as a whole program, in order.
+        """Return the steps that run a source file as a whole program, in order.
 
-        The last step is the program itself: its arguments are put after it.
+        The last step is the program itself: the user's arguments are appended to it.
 
         Args:
-            file: Its path, in a folder that is this run's alone.
+            file: Path of the source file, in a folder used by this run only.
             shim: The handler's folder `shim`, as the sandbox sees it.
         """
         steps = []
@@ -198,9 +205,10 @@ class AbstractLanguageHandler(ABC):
         return steps
 
     def upkeep(self, shim: str) -> Step | None:
-        """Return what is started after a run and left to itself, to make the next run faster; None.
+        """Return a command to start in the background after a run, to make the next run faster;
+        None.
 
-        It outlives no session, and is not started again while it runs.
+        The command ends with the session at the latest, and is not started again while it runs.
 
         Args:
             shim: The handler's folder `shim`, as the sandbox sees it.
@@ -208,40 +216,42 @@ class AbstractLanguageHandler(ABC):
         return None
 
     def program_environment(self, shim: str, displays: str) -> dict[str, str]:
-        """Return the variables that programs get besides.
+        """Return the environment variables to set for programs.
 
         Args:
             shim: The handler's folder `shim`, as the sandbox sees it.
-            displays: A folder for what the program shows: files such as ``0001.png``, which are
-                shown in the order of their names.
+            displays: Folder for the program's displays: files such as ``0001.png``, shown in the
+                order of their names.
         """
         return {}
 
     def library_environment(self, folder: str) -> dict[str, str]:
-        """Return the variables by which programs find the libraries installed in a folder."""
+        """Return the environment variables by which programs find the libraries installed in a
+        folder.
+        """
         return {}
 
     def compile_error(self, output: str, file: str) -> ExecutionError | None:
-        """Read the first error in a compiler's words; None where there is none.
+        """Parse the first error in a compiler's output; None if there is none.
 
         Args:
-            output: What the step wrote.
-            file: The source file's path.
+            output: Output of the step.
+            file: Path of the source file.
         """
         return None
 
     def runtime_error(self, output: str, file: str) -> ExecutionError | None:
-        """Read how a whole program says that it failed; None where it does not.
+        """Parse the error that ended a whole program; None if the output shows none.
 
         Args:
-            output: The end of its standard error.
-            file: The source file's path.
+            output: End of the program's standard error.
+            file: Path of the source file.
         """
         return None
 
     @property
     def shim_folder(self) -> Path | None:
-        """The folder of this computer that `shim` stands for; None for a language without one."""
+        """Folder of the host with the shim; None for a language without one."""
         folder = Path(inspect.getfile(type(self))).parent / "shim"
         return folder if folder.is_dir() else None
 
@@ -258,7 +268,7 @@ class AbstractLanguageHandler(ABC):
         return f"{manager} {shlex.quote(self.validate_library(library))}"
 
     def validate_library(self, library: str) -> str:
-        """Return `library` in its canonical form, safe to hand to the package manager.
+        """Return `library` in its canonical form, safe to pass to the package manager.
 
         Raises:
             ValidationError: `library` is not the name of a library.
@@ -270,7 +280,7 @@ class AbstractLanguageHandler(ABC):
         return library
 
     def inject_plot_detection_code(self, code: str) -> str:
-        """Return `code` between the set-up and clean-up code of plot capture."""
+        """Return `code` between the setup and cleanup code of plot capture."""
         detection = self.config.plot_detection
         if detection is None:
             return code
@@ -298,11 +308,11 @@ class AbstractLanguageHandler(ABC):
         """Run code and return its result and its plots.
 
         Args:
-            container: The session, or anything that can run code and hand out archives.
+            container: The session, or another object with its `run` and `get_archive` methods.
             code: The code to run.
-            libraries: Libraries to install before; None for none.
-            enable_plotting: Whether plots are wanted; without, the list is empty.
-            output_dir: Where to look for plot files when the result itself carries no plots.
+            libraries: Libraries to install first; None for none.
+            enable_plotting: Whether to return plots; if False, the list is empty.
+            output_dir: Directory to search for plot files when the result itself has no plots.
         """
         result = container.run(code, libraries)
         if not enable_plotting or not self.is_support_plot_detection:

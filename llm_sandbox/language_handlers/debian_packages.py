@@ -1,4 +1,6 @@
-"""Debian packages that what is there lacks: chosen, checked and fetched by apt, not installed."""
+"""Debian packages that the system lacks: resolved, verified and downloaded by apt, not
+installed.
+"""
 
 import re
 import subprocess
@@ -12,7 +14,7 @@ from llm_sandbox.language_handlers.packages import Packages, Workplace, digest_o
 __all__ = ["APT_BLAMES", "DEBS", "DebianPackages"]
 
 DEBS = "debs"
-"""The folder that packages are fetched to."""
+"""Folder that packages are downloaded to."""
 
 APT_BLAMES = re.compile(r"^(?:E: |Err:\d+ )((?!Failed to fetch|Some |Sub-process).+)")
 
@@ -39,8 +41,8 @@ _OPTIONS = {
 
 
 class DebianPackages(Packages):
-    """What languages share whose libraries are Debian packages. Nothing is installed: packages are
-    unpacked, so their scripts do not run.
+    """Base class for languages whose libraries are Debian packages. Nothing is installed: packages
+    are unpacked, so that maintainer scripts do not run.
     """
 
     manager = "apt"
@@ -50,7 +52,7 @@ class DebianPackages(Packages):
     blames = APT_BLAMES
 
     def facts(self, path: str) -> list[Any]:
-        """See `Packages.facts`."""
+        """Return facts for the cache key; see `Packages.facts`."""
         # A layer has only what the system lacked.
         try:
             status = Path(_DPKG, "status").read_text("utf-8", "surrogateescape")
@@ -59,21 +61,21 @@ class DebianPackages(Packages):
         return [*super().facts(path), digest_of([status])]
 
     def settings(self, carrier: Carrier) -> None:
-        """See `Packages.settings`."""
+        """Carry apt's settings; see `Packages.settings`."""
         super().settings(carrier)
-        lines = _acquiring(proxies_only=carrier.for_image)
+        lines = _network_options(proxies_only=carrier.for_image)
         if not carrier.for_image:
-            lines += _this_system(carrier)
+            lines += _system_options(carrier)
         carrier.variables["APT_CONFIG"] = carrier.keep("apt.conf", "\n".join([*lines, ""]))
 
     def fetch(
         self, work: Workplace, names: Sequence[str], *, fresh: bool = False
     ) -> dict[str, list[str]]:
-        """Unpack Debian packages, and what they need that is not installed, into the layer.
+        """Unpack Debian packages, and their dependencies that are not installed, into the layer.
 
         Args:
-            work: Where.
-            names: Their names, each perhaps with ``=`` and a version.
+            work: Workplace to unpack in.
+            names: Names of the packages, optionally with ``=`` and a version.
             fresh: Whether `update` was called.
 
         Returns:
@@ -91,18 +93,18 @@ class DebianPackages(Packages):
         return work.unpack(DEBS)
 
     def update(self, work: Workplace) -> None:
-        """Fetch lists of packages, for a workplace whose system has none, or old ones."""
+        """Download package lists, for a workplace whose system has none or outdated ones."""
         work.run("mkdir", "-p", f"{work.folder}/apt/lists/partial")
         command = [*self.apt(work, fresh=True), "-q", "update"]
         work.run(*command, says="updating the list of packages")
 
     def apt(self, work: Workplace, program: str = "apt-get", *, fresh: bool = False) -> list[str]:
-        """Return the start of a command line of apt.
+        """Return the beginning of an apt command line.
 
         Args:
-            work: Where it runs.
-            program: Which one.
-            fresh: Whether it works with lists of packages of its own, and not with the system's.
+            work: Workplace that the command runs in.
+            program: Program of apt.
+            fresh: Whether to use separate package lists instead of the system's.
         """
         own = f"{work.folder}/apt"
         places = {
@@ -117,8 +119,8 @@ class DebianPackages(Packages):
         return [program, *words]
 
 
-def _acquiring(*, proxies_only: bool) -> list[str]:
-    """How this machine's apt reaches the network, in the words of its configuration."""
+def _network_options(*, proxies_only: bool) -> list[str]:
+    """Return the network settings of the host's apt, in apt's configuration syntax."""
     command = ["apt-config", "dump"]
     try:
         done = subprocess.run(command, capture_output=True, timeout=_ASK_S, check=False)
@@ -134,8 +136,8 @@ def _acquiring(*, proxies_only: bool) -> list[str]:
     ]
 
 
-def _this_system(carrier: Carrier) -> list[str]:
-    """Where apt finds this machine's sources, keys, lists and installed packages."""
+def _system_options(carrier: Carrier) -> list[str]:
+    """Return apt options for the host's sources, keys, lists and installed packages."""
     lines = []
     if Path(_ETC).is_dir():
         # Only what was read of its parts: hooks are for the system.

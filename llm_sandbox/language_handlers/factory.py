@@ -1,4 +1,4 @@
-"""Handlers by the name of their language."""
+"""Factory of language handlers by the name of the language."""
 
 import logging
 
@@ -9,7 +9,9 @@ __all__ = ["LanguageHandlerFactory"]
 
 
 class LanguageHandlerFactory:
-    """Makes handlers; the methods are the registry's under the names of the reference API."""
+    """Factory of handlers, with the methods of the registry under the names of the reference
+    API.
+    """
 
     @classmethod
     def create_handler(
@@ -29,7 +31,7 @@ class LanguageHandlerFactory:
 
     @classmethod
     def register_handler(cls, language: str, handler_class: type[AbstractLanguageHandler]) -> None:
-        """Serve a language by `handler_class` in this process.
+        """Use `handler_class` for a language in this process.
 
         Raises:
             ValidationError: `handler_class` is not a handler class.

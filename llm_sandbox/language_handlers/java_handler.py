@@ -1,4 +1,4 @@
-"""The handler, by the path that other programs import; see `llm_sandbox.compat`."""
+"""Import path of the Java handler in the reference API; see `llm_sandbox.compat`."""
 
 from llm_sandbox.language_handlers.java import JavaHandler
 

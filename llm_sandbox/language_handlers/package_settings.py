@@ -1,4 +1,4 @@
-"""This machine's settings of package managers, on their way to where one runs apart from it."""
+"""Package manager settings of the host, carried to the environment where a package manager runs."""
 
 import os
 from collections.abc import Mapping
@@ -13,17 +13,17 @@ _CERTIFICATES = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
 
 
 class Carrier:
-    """Notes what has to be there.
+    """Collector of the variables and files that a package manager needs.
 
-    It may have passwords in it: files are copied for one installation, into a folder that none but
-    its machine reads, and end with it.
+    The settings may include passwords: files are copied for one installation, into a folder that
+    only its machine reads, and are removed with it.
 
     Args:
-        environment: This machine's variables.
-        home: This machine's home directory.
-        folder: Where private files will be.
-        root: Below which shared folders will be; empty for where they are.
-        for_image: Whether it is a system of its own, whose own settings are in force there.
+        environment: Environment variables of the host.
+        home: Home directory of the host.
+        folder: Path of private files inside.
+        root: Prefix of shared folders inside; empty for their paths on the host.
+        for_image: Whether the target is an image, whose own settings apply.
     """
 
     def __init__(
@@ -43,12 +43,12 @@ class Carrier:
         self.files: dict[str, bytes] = {}
         """Content of private files by name."""
         self.folders: dict[str, str] = {}
-        """Path there to the folder of this machine that is read there."""
+        """Folders of the host to mount for reading, by their path inside."""
         self._folder = folder
         self._root = root
 
     def carry_proxies(self) -> None:
-        """Carry how the network is reached."""
+        """Carry the proxy settings."""
         for name in (*_PROXIES, *map(str.lower, _PROXIES)):
             if self.environment.get(name):
                 self.variables[name] = self.environment[name]
@@ -57,13 +57,13 @@ class Carrier:
                 self.variables[name] = self.share(self.environment[name])
 
     def carry(self, *names: str) -> None:
-        """Carry variables as they are, where they are set."""
+        """Carry environment variables unchanged, if they are set."""
         for name in names:
             if self.environment.get(name):
                 self.variables[name] = self.environment[name]
 
     def read(self, path: str | Path) -> str | None:
-        """Return the text of a file of this machine; None if there is none to read."""
+        """Return the text of a file of the host; None if it cannot be read."""
         try:
             with Path(path).expanduser().open("rb") as file:
                 return file.read(_LARGEST).decode("utf-8", "replace")
@@ -71,12 +71,14 @@ class Carrier:
             return None
 
     def keep(self, name: str, text: str | bytes) -> str:
-        """Have a private file there, and return its path."""
+        """Add a private file, and return its path inside."""
         self.files[name] = text.encode() if isinstance(text, str) else text
         return f"{self._folder}/{name}"
 
     def share(self, word: str) -> str:
-        """Return a path or URL as it is called there; a file is copied, and a folder is read."""
+        """Return the path or URL as it is valid inside; a file is copied, and a folder is mounted
+        for reading.
+        """
         prefix, path = "", word
         if word.startswith("file:"):
             prefix, path = "file://", unquote(urlsplit(word).path)

@@ -1,5 +1,5 @@
-"""The contract of a package manager: how the libraries of a language beside Python get into a
-folder.
+"""Contract of a package manager: installation of the libraries of a language other than Python into
+a folder.
 """
 
 import hashlib
@@ -35,12 +35,13 @@ _NO_WORDS = re.compile(r"[\s.\-=*#^~|+]*")
 
 
 class Workplace(Protocol):
-    """Where a package manager runs: a folder, and programs that are started beside it."""
+    """Environment of a package manager: a folder, and programs started with access to it."""
 
     folder: str
-    """The folder as the programs see it; what is in `site` below it becomes the layer."""
+    """Path of the folder as the programs see it; the contents of its subfolder `site` become the
+    layer."""
     python: str
-    """A Python that can be run there."""
+    """Path of a Python interpreter that can be run."""
 
     def run(
         self,
@@ -49,16 +50,16 @@ class Workplace(Protocol):
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
     ) -> str:
-        """Run a program to its end and return what it wrote.
+        """Run a program to completion and return its output.
 
         Args:
             argv: The program and its arguments.
-            says: What is told of it while it runs; nothing by default.
-            env: Further variables.
-            cwd: Its working directory; default: the folder.
+            says: Progress message to report while it runs; none by default.
+            env: Additional environment variables.
+            cwd: Working directory; default: the folder.
 
         Raises:
-            LibraryInstallationError: It is not there, or it failed; the error has its words.
+            LibraryInstallationError: The program is missing or failed; the error has its output.
             SandboxTimeoutError: The deadline passed.
         """
 
@@ -69,16 +70,16 @@ class Workplace(Protocol):
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
     ) -> tuple[int, str]:
-        """The same for a program that may fail: its exit status, and what it wrote."""
+        """Run a program that may fail, and return its exit status and output."""
 
     def has(self, program: str) -> bool:
-        """Whether there is a program of that name."""
+        """Return whether there is a program with this name."""
 
     def write(self, name: str, text: str | bytes) -> str:
-        """Write a file of that name beside `site`, and return its path."""
+        """Write a file with this name beside `site`, and return its path."""
 
     def place(self, name: str, text: str) -> None:
-        """Write a file of that name into the layer."""
+        """Write a file with this name into the layer."""
 
     def unpack(self, name: str) -> dict[str, list[str]]:
         """Unpack all Debian packages of a folder beside `site` into the layer.
@@ -88,52 +89,53 @@ class Workplace(Protocol):
         """
 
     def apart(self, *names: str) -> "AbstractContextManager[Workplace]":
-        """A workplace for packages' own code: without a network, and without any settings.
+        """Return a workplace for code of packages: without network, and without settings.
 
         Args:
-            names: Folders of this one that it gets a copy of. Its `site` becomes the layer.
+            names: Folders of this workplace to copy. The `site` of the new one becomes the layer.
         """
 
     def failure(self, output: str, otherwise: str) -> Exception:
-        """Return the error that says that the libraries could not be installed.
+        """Return an error for libraries that could not be installed.
 
         Args:
-            output: What the package manager wrote, which says why.
-            otherwise: The reason where it says nothing.
+            output: Output of the package manager, which is searched for the reason.
+            otherwise: Reason to give if the output has none.
         """
 
 
 class Packages(ABC):
-    """What there is to know about a package manager; a subclass for each."""
+    """Base class of package managers."""
 
     manager: ClassVar[str]
-    """What people call it."""
+    """Name of the package manager, for messages."""
     registry: ClassVar[str]
-    """Where it has packages from, by its usual name."""
+    """Usual name of the registry that packages come from."""
     settings_from: ClassVar[str]
-    """The command that shows a person where packages come from."""
+    """Command or file that shows a user where packages come from."""
     needs: ClassVar[Mapping[str, str]] = {}
-    """Program to the Debian package that has it."""
+    """Required programs, with the Debian package of each."""
     built_for: ClassVar[Sequence[str]] = ()
-    """Programs whose version decides what is installed, and for which it works."""
+    """Programs whose version determines what is installed, and for which it works."""
     is_portable: ClassVar[bool] = False
-    """Whether what is installed is the same for every machine, and may be built on this one."""
+    """Whether the installed files are the same for every machine, and may be built on this one."""
     serves_images: ClassVar[bool] = False
-    """Whether what this machine's own installs is good for images that lack the package manager."""
+    """Whether the host's package manager can install for images that lack one."""
     layout: ClassVar[int] = 1
-    """Changed when layers of before are of no use."""
+    """Version of the layer's layout; a change invalidates existing layers."""
     spec: ClassVar[re.Pattern[str]]
-    """What a library looks like."""
+    """Pattern of a valid library."""
     example: ClassVar[str]
-    """One that is acceptable, for people."""
+    """Example of a valid library, for messages."""
     blames: ClassVar[re.Pattern[str]]
-    """A line that says why it failed; its first group that is not empty is the reason."""
+    """Pattern of an output line with the reason of a failure; its first non-empty group is the
+    reason."""
 
     def validate(self, library: object) -> str:
         """Return a library in its canonical form.
 
         Raises:
-            ValidationError: It is anything else, such as an option, a URL or a path.
+            ValidationError: The library is anything else, such as an option, a URL or a path.
         """
         fits = isinstance(library, str) and len(library) <= _LONGEST_SPEC
         if not fits or self.spec.fullmatch(library.strip(" ")) is None:  # type: ignore[attr-defined]
@@ -146,14 +148,14 @@ class Packages(ABC):
         return self.canonical(library.strip(" "))  # type: ignore[attr-defined]
 
     def canonical(self, library: str) -> str:
-        """Return the one spelling that several of the same library share; the same by default."""
+        """Return the canonical one of several spellings of a library; unchanged by default."""
         return library
 
     def normalise(self, specs: Sequence[str]) -> list[str]:
-        """Return what several spellings of the same request share.
+        """Return the canonical form of a request, which its different spellings share.
 
         Raises:
-            ValidationError: One is not acceptable, or there is none.
+            ValidationError: A library is invalid, or the request is empty.
         """
         if isinstance(specs, str):
             # Its letters would be taken for names.
@@ -164,10 +166,11 @@ class Packages(ABC):
         return wanted
 
     def facts(self, path: str) -> list[Any]:
-        """What an answer depends on besides the registry, for programs of this machine.
+        """Return what the result of an installation depends on besides the registry, for programs
+        of the host.
 
         Args:
-            path: Folders that they are in, with colons between them.
+            path: Search path of the programs: folders separated by colons.
         """
         if self.is_portable:
             return []
@@ -178,20 +181,22 @@ class Packages(ABC):
         ]
 
     def settings(self, carrier: Carrier) -> None:
-        """Carry what this machine's package manager is told to where another one runs."""
+        """Carry the settings of the host's package manager to the environment where another one
+        runs.
+        """
         carrier.carry_proxies()
 
     @abstractmethod
     def install(self, work: Workplace, specs: Sequence[str]) -> None:
-        """Install libraries, and what they need, into `site` below the workplace's folder.
+        """Install libraries, and their dependencies, into `site` below the workplace's folder.
 
         Raises:
-            LibraryInstallationError: It could not be done.
+            LibraryInstallationError: The installation failed.
             SandboxTimeoutError: The deadline passed.
         """
 
     def reason(self, output: str) -> str | None:
-        """Return what a program's words say of why it failed; None where they say nothing."""
+        """Return the reason of a failure from a program's output; None if the output has none."""
         lines = [line.strip() for line in output.splitlines() if not _NO_WORDS.fullmatch(line)]
         for line in lines:
             found = self.blames.search(line)
@@ -201,7 +206,7 @@ class Packages(ABC):
         return lines[-1][:_LONGEST_REASON] if lines else None
 
     def hint(self, output: str) -> str | None:
-        """Return what a person can do about a failure; None where that is not known."""
+        """Return advice for the user about a failure; None if there is none."""
         if _UNREACHABLE.search(output):
             return (
                 f"{self.registry} could not be reached: check the network, or {self.settings_from}"
@@ -226,5 +231,5 @@ def _identity(program: str, path: str) -> list[Any]:
 
 
 def digest_of(lines: Sequence[str]) -> str:
-    """Return what stands for lines of text in a key."""
+    """Return a digest of lines of text, for use in a key."""
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()

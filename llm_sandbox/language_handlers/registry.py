@@ -1,4 +1,4 @@
-"""Which handler serves which language: built-in, registered, or from an installed package.
+"""Registry of language handlers: built-in, registered, or from an installed package.
 
 A package adds one through the entry point group `llm_sandbox.languages`, name to handler class.
 """
@@ -37,7 +37,7 @@ _registered: dict[str, type[AbstractLanguageHandler]] = {}
 
 
 def register(language: str, handler: type[AbstractLanguageHandler]) -> None:
-    """Serve `language` by `handler` in this process, before any other handler of it.
+    """Use `handler` for `language` in this process, with precedence over any other handler.
 
     Raises:
         ValidationError: `handler` is not a handler class.

@@ -1,4 +1,4 @@
-"""MIME bundles whose large values are kept outside of the heap until they are asked for."""
+"""MIME bundles whose large values are stored outside the heap until they are accessed."""
 
 import base64
 import binascii
@@ -12,9 +12,9 @@ from llm_sandbox.results.contents import Content
 __all__ = ["CHART_MIME", "TABLE_MIME", "Bundle", "decode_base64", "is_binary", "is_json"]
 
 CHART_MIME = "application/vnd.llm-sandbox.chart+json"
-"""MIME type under which the inside describes a figure's data."""
+"""MIME type of chart records from inside."""
 TABLE_MIME = "application/vnd.llm-sandbox.table+json"
-"""MIME type under which the inside describes a table."""
+"""MIME type of table records from inside."""
 
 _KEPT_INLINE = 4096
 _BINARY = ("image/", "audio/", "video/", "font/")
@@ -22,18 +22,18 @@ _BINARY_TYPES = frozenset({"application/pdf", "application/octet-stream"})
 
 
 def is_binary(mime: str) -> bool:
-    """Whether bundles carry a type as base64 text."""
+    """Return whether bundles hold a type as base64 text."""
     return (mime.startswith(_BINARY) and not mime.endswith("+xml")) or mime in _BINARY_TYPES
 
 
 def is_json(mime: str) -> bool:
-    """Whether bundles carry a type as a JSON value."""
+    """Return whether bundles hold a type as a JSON value."""
     return mime.endswith(("+json", ".json", "/json"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """A value that is kept as bytes."""
+    """Value stored as bytes."""
 
     content: Content
     form: Literal["base64", "text", "json"]
@@ -46,10 +46,10 @@ class _Held:
 
 
 class Bundle(Mapping[str, object]):
-    """What a display holds, or what is said about it, by MIME type; immutable.
+    """Data of a display, or its metadata, by MIME type; immutable.
 
-    It reads as a plain mapping of Jupyter's values: text, base64 text for binary types, JSON values
-    for JSON types. `content` gives a value's bytes without a detour through text.
+    A bundle is a mapping of Jupyter's values: text, base64 text for binary types, JSON values
+    for JSON types. `content` returns a value's bytes without conversion to text.
     """
 
     __slots__ = ("_values",)
@@ -68,10 +68,10 @@ class Bundle(Mapping[str, object]):
         return len(self._values)
 
     def content(self, mime: str) -> Content | None:
-        """Return a value's bytes: of the file, the text, or the JSON text.
+        """Return the bytes of a value: of the file, the text, or the JSON text.
 
         Returns:
-            The bytes; None when there is no such value, or when what claims to be base64 is not.
+            The bytes; None when there is no such value, or when it is not valid base64.
         """
         value = self._values.get(mime)
         if isinstance(value, _Held):
@@ -97,7 +97,7 @@ class Bundle(Mapping[str, object]):
 
 
 def decode_base64(text: str) -> bytes | None:
-    """Return the bytes of base64 text that may be wrapped into lines; None when it is none."""
+    """Return the bytes of base64 text, which may have line breaks; None if it is invalid."""
     try:
         # trust: claimed to be base64; anything else in it is refused, not passed over.
         return base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True)
@@ -122,7 +122,7 @@ def _hold(mime: str, value: object) -> object:
 
 
 def _parse(text: str) -> object:
-    """Read a JSON value that travelled as text; text that is no JSON stays text."""
+    """Parse a JSON value that was sent as text; text that is not JSON is returned unchanged."""
     try:
         return json.loads(text, parse_constant=lambda _: None)
     except (ValueError, RecursionError):

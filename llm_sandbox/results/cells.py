@@ -1,4 +1,4 @@
-"""Text of table cells in Markdown and CSV, safe to show."""
+"""Text of table cells in Markdown and CSV, safe to display."""
 
 import re
 
@@ -12,7 +12,7 @@ _FORMULA = re.compile(r"[=+@\t\r\n＝＋－＠]|-(?![\d\s.,:-]*$)")  # noqa: RUF
 
 
 def markdown_text(text: str) -> str:
-    """Return text that Markdown shows as it is on one line, in a table as well.
+    """Return text escaped for one line of Markdown, also in a table.
 
     Args:
         text: Text from inside; at most 100 characters are kept.

@@ -1,4 +1,4 @@
-"""What a command comes back with: its exit status and streams."""
+"""Results of commands: exit status and streams."""
 
 import json
 import warnings
@@ -25,11 +25,11 @@ class ConsoleOutput:
     type: ClassVar[str] = "console"
     """Tag in JSON."""
     exit_code: int = 0
-    """Exit status; 0 is success, 128+n is death by signal n."""
+    """Exit status; 0 is success, 128+n is termination by signal n."""
     stderr: str = ""
-    """What was written to standard error."""
+    """Standard error."""
     stdout: str = ""
-    """What was written to standard output."""
+    """Standard output."""
 
     def success(self) -> bool:
         """Return whether the exit status is 0."""
@@ -53,7 +53,7 @@ class ConsoleOutput:
         return self.safe_text.rstrip("\n") or repr(self)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the output as JSON-able data; `from_dict` brings it back."""
+        """Return the output as JSON-able data; `from_dict` restores it."""
         return dump_fields(self, ConsoleOutput.__match_args__)
 
     @classmethod
@@ -87,35 +87,35 @@ class ConsoleOutput:
 
 @dataclass(frozen=True, slots=True)
 class ProcessResult(ConsoleOutput):
-    """What a process came back with."""
+    """Result of a process."""
 
     type: ClassVar[str] = "process"
     """Tag in JSON."""
     command: tuple[str, ...] = ()
-    """The command's words."""
+    """Command and arguments."""
     signal: int | None = None
-    """The signal that ended the process; None when none did."""
+    """Signal that ended the process; None if none did."""
     timed_out: bool = False
-    """The deadline ended the process."""
+    """Whether the deadline ended the process."""
     oom_killed: bool = False
-    """The memory limit ended the process."""
+    """Whether the memory limit ended the process."""
     stdout_truncated: bool = False
-    """Standard output was longer than what is kept."""
+    """Whether standard output was longer than the kept part."""
     stderr_truncated: bool = False
-    """Standard error was longer than what is kept."""
+    """Whether standard error was longer than the kept part."""
     dropped_bytes: int = 0
-    """Bytes of both streams that were not kept."""
+    """Number of bytes of both streams that were not kept."""
     duration_s: float = 0.0
     """Time from start to end, in seconds, on the host's clock."""
     cause: RunCause | None = None
-    """What ended the process; None when it ended by itself with exit status 0, or has not ended."""
+    """Cause of the end; None if it ended by itself with exit status 0, or has not ended."""
     cpu_s: float | None = None
-    """CPU time of the process and the children it waited for, in seconds; None when not known."""
+    """CPU time of the process and the children it waited for, in seconds; None when unknown."""
     peak_memory_bytes: int | None = None
-    """Largest resident size of one of them, in bytes; None when not known."""
+    """Largest resident size of one of these processes, in bytes; None when unknown."""
 
     def to_dict(self) -> dict[str, object]:
-        """Return the result as JSON-able data; `from_dict` brings it back."""
+        """Return the result as JSON-able data; `from_dict` restores it."""
         return dump_fields(self, ProcessResult.__match_args__)
 
     @classmethod
@@ -138,7 +138,7 @@ RESULT_READERS[ProcessResult.type] = ProcessResult.from_dict
 
 
 def dump_fields(output: ConsoleOutput, names: tuple[str, ...]) -> dict[str, object]:
-    """The tagged JSON-able form of an output's plain fields."""
+    """Return the plain fields of an output as tagged JSON-able data."""
     data: dict[str, object] = {"schema": SCHEMA, "type": output.type}
     special = {"plots", "outputs", "artifacts", "error", "usage"}
     data.update({n: to_plain(getattr(output, n)) for n in names if n not in special})
@@ -146,10 +146,10 @@ def dump_fields(output: ConsoleOutput, names: tuple[str, ...]) -> dict[str, obje
 
 
 def load_fields(cls: type[ConsoleOutput], data: Mapping[str, object]) -> dict[str, Any]:
-    """The known fields of tagged data.
+    """Return the known fields of tagged data.
 
     Raises:
-        ValidationError: It is of another schema or of another type.
+        ValidationError: The data is of another schema or of another type.
     """
     if data.get("schema") != SCHEMA:
         raise ValidationError(

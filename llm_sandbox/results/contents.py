@@ -1,4 +1,4 @@
-"""Bytes that results refer to, kept once and outside of the heap until they are asked for."""
+"""Bytes that results refer to, stored once and outside the heap until they are read."""
 
 import base64
 import builtins
@@ -17,10 +17,10 @@ _SEGMENT = 64 << 20
 
 
 class Content:
-    """Immutable bytes, known by their SHA-256.
+    """Immutable bytes, identified by their SHA-256.
 
-    Small content is kept in memory; larger content in files without a name, which are gone with
-    the process, however that ends. Equal bytes are one object: make it with `Content.of`.
+    Small content is kept in memory; larger content in unnamed files, which the system removes when
+    the process ends. Equal bytes are one object: create it with `Content.of`.
     """
 
     __slots__ = ("__weakref__", "_data", "_offset", "_segment", "sha256", "size")
@@ -35,7 +35,7 @@ class Content:
 
     @classmethod
     def of(cls, data: builtins.bytes | bytearray | memoryview) -> "Content":
-        """Return the content that holds these bytes."""
+        """Return the content with these bytes."""
         return _store.put(data)
 
     def bytes(self) -> builtins.bytes:
@@ -46,7 +46,7 @@ class Content:
         """Return the first bytes.
 
         Args:
-            size: How many, at most.
+            size: Most bytes to return.
         """
         if self._segment is None:
             return self._data[:size]
@@ -57,11 +57,11 @@ class Content:
         return base64.b64encode(self.bytes()).decode("ascii")
 
     def text(self) -> str:
-        r"""Return the bytes as UTF-8 text; what is none appears as ``\xff`` escapes."""
+        r"""Return the bytes as UTF-8 text; invalid bytes appear as ``\xff`` escapes."""
         return self.bytes().decode("utf-8", "backslashreplace")
 
     def save(self, path: str | Path) -> Path:
-        """Write the bytes to a file of this machine, over what is there, and return its path.
+        """Write the bytes to a file of the host, replacing an existing one, and return its path.
 
         Raises:
             OSError: The file cannot be written.
@@ -84,7 +84,9 @@ class Content:
 
 
 class _Segment:
-    """A file without a name that contents are appended to; closed when the last of them is gone."""
+    """Unnamed file that contents are appended to; closed when the last of them is
+    garbage-collected.
+    """
 
     def __init__(self) -> None:
         self._fd = unnamed_file()
@@ -110,7 +112,7 @@ class _Segment:
 
 
 class _Store:
-    """All contents of this process that something still refers to."""
+    """Weak registry of all contents of this process."""
 
     def __init__(self) -> None:
         self._reset()

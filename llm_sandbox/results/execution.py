@@ -1,6 +1,6 @@
-"""What a run or a command comes back with.
+"""Result of a run.
 
-Results are immutable and complete: a run that ends badly still holds everything it put out before.
+Results are immutable and complete: a failed run still has all output from before the failure.
 """
 
 import json
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["ExecutionResult", "StreamCallback", "Usage"]
 
 StreamCallback = Callable[[str], None]
-"""What is called with each piece of a stream as it arrives."""
+"""Callback for each piece of a stream as it arrives."""
 
 _OUTSIDE = frozenset(
     {RunStatus.TIMEOUT, RunStatus.OOM, RunStatus.KILLED, RunStatus.CRASHED, RunStatus.BLOCKED}
@@ -51,29 +51,30 @@ _MEASURED_CAUSES = frozenset(
         RunCause.PROTOCOL,
     }
 )
-"""Causes that are told by what was seen from outside, when the ending was."""
+"""Causes that are measured outside, if the end of the run was."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a run used."""
+    """Resources used by a run."""
 
     wall_s: float = 0.0
     """Time from request to end, in seconds, on the host's clock."""
     cpu_s: float | None = None
-    """CPU time in seconds; None when not known."""
+    """CPU time in seconds; None when unknown."""
     peak_memory_bytes: int | None = None
-    """Largest memory in bytes; None when not known."""
+    """Peak memory in bytes; None when unknown."""
     phases: Mapping[str, float] = field(default_factory=dict)
     """Seconds of each phase by name, on the host's clock; empty by default."""
     oom_kills: int | None = None
-    """Processes that the kernel killed at the memory limit since the run before; None when not
-    known, as without a control group and after runs of less than ten milliseconds."""
+    """Processes that the kernel killed at the memory limit since the previous run; None when
+    unknown, as without a control group and after runs of less than ten milliseconds."""
     refused_forks: int | None = None
-    """Processes and threads that the kernel did not start because of their limit since the run
-    before; None when not known, as where the limit is that of a user and not of a control group."""
+    """Processes and threads that the kernel refused to start because of the limit since the
+    previous run; None when unknown, as where the limit applies to a user and not to a control
+    group."""
     measured: bool = False
-    """Whether CPU time and memory were measured outside; else the interpreter says so."""
+    """Whether CPU time and memory were measured outside; otherwise the interpreter reports them."""
 
     def to_dict(self) -> dict[str, object]:
         """Return the usage as JSON-able data."""
@@ -98,64 +99,66 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ExecutionResult(ConsoleOutput):
-    """What a run of code came back with."""
+    """Result of a run of code."""
 
     type: ClassVar[str] = "result"
-    """Tag in JSON."""
+    """Type tag in JSON."""
     plots: list[PlotOutput] = field(default_factory=list)
-    """Figures, in the order they were shown."""
+    """Figures, in display order."""
     status: RunStatus = RunStatus.OK
-    """How the run ended."""
+    """Final status of the run."""
     outputs: tuple[Output, ...] = ()
-    """Everything put out, in order."""
+    """All outputs, in order."""
     artifacts: tuple[Artifact, ...] = ()
-    """What was shown, in order, then the files that were made or changed; equal content is one."""
+    """Displayed artifacts in order, then created and changed files; equal content is one artifact.
+    """
     deleted: tuple[str, ...] = ()
-    """Files that it removed from the working directory, the first 100."""
+    """Files that the run removed from the working directory, the first 100."""
     error: ExecutionError | None = None
-    """Why the run did not end well, as the interpreter says; None when it says nothing."""
+    """Reason of a failed run, as the interpreter reports it; None when it reports none."""
     value: str | None = None
-    """The last expression's value as text; None when it had none."""
+    """Value of the last expression as text; None when it had none."""
     usage: Usage = field(default_factory=Usage)
-    """What the run used."""
+    """Resources that the run used."""
     state: StateOutcome = StateOutcome.KEPT
-    """What became of the interpreter's variables."""
+    """State of the interpreter's variables after the run."""
     execution_count: int | None = None
     """The interpreter's count of runs; None when it keeps none."""
     stdout_truncated: bool = False
-    """Standard output was longer than what is kept."""
+    """Whether standard output was longer than the kept part."""
     stderr_truncated: bool = False
-    """Standard error was longer than what is kept."""
+    """Whether standard error was longer than the kept part."""
     dropped_bytes: int = 0
-    """Bytes of both streams that were not kept."""
+    """Number of bytes of both streams that were not kept."""
     dropped_outputs: int = 0
-    """Displays that were not kept because of a limit."""
+    """Number of displays that were not kept because of a limit."""
     timed_out: bool = False
-    """The deadline ended the run."""
+    """Whether the deadline ended the run."""
     oom_killed: bool = False
-    """The memory limit ended the run."""
+    """Whether the memory limit ended the run."""
     signal: int | None = None
-    """The signal that ended the process; None when none did."""
+    """Signal that ended the process; None if none did."""
     notes: tuple[str, ...] = ()
-    """What the sandbox has to say about the run, a sentence each, by the host."""
+    """Notes of the host about the run, a sentence each."""
     findings: tuple[Finding, ...] = ()
-    """What the session's security policy found in the code; empty without a policy."""
+    """Findings of the session's security policy in the code; empty without a policy."""
     observations: tuple[Observation, ...] = ()
-    """What the interpreter saw the code do that a policy would judge, at most 200: processes,
-    connections, native code, files outside of the working directory. A signal and no proof: code
-    can hide from it and forge it, and what native code and child processes do is not seen. Only
-    Python's interpreters tell; where each run is a program of its own without one, it is empty."""
+    """Actions of the code that the interpreter reported and a policy would grade, at most 200:
+    processes, connections, native code, files outside the working directory. Claims without proof:
+    code can hide from the report and forge it, and native code and child processes are not
+    observed. Only Python's interpreter reports; where each run is a program of its own, the list is
+    empty."""
 
     network: tuple[NetworkEvent, ...] = ()
-    """What its programs tried to reach over the network in vain while it ran, as the gate outside
-    saw it; empty without network rules, as nobody looks then."""
+    """Refused network connections of the run's programs, as recorded by the gate outside; empty
+    without network rules."""
     cause: RunCause | None = None
-    """What ended it, or which limit it ran into; None when it ran to its end within its limits.
+    """Cause of the end, or the limit that was reached; None if the run completed within its limits.
     See `trust` for whether that was measured."""
 
     @property
     def trust(self) -> dict[str, tuple[str, ...]]:
-        """Which fields were `measured` outside and which are `claimed` by code inside."""
+        """Fields that were `measured` outside and fields that are `claimed` by code inside."""
         measured = ["usage.wall_s", "usage.phases", "state", "timed_out", "oom_killed", "signal"]
         claimed = ["stdout", "stderr", "plots", "outputs", "artifacts", "deleted"]
         claimed += ["error", "value", "execution_count", "observations"]
@@ -179,27 +182,27 @@ class ExecutionResult(ConsoleOutput):
 
     @property
     def charts(self) -> "tuple[Chart, ...]":
-        """The data of the figures, in order; figures whose data is not known are passed over."""
+        """Data of the figures, in order; figures without known data are skipped."""
         return tuple(item.chart for item in self.artifacts if item.chart is not None)
 
     @property
     def tables(self) -> "tuple[Table, ...]":
-        """The tables that were shown, in order."""
+        """Displayed tables, in order."""
         return tuple(item.table for item in self.artifacts if item.table is not None)
 
     @property
     def files(self) -> tuple[Artifact, ...]:
-        """The files that the run created or changed in the working directory."""
+        """Files that the run created or changed in the working directory."""
         return tuple(item for item in self.artifacts if item.paths)
 
     def artifact(self, name: str) -> Artifact:
         """Return one artifact.
 
         Args:
-            name: Its id, the beginning of its id, or its path.
+            name: Id of the artifact, the beginning of its id, or its path.
 
         Raises:
-            ArtifactNotFoundError: There is none, or several ids begin so.
+            ArtifactNotFoundError: No artifact matches, or several ids do.
         """
         exact = [item for item in self.artifacts if name == item.id or name in item.paths]
         found = exact or [item for item in self.artifacts if name and item.id.startswith(name)]
@@ -221,23 +224,23 @@ class ExecutionResult(ConsoleOutput):
     ) -> list[dict[str, Any]]:
         """Return the result as the content parts of a message to a model.
 
-        The error comes first, with the user's line; long output keeps its head and its tail, with
-        an exact count of what is left out and a handle to `read` it by.
+        The error comes first, with the user's line; long output is reduced to head and tail, with
+        an exact count of the omitted part and a handle to `read` it.
 
         Args:
-            max_tokens: How many tokens text and images may take together, by a careful estimate.
+            max_tokens: Most tokens of text and images together, by a conservative estimate.
             images: ``auto``: as many of the latest pictures as fit; ``none``: text only;
-                ``inline``: up to 20 pictures, whatever they cost.
+                ``inline``: up to 20 pictures, regardless of the budget.
             max_image_px: Larger pictures are scaled down to this width and height, in pixels.
             shape: ``openai`` for the Responses API, ``openai-chat`` for Chat Completions, ``mcp``
                 for the Model Context Protocol.
-            count_tokens: Counts a text's tokens as the model does; None for an estimate that is
-                seldom too low.
-            reader: The function that the model is told to call for what is left out, with a handle
-                and an offset, as `read`; None where it has none, and nothing of it is said.
+            count_tokens: Counts the tokens of a text as the model does; None for an estimate that
+                is rarely too low.
+            reader: Name of the function that the model can call for omitted parts, with a handle
+                and an offset, like `read`; None when it has none.
 
         Raises:
-            ValidationError: An argument is not acceptable.
+            ValidationError: An argument is invalid.
         """
         from llm_sandbox.views.images import scale_images
         from llm_sandbox.views.llm import for_llm
@@ -254,13 +257,13 @@ class ExecutionResult(ConsoleOutput):
         )
 
     def read(self, handle: str, offset: int = 0, limit: int = 4000) -> str:
-        """Return a part of what `for_llm` left out.
+        """Return a part that `for_llm` omitted.
 
         Args:
             handle: ``stdout``, ``stderr``, ``error``, ``displays``, ``artifacts``, or the id or
                 path of an artifact.
-            offset: Characters to pass over.
-            limit: Characters to return, at most.
+            offset: Number of characters to skip.
+            limit: Most characters to return.
 
         Raises:
             ArtifactNotFoundError: There is no such handle.
@@ -304,11 +307,11 @@ class ExecutionResult(ConsoleOutput):
         return bundle
 
     def to_dict(self, *, include_plots: bool = True) -> dict[str, object]:
-        """Return the result as JSON-able data; `from_dict` brings it back.
+        """Return the result as JSON-able data; `from_dict` restores it.
 
         Args:
             include_plots: Keep the plots' content. Without it `plots` names formats and sizes only,
-                and image content is left out of the displays in `outputs`.
+                and image content is omitted from the displays in `outputs`.
         """
         data = dump_fields(self, ExecutionResult.__match_args__)
         data["plots"] = [plot.to_dict(include_content=include_plots) for plot in self.plots]
@@ -378,7 +381,7 @@ def _is_heavy(mime: str) -> bool:
 
 
 def _restored(artifacts: Sequence[Artifact], outputs: Sequence[Output]) -> tuple[Artifact, ...]:
-    """Give artifacts that were shown their content back, which JSON holds once only."""
+    """Restore the content of displayed artifacts, which JSON stores only once."""
     restored = []
     for item in artifacts:
         shown = [outputs[place] for place in item.outputs[:1] if 0 <= place < len(outputs)]

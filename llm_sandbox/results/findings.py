@@ -1,4 +1,4 @@
-"""What a scan of code says, and what was seen while code ran: plain records, light to import."""
+"""Findings of the scanner and observations of runs: plain records, fast to import."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,17 +19,17 @@ __all__ = [
 ]
 
 Confidence = Literal["high", "medium", "low"]
-"""How sure the scanner is that the code does what a finding says."""
+"""Certainty that the code does what a finding states."""
 
 SeverityName = Literal["safe", "low", "medium", "high"]
-"""How grave a finding is, by the name of a `SecurityIssueSeverity`."""
+"""Severity by the name of a `SecurityIssueSeverity`."""
 
 SEVERITIES: tuple[SeverityName, ...] = get_args(SeverityName)
-"""The severities, the least grave first."""
+"""Severities, the lowest first."""
 
 
 class Capability(StrEnum):
-    """What code can do that a policy may refuse; the same words for every language."""
+    """Capability of code that a policy may refuse; the same names for every language."""
 
     PROCESS_RUN = "process.run"
     """Starts another program."""
@@ -44,46 +44,46 @@ class Capability(StrEnum):
     NETWORK_TRANSFER = "network.transfer"
     """Sends mail, or moves files by FTP, SSH and the like."""
     NETWORK_METADATA = "network.metadata"
-    """Asks a cloud's metadata service, which hands out credentials."""
+    """Requests a cloud's metadata service, which issues credentials."""
     FILE_SENSITIVE = "file.sensitive"
-    """Names files that hold a machine's or a person's secrets."""
+    """Names files that hold secrets of a machine or a person."""
     FILE_WRITE = "file.write"
-    """Writes files outside of its working directory."""
+    """Writes files outside the working directory."""
     FILE_DELETE = "file.delete"
     """Deletes files or directories."""
     FILE_PERMISSION = "file.permission"
-    """Changes who may use a file."""
+    """Changes file permissions or ownership."""
     NATIVE = "native"
-    """Reaches native memory or native functions."""
+    """Accesses native memory or native functions."""
     DESERIALISE = "deserialise"
     """Loads objects whose loading can run code."""
     DYNAMIC_CODE = "dynamic.code"
     """Runs text as code."""
     DYNAMIC_UNRESOLVED = "dynamic.unresolved"
-    """Runs, imports or looks up something whose name cannot be known before it runs."""
+    """Runs, imports or looks up a name that cannot be resolved statically."""
     MODULE_ESCAPE = "module.escape"
-    """Hands a watched module on to where its use cannot be followed."""
+    """Passes a watched module to where its use cannot be tracked."""
     INTROSPECTION = "introspection"
-    """Walks the interpreter's own objects."""
+    """Accesses the interpreter's own objects."""
     ENVIRONMENT = "environment"
     """Reads or changes environment variables."""
     PERSISTENCE = "persistence"
     """Arranges to be started again later."""
     MINING = "mining"
-    """Mines a currency."""
+    """Mines cryptocurrency."""
     RESOURCE = "resource"
-    """Uses up processes, memory or disk on purpose."""
+    """Exhausts processes, memory or disk on purpose."""
     PACKAGE_INSTALL = "package.install"
     """Installs packages."""
     HIDDEN_TEXT = "text.hidden"
-    """Has characters that make people read something else than what runs."""
+    """Has characters that make the displayed code differ from the code that runs."""
     UNPARSED = "text.unparsed"
-    """Cannot be read as a program of its language, or is too large to be."""
+    """Cannot be parsed as a program of its language, or is too large."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A range of text: lines and columns from 1, columns in characters, the end excluded."""
+    """Range of text: lines and columns from 1, columns in characters, the end excluded."""
 
     line: int
     column: int
@@ -93,7 +93,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that code does, judged by a policy."""
+    """One finding in code, graded by a policy."""
 
     rule_id: str
     """Stable name: language and capability, such as ``python/process.run``; ``pattern/...`` and
@@ -101,27 +101,27 @@ class Finding:
     category: str
     """A `Capability`, ``pattern`` or ``module``."""
     severity: SeverityName
-    """As the policy grades it."""
+    """Severity that the policy assigns."""
     confidence: Confidence
-    """How sure the scanner is."""
+    """Certainty of the scanner."""
     span: Span
-    """Where it is in the code."""
+    """Range in the code."""
     snippet: str
-    """The code there, its first line, at most 200 characters."""
+    """Code of the span, its first line, at most 200 characters."""
     subject: str
-    """What it is about: the resolved name such as ``os.system``, a path, or a pattern."""
+    """Subject: the resolved name such as ``os.system``, a path, or a pattern."""
     message: str
-    """What it does."""
+    """Description of the action."""
     why: str = ""
-    """Why that matters."""
+    """Reason why that matters."""
     fix: str = ""
-    """What to write instead."""
+    """Suggested alternative."""
     cwe: int | None = None
-    """Number in the Common Weakness Enumeration; None where none fits."""
+    """Number in the Common Weakness Enumeration; None if none applies."""
     route: tuple[str, ...] = ()
-    """How the subject is reached when it is not by its name, outermost first."""
+    """Aliases through which the subject is reached if not by its name, outermost first."""
     inner: Span | None = None
-    """Where it is within the text that the code evaluates; None outside of such text."""
+    """Range within the text that the code evaluates; None outside such text."""
 
     @property
     def line(self) -> int:
@@ -174,16 +174,16 @@ def _span_fields(span: Span) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Something that a run was seen doing, told by the interpreter inside: a signal, no proof."""
+    """Action of a run as the interpreter inside reported it: a claim without proof."""
 
     event: str
     """Name of the interpreter's audit event, such as ``subprocess.Popen``."""
     capability: str
-    """The `Capability` that the scanner would have named."""
+    """`Capability` that the scanner would have named."""
     subject: str
-    """What it was done to: a program, an address, a path; at most 200 characters."""
+    """Target of the action: a program, an address, a path; at most 200 characters."""
     count: int = 1
-    """How often, in this run."""
+    """Number of occurrences in this run."""
 
     def to_dict(self) -> dict[str, object]:
         """Return the observation as JSON-able data."""

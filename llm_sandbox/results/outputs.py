@@ -1,4 +1,4 @@
-"""What a run put out, in order: the pieces of `ExecutionResult.outputs`.
+"""Outputs of a run, in order: the items of `ExecutionResult.outputs`.
 
 A MIME bundle is a mapping from MIME type to content: text as str, JSON types as JSON values, binary
 content as base64 str, exactly as in the Jupyter messaging protocol.
@@ -37,14 +37,14 @@ class StreamOutput:
     type: ClassVar[Literal["stream"]] = "stream"
     """Tag in JSON."""
     name: Literal["stdout", "stderr"]
-    """Which stream."""
+    """Name of the stream."""
     text: str
     """The text, control sequences included."""
 
 
 @dataclass(frozen=True, slots=True)
 class DisplayOutput:
-    """Something displayed (`display(...)`, a figure)."""
+    """Display (`display(...)`, a figure)."""
 
     type: ClassVar[Literal["display"]] = "display"
     """Tag in JSON."""
@@ -58,12 +58,12 @@ class DisplayOutput:
 
 @dataclass(frozen=True, slots=True)
 class UpdateOutput:
-    """New content for an earlier display."""
+    """New content of an earlier display."""
 
     type: ClassVar[Literal["update"]] = "update"
     """Tag in JSON."""
     display_id: str
-    """The handle of the display that is replaced."""
+    """Handle of the display to replace."""
     data: Mapping[str, object]
     """MIME bundle."""
     metadata: Mapping[str, object] = field(default_factory=dict)
@@ -72,12 +72,12 @@ class UpdateOutput:
 
 @dataclass(frozen=True, slots=True)
 class ClearOutput:
-    """A request to clear what was shown so far."""
+    """Request to clear the outputs so far."""
 
     type: ClassVar[Literal["clear"]] = "clear"
     """Tag in JSON."""
     wait: bool = False
-    """Clear only when the next output arrives."""
+    """Whether to clear only when the next output arrives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +96,14 @@ class ResultOutput:
 
 @dataclass(frozen=True, slots=True)
 class ErrorOutput:
-    """An uncaught exception as the interpreter shows it."""
+    """Uncaught exception as the interpreter formats it."""
 
     type: ClassVar[Literal["error"]] = "error"
     """Tag in JSON."""
     name: str
     """Class of the exception."""
     value: str
-    """Its message."""
+    """Message of the exception."""
     traceback: tuple[str, ...] = ()
     """The formatted traceback, colour sequences included; empty by default."""
 
@@ -115,26 +115,26 @@ Output: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class BackgroundOutput:
-    """What a run put out after it had ended: a thread, a task or a process that it left running."""
+    """Output of a run after its end, from a thread, a task or a process that it left running."""
 
     run: int | None
-    """Number of the run in its session, from 1, as the places in `history`; None when it is not
-    known: more than one could have."""
+    """Number of the run in its session, from 1, as in `history`; None when several runs are
+    possible."""
     output: Output
-    """What was put out."""
+    """The output."""
     time: float
-    """When it was received, in seconds since the epoch, on the host's clock."""
+    """Time of receipt, in seconds since the epoch, on the host's clock."""
     dropped_bytes: int = 0
-    """Bytes that came before it and are not kept, because there were too many."""
+    """Number of preceding bytes that are not kept, because there were too many."""
 
     @property
     def stream(self) -> Literal["stdout", "stderr"] | None:
-        """The stream that it was written to; None for a display or an error."""
+        """Stream that it was written to; None for a display or an error."""
         return self.output.name if isinstance(self.output, StreamOutput) else None
 
     @property
     def text(self) -> str:
-        """What was written, or the plain text of what was shown."""
+        """Text that was written, or the plain text of a display."""
         if isinstance(self.output, StreamOutput):
             return self.output.text
         if isinstance(self.output, ErrorOutput):
@@ -145,7 +145,7 @@ class BackgroundOutput:
 
 @dataclass(frozen=True, slots=True)
 class TracebackFrame:
-    """One frame of a traceback, outermost first."""
+    """Frame of a traceback."""
 
     file: str
     """File name, or the interpreter's name of the cell."""
@@ -159,27 +159,27 @@ class TracebackFrame:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionError:
-    """Why a run did not end well, as data."""
+    """Reason of a failed run, as data."""
 
     name: str
     """Class of the exception."""
     value: str = ""
-    """Its message."""
+    """Message of the error."""
     frames: tuple[TracebackFrame, ...] = ()
     """The traceback, outermost frame first; empty by default."""
     line: int | None = None
     """Line in the user's code, from 1; None when unknown."""
     kind: Literal["exception", "syntax", "exit", "compile", "input", "blocked"] = "exception"
-    """An exception, code that does not parse, an exit, a compiler's error, input not given, or
+    """Kind of failure: an exception, a syntax error, an exit, a compiler error, missing input, or
     code that the security policy refuses."""
     column: int | None = None
-    """Column in that line, from 1, where a compiler names one; None when unknown."""
+    """Column in that line, from 1, if a compiler names one; None when unknown."""
     file: str | None = None
-    """The file that a compiler names, ``main.cpp`` for the code itself; None without one."""
+    """File that a compiler names, ``main.cpp`` for the code itself; None without one."""
     errno: int | None = None
-    """Number of the operating system's error that it is or was raised from; None without one."""
+    """Error number of the operating system, of the exception or of its cause; None without one."""
     filename: str | None = None
-    """The path that the operating system's error names; None without one."""
+    """Path of the operating system's error; None without one."""
 
     def to_dict(self) -> dict[str, object]:
         """Return the error as JSON-able data."""
@@ -235,13 +235,13 @@ def to_dict(output: Output) -> dict[str, object]:
 def last_displays(
     outputs: Sequence[Output],
 ) -> "dict[int, DisplayOutput | UpdateOutput | ResultOutput]":
-    """Return what was displayed as it was last: an update stands in the place of its display.
+    """Return the displays in their final state: an update replaces its display.
 
     Args:
         outputs: All outputs of a run.
 
     Returns:
-        The last form by the place of the first among the outputs, in order.
+        The last form by the index of the first among the outputs, in order.
     """
     shown: dict[int, DisplayOutput | UpdateOutput | ResultOutput] = {}
     places: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Plots and the file types that artifacts come in."""
+"""Plots, and the file types of artifacts."""
 
 import base64
 import binascii
@@ -15,7 +15,7 @@ __all__ = ["FileType", "PlotOutput"]
 
 
 class FileType(Enum):
-    """A file format that artifacts come in; the value is the usual extension."""
+    """File format of artifacts; the value is the usual extension."""
 
     PNG = "png"
     JPEG = "jpeg"
@@ -58,7 +58,7 @@ _MIME = {
 
 
 class _Encoded:
-    """A field of text that may be given as `Content`, and is then encoded when it is asked for."""
+    """Descriptor of a text field that accepts `Content`, which is encoded on access."""
 
     def __get__(self, instance: object, owner: type) -> str:
         if instance is None:
@@ -72,12 +72,12 @@ class _Encoded:
 
 @dataclass(frozen=True, repr=False)
 class PlotOutput:
-    """A plot or other visual artifact of a run."""
+    """Plot or other visual artifact of a run."""
 
     format: FileType
-    """What `content_base64` holds."""
+    """File type of `content_base64`."""
     content_base64: str = _Encoded()  # type: ignore[assignment]
-    """The file's bytes, base64."""
+    """Content of the file, as base64."""
     width: int | None = None
     """Width in pixels; None when unknown."""
     height: int | None = None
@@ -102,10 +102,10 @@ class PlotOutput:
             ) from error
 
     def save(self, path: str | Path) -> Path:
-        """Write the file and return where it is.
+        """Write the file and return its path.
 
         Args:
-            path: Destination on this machine; without an extension it gets the format's.
+            path: Destination on the host; without an extension it gets the format's.
         """
         target = Path(path)
         if not target.suffix:

@@ -1,5 +1,5 @@
-"""Results and sessions as others want to see them: models, terminals, browsers, notebooks.
+"""Views of results and sessions: for models, terminals, browsers, notebooks.
 
-Nothing here decodes or renders what comes from inside; it is quoted, fenced or escaped. Start at
+Content from inside is never decoded or rendered here; it is quoted, fenced or escaped. Start at
 `llm.for_llm`, `handles.read`, `terminal.render`, `report.html_report` or `notebook.to_notebook`.
 """

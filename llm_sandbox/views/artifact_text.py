@@ -1,4 +1,4 @@
-"""What an artifact says as text: its chart, its table, or the text that it is."""
+"""Text of an artifact: its chart, its table, or its text content."""
 
 import html
 import re
@@ -9,27 +9,27 @@ from llm_sandbox.results.contents import Content
 __all__ = ["artifact_text", "artifact_texts", "html_text", "is_text"]
 
 _MOST = 400_000
-"""Bytes of a text that are looked at for a view."""
+"""Most bytes of a text that are read for a view."""
 _MOST_ROWS, _MOST_COLUMNS = 20, 20
 _SIZES = ((20, 20), (20, 12), (12, 12), (10, 8), (6, 8), (6, 5), (4, 4), (2, 3))
-"""Rows and columns of a table, or rows of a chart's, from the most that is shown."""
+"""Rows and columns of a table, or rows of a chart, from the largest view."""
 _TEXTUAL = ("text/", "application/json", "application/xml", "application/javascript")
 
 
 def is_text(mime: str) -> bool:
-    """Whether a MIME type is read as text."""
+    """Return whether a MIME type is displayed as text."""
     return mime.startswith(_TEXTUAL) or mime.endswith(("+json", "+xml"))
 
 
 def artifact_text(artifact: Artifact, most: int = _MOST) -> str:
-    """Return what an artifact says in short: chart or table as Markdown, or its text.
+    """Return a short text of an artifact: chart or table as Markdown, or its text.
 
     Args:
         artifact: The artifact.
-        most: Bytes of its content that are read at most.
+        most: Most bytes of the content to read.
 
     Returns:
-        Text from inside, not cleaned; empty when it has none.
+        Text from inside, not cleaned; empty if the artifact has none.
     """
     if artifact.chart is not None:
         return artifact.chart.to_markdown()
@@ -48,13 +48,13 @@ def artifact_text(artifact: Artifact, most: int = _MOST) -> str:
 
 
 def artifact_texts(artifact: Artifact) -> list[str]:
-    """Return what an artifact says from long to short: fewer columns before no rows.
+    """Return texts of an artifact from long to short: columns are omitted before rows.
 
     Args:
         artifact: The artifact.
 
     Returns:
-        Texts from inside, not cleaned; one for what is no chart and no table.
+        Texts from inside, not cleaned; one if the artifact is neither a chart nor a table.
     """
     chart, table = artifact.chart, artifact.table
     if chart is not None:
@@ -67,7 +67,7 @@ def artifact_texts(artifact: Artifact) -> list[str]:
 
 
 def _is_repr(text: str) -> bool:
-    """Whether a text names an object and says nothing of what it shows."""
+    """Return whether a text is an uninformative `repr` of an object."""
     return not text or (text.startswith("<") and text.endswith(">"))
 
 
@@ -76,7 +76,7 @@ def _head(content: Content, most: int) -> str:
 
 
 _LONGEST_PAGE = 200_000
-"""Characters of a page that are looked at."""
+"""Most characters of a page that are read."""
 _HIDDEN = ("script", "style", "template", "head")
 _NAME = re.compile(r"/?[A-Za-z][A-Za-z0-9]{0,31}")
 _LINES = re.compile(
@@ -87,10 +87,10 @@ _CELLS = frozenset({"td", "th"})
 
 
 def html_text(page: str) -> str:
-    """Return the text of a page, a line a block; linear in time.
+    """Return the text of a page, a line per block; linear in time.
 
     Args:
-        page: HTML from inside, of which the first 200,000 characters are looked at.
+        page: HTML from inside, of which the first 200,000 characters are read.
     """
     # trust: nothing is parsed into a tree, and what does not end goes to the end.
     page = page[:_LONGEST_PAGE]
@@ -112,7 +112,7 @@ def html_text(page: str) -> str:
 
 
 def _after(page: str, lowered: str, start: int, pieces: list[str]) -> int:
-    """Where a tag, comment or hidden element ends; adds the separator that it stands for."""
+    """Return the end of a tag, comment or hidden element, and append its separator."""
     if page.startswith("<!--", start):
         return _end(page, "-->", start)
     found = _NAME.match(page, start + 1)

@@ -1,9 +1,9 @@
-"""How many tokens a model will see in a text or an image, estimated from above without a tokenizer.
+"""Token estimates of texts and images, from above and without a tokenizer, and budgets of tokens.
 
 Byte-pair tokenizers split text into words, groups of digits, punctuation and spaces first, and no
-part ever needs more tokens than it has bytes. The estimate follows the same split and gives every
-part what such tokenizers take at most for ordinary text of its kind; letters that form no
-pronounceable word, as in base64, count one each.
+part ever needs more tokens than it has bytes. The estimate uses the same split and counts for every
+part the most tokens that such tokenizers use for ordinary text of its kind; letters that do not
+form a pronounceable word, as in base64, count one each.
 """
 
 import re
@@ -22,15 +22,15 @@ __all__ = [
 ]
 
 TokenCounter = Callable[[str], int]
-"""Returns the number of tokens of a text."""
+"""Function that returns the number of tokens of a text."""
 
 CHARACTERS_PER_TOKEN = 16
-"""No text worth showing has more characters to a token; what is longer is cut before counting."""
+"""Most characters per token of ordinary text; longer text is cut before counting."""
 
 _PIXELS_PER_TOKEN = 750
-"""Providers count images by area; none that is known takes more tokens for as many pixels."""
+"""Pixels per image token; no known provider counts more tokens for an area."""
 _SMALLEST_IMAGE = 85
-"""What even a tiny image takes."""
+"""Tokens of the smallest image."""
 
 # Cut into what tokenizers never merge across, or what is counted in one way. No alternative can
 # fail after a long match, so the time is linear.
@@ -43,10 +43,10 @@ _CONSONANTS = re.compile(r"[^aeiouyAEIOUY]{5}|[qQ](?![uU])|[jJxXzZvVwW]{2}")
 
 
 def estimate_tokens(text: str) -> int:
-    """Return how many tokens a text takes, rather too many than too few.
+    """Return an upper estimate of the tokens of a text.
 
     Groups of up to 3 digits count one, as do 4 letters of a word; a CJK or other three-byte
-    character counts 2 or 3, an emoji up to 4. Where a model's tokenizer is at hand, its exact count
+    character counts 2 or 3, an emoji up to 4. If a model's tokenizer is available, its exact count
     is better.
 
     Args:
@@ -107,7 +107,7 @@ def _bytes_bound(character: str) -> int:
 
 
 def estimate_image_tokens(width: int, height: int) -> int:
-    """Return how many tokens an image takes.
+    """Return the estimated tokens of an image.
 
     Args:
         width: Width in pixels.
@@ -119,18 +119,18 @@ def estimate_image_tokens(width: int, height: int) -> int:
 _TRIES = 10
 _CLOSE_ENOUGH = 0.9
 _MANY = 4
-"""Characters to a token that are enough to want the whole budget without being counted."""
+"""Characters per token above which a text needs the whole budget without being counted."""
 
 
 class Section(Protocol):
-    """A part of a view that can be made shorter."""
+    """Part of a view that can be shortened."""
 
     @property
     def size(self) -> int:
-        """Characters of content that it has."""
+        """Number of characters of content."""
 
     def render(self, characters: int) -> str:
-        """Return the section with about that much of its content, 0 for its heading alone.
+        """Return the section with about that many characters of content, 0 for its heading alone.
 
         Args:
             characters: Between 0 and `size`, which gives everything.
@@ -138,11 +138,11 @@ class Section(Protocol):
 
 
 def fit(section: Section, tokens: int, count: TokenCounter) -> str:
-    """Return as much of a section as tokens allow; empty when not even its heading fits.
+    """Return as much of a section as the tokens allow; empty when not even its heading fits.
 
     Args:
         section: The section.
-        tokens: The most that the returned text takes.
+        tokens: Most tokens of the returned text.
         count: Counts the tokens of a text.
     """
     most = min(section.size, max(0, tokens) * CHARACTERS_PER_TOKEN)
@@ -173,11 +173,11 @@ def fit(section: Section, tokens: int, count: TokenCounter) -> str:
 
 
 def shares(needs: Sequence[int], total: int) -> list[int]:
-    """Return what each gets: all it needs where that is little, else an equal share of the rest.
+    """Return the share of each: its whole need if that is small, else an equal share of the rest.
 
     Args:
-        needs: What each could use.
-        total: What there is.
+        needs: Need of each.
+        total: Total to distribute.
     """
     given = [0] * len(needs)
     left = max(0, total)
@@ -191,12 +191,12 @@ def shares(needs: Sequence[int], total: int) -> list[int]:
 def split_budget(sections: Sequence[Section], tokens: int, count: TokenCounter) -> list[str]:
     """Return the text of each section, all of them together within the budget.
 
-    Every section gets its heading first, as long as there is room; what is left is shared, and what
-    one does not use goes to those that were cut.
+    Headings come first, as long as there is room; the rest is shared, and what a section does not
+    use goes to those that were cut.
 
     Args:
-        sections: The sections, in order; when there is no room for all the last are empty.
-        tokens: The budget of all together.
+        sections: The sections, in order; when the budget is too small the last are empty.
+        tokens: Budget of all sections together.
         count: Counts the tokens of a text.
     """
     texts = [""] * len(sections)
@@ -222,7 +222,7 @@ def split_budget(sections: Sequence[Section], tokens: int, count: TokenCounter) 
 
 
 def _need(section: Section, least: int, tokens: int, count: TokenCounter) -> int:
-    """What a section could use beyond its heading, at most the budget."""
+    """Return the tokens that a section could use beyond its heading, at most the budget."""
     if section.size > tokens * _MANY:
         return tokens
     return min(tokens, max(0, count(section.render(section.size)) - least))

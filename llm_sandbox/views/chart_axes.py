@@ -1,4 +1,4 @@
-"""Where values lie on an axis of a drawing: numbers, logarithms, dates and names."""
+"""Axis scales of a drawn chart: numbers, logarithms, dates and categories."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ _LARGEST = 1e300
 
 
 def numbers(values: Iterable[Value]) -> list[float | None]:
-    """Return values as numbers that can be computed with; None for anything else."""
+    """Return values as finite numbers; None for anything else."""
     return [_number(value) for value in values]
 
 
@@ -38,15 +38,15 @@ def _moment(value: Value) -> float | None:
 
 
 class Placement:
-    """Maps the values of an axis onto a line.
+    """Mapping from the values of an axis to a line.
 
     Args:
-        values: All values that are to be placed.
-        axis: What is known of the axis.
-        start: Where the line begins, in the drawing's units.
-        end: Where it ends.
-        pad: Whether the first and last value get room beside them, as bars need.
-        zero: Whether zero belongs to it.
+        values: All values of the axis.
+        axis: The axis.
+        start: Start of the line, in the drawing's units.
+        end: End of the line.
+        pad: Whether to pad the first and last value, as bars need.
+        zero: Whether to include zero.
     """
 
     def __init__(
@@ -79,11 +79,11 @@ class Placement:
 
     @property
     def step(self) -> float:
-        """The distance from one name to the next."""
+        """Distance between neighbouring categories."""
         return abs(self._end - self._start) / max(1, len(self._names))
 
     def place(self, value: Value) -> float | None:
-        """Return where a value lies; None when it cannot be placed."""
+        """Return the position of a value; None when it cannot be placed."""
         raw = self._raw(value)
         if raw is None:
             return None
@@ -101,7 +101,7 @@ class Placement:
         return math.log10(number) if number > 0 else None
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Return where the axis is labelled, and how."""
+        """Return the positions and labels of the ticks."""
         if self.kind == "category":
             every = -(-len(self._names) // _MOST_NAMES) or 1
             names = list(self._names.items())[::every]

@@ -1,4 +1,4 @@
-"""A chart drawn from its data as a static SVG, for figures that only scripts could draw."""
+"""Chart drawn from its data as a static SVG, for figures that need scripts to be drawn."""
 
 import html
 import itertools
@@ -36,7 +36,7 @@ _DRAWN = frozenset(
 
 
 def chart_svg(chart: Chart) -> str | None:
-    """Return an SVG element that shows a chart; None when its kind is not drawn.
+    """Return an SVG element of a chart; None when its kind is not supported.
 
     Args:
         chart: The chart; its texts and values come from inside.
@@ -116,7 +116,7 @@ def _axis_marks(chart: Chart, across: Placement, up: Placement) -> Iterator[str]
 
 
 class _Plane:
-    """A chart with two straight axes."""
+    """Chart with two straight axes."""
 
     def __init__(self, chart: Chart) -> None:
         self._chart = chart
@@ -196,7 +196,7 @@ class _Plane:
                 yield _label(_WIDTH - 136, y + 9, (series.label or "")[:20])
 
     def _tops(self, series: Series) -> Sequence[Value]:
-        """Where points lie: a layer of a stack is as high above its base as its values."""
+        """Return the upper edges of points: base plus value for a stacked layer."""
         ys, base = series.columns.get("y", ()), numbers(series.columns.get("y_base", ()))
         if self._chart.stacking != "stacked" or series.kind is not SeriesKind.AREA or not base:
             return ys

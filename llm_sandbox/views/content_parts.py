@@ -1,4 +1,4 @@
-"""Content parts in the shapes that providers take."""
+"""Content parts in the formats of model providers."""
 
 import base64
 from typing import Literal, get_args
@@ -8,33 +8,34 @@ from llm_sandbox.exceptions import ValidationError
 __all__ = ["Shape", "check_shape", "image_part", "text_part"]
 
 Shape = Literal["openai", "openai-chat", "mcp"]
-"""OpenAI's Responses, OpenAI's Chat Completions (which many others speak), or MCP tool results."""
+"""Format: OpenAI's Responses, OpenAI's Chat Completions (which many others accept), or MCP tool
+results."""
 
 
 def check_shape(shape: str) -> None:
-    """Raise ValidationError when a shape is unknown."""
+    """Raise ValidationError if a shape is unknown."""
     if shape not in get_args(Shape):
         names = ", ".join(map(repr, get_args(Shape)))
         raise ValidationError(f"shape must be one of {names}", parameter="shape")
 
 
 def text_part(text: str, shape: Shape) -> dict[str, object]:
-    """Return a part that holds text.
+    """Return a content part with text.
 
     Args:
         text: The text.
-        shape: Whose shape.
+        shape: Format of the part.
     """
     return {"type": "input_text" if shape == "openai" else "text", "text": text}
 
 
 def image_part(data: bytes, mime: str, shape: Shape) -> dict[str, object]:
-    """Return a part that holds an image.
+    """Return a content part with an image.
 
     Args:
         data: The image file.
-        mime: Its type.
-        shape: Whose shape.
+        mime: MIME type of the image.
+        shape: Format of the part.
     """
     encoded = base64.b64encode(data).decode("ascii")
     if shape == "mcp":

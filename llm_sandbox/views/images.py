@@ -1,7 +1,7 @@
-"""Which pictures of a run a model is shown, and how large.
+"""Pictures of a run for a model: selection and scaling.
 
-Nothing is decoded here: sizes are read from headers, and what has to be made smaller is handed to a
-function that does it in a sandbox.
+Nothing is decoded here: sizes are read from headers, and large pictures are passed to a function
+that scales them in a sandbox.
 """
 
 import contextlib
@@ -19,31 +19,31 @@ from llm_sandbox.views.budget import estimate_image_tokens
 __all__ = ["Images", "Picture", "Scale", "choose_pictures", "scale_images"]
 
 Images = Literal["auto", "none", "inline"]
-"""Which pictures are shown: those that fit half of the budget, none, or all up to 20."""
+"""Selection of pictures: those that fit half of the budget, none, or all up to 20."""
 
 Scale: TypeAlias = Callable[[list[bytes], int], list[bytes | None]]
-"""Given image files and a number of pixels, returns PNG or JPEG files whose longer side has at most
-that many; None for what cannot be read."""
+"""Function that takes image files and a number of pixels, and returns PNG or JPEG files whose
+longer side has at most that many; None for a file that cannot be read."""
 
 _MOST = 20
-"""Pictures of one view; some providers take no more in a message."""
+"""Most pictures of one view; some providers accept no more in a message."""
 _LARGEST = 4 << 20
-"""Bytes of one picture; some providers take no more."""
+"""Most bytes of one picture; some providers accept no more."""
 _SENT = frozenset({"image/png", "image/jpeg", "image/webp"})
-"""Types that are sent as they are; a GIF may move, and is sent as its first frame."""
+"""Types that are sent unchanged; a GIF may be animated, and is sent as its first frame."""
 _READ = _SENT | {"image/gif"}
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture as it is shown."""
+    """Picture as it is sent to a model."""
 
     data: bytes
     """The image file."""
     mime: str
-    """Its type."""
+    """MIME type of the image."""
     tokens: int
-    """What it takes of a budget."""
+    """Estimated tokens of the image."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +62,16 @@ def choose_pictures(
     max_px: int,
     scale: Scale | None = None,
 ) -> tuple[dict[str, Picture], dict[str, str]]:
-    """Return the pictures to show, and why others are not shown, both by artifact id.
+    """Return the pictures to send, and reasons why others are not sent, both by artifact id.
 
-    Of more pictures than fit, the last ones are shown: they are what the code came to.
+    Of more pictures than fit, the last ones are sent: they are the outcome of the code.
 
     Args:
-        artifacts: The artifacts in the order they were shown.
-        images: See `Images`; for `"inline"` the tokens do not count.
-        tokens: What all pictures together may take.
+        artifacts: The artifacts in display order.
+        images: Selection, see `Images`; for `"inline"` the tokens do not count.
+        tokens: Most tokens of all pictures together.
         max_px: Longest side in pixels.
-        scale: Makes pictures smaller; without it a picture that is too large is not shown.
+        scale: Function that scales pictures; without it a picture that is too large is not sent.
     """
     pictures: dict[str, Picture] = {}
     reasons: dict[str, str] = {}
@@ -83,7 +83,7 @@ def choose_pictures(
         candidate = _candidate(artifact)
         if candidate is None or artifact.id in reasons:
             continue
-        cost, reason = _judge(candidate, max_px, can_scale=scale is not None)
+        cost, reason = _check_picture(candidate, max_px, can_scale=scale is not None)
         if not reason and len(chosen) >= _MOST:
             reason = "picture not shown: there are too many"
         if not reason and images == "auto" and cost > left:
@@ -126,8 +126,8 @@ def _candidate(artifact: Artifact) -> _Candidate | None:
     return None
 
 
-def _judge(candidate: _Candidate, max_px: int, *, can_scale: bool) -> tuple[int, str]:
-    """What a picture costs, and why it cannot be shown."""
+def _check_picture(candidate: _Candidate, max_px: int, *, can_scale: bool) -> tuple[int, str]:
+    """Return the tokens of a picture, and the reason why it cannot be sent."""
     if not candidate.data:
         return 0, "picture not shown: the file is too large"
     if not can_scale and not _is_ready(candidate, max_px):
@@ -143,7 +143,7 @@ def _judge(candidate: _Candidate, max_px: int, *, can_scale: bool) -> tuple[int,
 
 
 def _is_ready(candidate: _Candidate, max_px: int) -> bool:
-    """Whether a picture can be sent as it is."""
+    """Return whether a picture can be sent unchanged."""
     if candidate.size is None or candidate.mime not in _SENT:
         return False
     return max(candidate.size) <= max_px and len(candidate.data) <= _LARGEST
@@ -185,14 +185,14 @@ for number in sys.argv[2:]:
 def scale_images(images: list[bytes], side: int) -> list[bytes | None]:
     """Return pictures as PNG files that fit into a square.
 
-    They come from inside, so they are decoded in a sandbox of their own, never in this process.
+    Pictures come from inside, so they are decoded in a separate sandbox, never in this process.
 
     Args:
-        images: PNG, JPEG, GIF or WebP files; of an animation the first picture counts.
+        images: PNG, JPEG, GIF or WebP files; of an animation the first frame is used.
         side: Width and height of the square, in pixels.
 
     Returns:
-        For each picture the smaller one, or None if it cannot be decoded, or if this machine has no
+        For each picture the scaled one, or None if it cannot be decoded, or if the host has no
         sandbox.
     """
     if not images:

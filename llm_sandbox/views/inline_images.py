@@ -1,7 +1,8 @@
-"""Pictures in the terminal itself, where it is one that can: the kitty and the iTerm2 protocol.
+"""Inline images in terminals, by the protocols of kitty and iTerm2.
 
-The terminal decodes the picture, which comes from inside: it is asked only when the user wants it
-or the environment names a terminal that does, and only for PNG and JPEG files of moderate size.
+The terminal decodes the picture, which comes from inside: pictures are sent only if the user wants
+them or the environment names a terminal that supports them, and only PNG and JPEG files of moderate
+size.
 """
 
 import base64
@@ -14,7 +15,7 @@ from llm_sandbox.artifacts.formats.images import image_size, image_type
 __all__ = ["Protocol", "detect_protocol", "encode_image"]
 
 Protocol = Literal["kitty", "iterm"]
-"""How pictures are sent to a terminal."""
+"""Protocol of inline images."""
 
 _LARGEST = 4 << 20
 _MOST_PIXELS = 25_000_000
@@ -23,10 +24,10 @@ _ITERM = frozenset({"iTerm.app", "WezTerm", "vscode", "mintty"})
 
 
 def detect_protocol(environment: Mapping[str, str] | None = None) -> Protocol | None:
-    """Return how the terminal takes pictures; None when it does not, or is not known to.
+    """Return the image protocol of the terminal; None if it has none, or is unknown.
 
-    `LLM_SANDBOX_IMAGES` decides where it is `never`, `kitty` or `iterm`. Within tmux and screen,
-    which pass no pictures on, the answer is None unless it says otherwise.
+    `LLM_SANDBOX_IMAGES` decides if it is `never`, `kitty` or `iterm`. In tmux and screen, which do
+    not forward pictures, the default is None.
 
     Args:
         environment: Environment variables; default: this process's.
@@ -45,11 +46,12 @@ def detect_protocol(environment: Mapping[str, str] | None = None) -> Protocol | 
 
 
 def encode_image(data: bytes, protocol: Protocol) -> str | None:
-    """Return the sequence that shows a picture; None for what should not be shown so.
+    """Return the escape sequence that displays a picture; None for a file that should not be
+    displayed.
 
     Args:
         data: A picture file, possibly hostile.
-        protocol: How the terminal takes pictures; kitty's takes PNG only.
+        protocol: Protocol of the terminal; kitty's supports PNG only.
     """
     # trust: a file from inside; its type and size are read from its own bytes.
     kind, size = image_type(data), image_size(data)

@@ -1,4 +1,4 @@
-"""A session as a Jupyter notebook of format 4.5: a cell for each run, outputs in all forms."""
+"""Sessions as Jupyter notebooks of format 4.5, and source cells of notebook files."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ from llm_sandbox.views.visible import VisibleOutput, visible_outputs
 __all__ = ["Entry", "read_notebook", "to_notebook"]
 
 Entry: TypeAlias = tuple[str, ExecutionResult]
-"""Code, and what running it came back with."""
+"""Code, and its result."""
 
 _OURS = "application/vnd.llm-sandbox."
 _PYTHON: Mapping[str, object] = {
@@ -38,12 +38,13 @@ def to_notebook(
 ) -> dict[str, object]:
     """Return a notebook as JSON-able data; the same entries give the same notebook.
 
-    Updates of displays are carried out, those of an earlier cell's display too, and so are
-    clearings; text of one stream that follows upon itself is one output.
+    Updates of displays are applied, also to those of earlier cells, and so are clear requests;
+    consecutive text of one stream is one output.
 
     Args:
-        entries: Each run's code and result, in order.
-        metadata: More metadata of the notebook; `language` names that of the code, else Python.
+        entries: Code and result of each run, in order.
+        metadata: Additional metadata of the notebook; `language` is the language of the code, by
+            default Python.
     """
     cells = [_Cell(place, *entry) for place, entry in enumerate(entries)]
     _update_across(cells)
@@ -62,7 +63,7 @@ def _notebook_metadata(given: dict[str, object]) -> object:
 
 
 class _Cell:
-    """A run on its way to a code cell."""
+    """Code cell under construction from a run."""
 
     def __init__(self, place: int, code: str, result: ExecutionResult) -> None:
         self._place = place
@@ -119,7 +120,7 @@ class _Cell:
 
 
 def _update_across(cells: Sequence[_Cell]) -> None:
-    """Carry out updates of displays that an earlier cell made."""
+    """Apply updates to displays of earlier cells."""
     places: dict[str, list[tuple[_Cell, int]]] = {}
     for cell in cells:
         for update in cell.updates:
@@ -160,7 +161,7 @@ def _stream(name: str, text: str) -> dict[str, object]:
 
 
 def _error(error: ExecutionError) -> dict[str, object]:
-    """An error that only the host knows of, such as a refusal by the policy."""
+    """Return the output of an error that only the host reports, such as a refusal by the policy."""
     message = f"{error.name}: {error.value}"
     return {
         "output_type": "error",
@@ -178,7 +179,7 @@ def _data(data: Mapping[str, object]) -> dict[str, object]:
             continue
         value = to_plain(data[mime])
         if mime == "application/json" or mime.endswith("+json"):
-            found[mime] = _sound(value)
+            found[mime] = _encodable(value)
         elif isinstance(value, str):
             found[mime] = _lines(value) if mime.startswith(_MULTILINE) else _text(value)
         elif isinstance(value, list) and all(isinstance(line, str) for line in value):
@@ -188,23 +189,23 @@ def _data(data: Mapping[str, object]) -> dict[str, object]:
 
 def _metadata(metadata: Mapping[str, object]) -> dict[str, object]:
     kept = {name: value for name, value in metadata.items() if name != "llm_sandbox"}
-    plain: Any = _sound(to_plain(kept))
+    plain: Any = _encodable(to_plain(kept))
     return dict(plain)
 
 
-def _sound(value: object) -> object:
-    """A JSON value whose texts can all be written in UTF-8."""
+def _encodable(value: object) -> object:
+    """Return a JSON value whose texts can all be encoded in UTF-8."""
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, list):
-        return [_sound(item) for item in value]
+        return [_encodable(item) for item in value]
     if isinstance(value, dict):
-        return {_text(str(name)): _sound(item) for name, item in value.items()}
+        return {_text(str(name)): _encodable(item) for name, item in value.items()}
     return value
 
 
 def _lines(text: str) -> list[str]:
-    r"""Text as notebooks hold it, in lines that end in ``\n``."""
+    r"""Return text as notebooks store it, in lines that end in ``\n``."""
     lines = _text(text).split("\n")
     return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
@@ -220,16 +221,16 @@ _LONGEST_CODE = 16 << 20
 
 
 def read_notebook(path: str | Path) -> list[str]:
-    """Return the source of each code cell, in order and with magics kept; empty cells are left out.
+    """Return the source of each code cell, in order and with magics kept; empty cells are omitted.
 
-    Outputs are not looked at, and nothing is run.
+    Outputs are ignored, and nothing is run.
 
     Args:
         path: A notebook file of format 4.
 
     Raises:
-        ValidationError: The file is no notebook of format 4, or beyond the bounds: 256 MiB, 10,000
-            cells, 16 MiB of code.
+        ValidationError: The file is not a notebook of format 4, or exceeds the limits: 256 MiB,
+            10,000 cells, 16 MiB of code.
         OSError: The file cannot be read.
     """
     document = _document(Path(path))

@@ -1,4 +1,4 @@
-"""How a run ended, in words: its status, and its error with the user's line."""
+"""Outcome of a run as text: its status, and its error with the user's line."""
 
 from collections.abc import Sequence
 
@@ -32,11 +32,11 @@ _LIMITS: dict[RunCause | None, str] = {
     RunCause.FILE_SIZE: "limit on the size of a file",
     RunCause.OPEN_FILES: "limit on open files",
 }
-"""Causes that the status does not name; the interpreter's word where nothing else was measured."""
+"""Causes that the status does not name; the interpreter's claim if nothing else was measured."""
 
 
 def status_lines(result: ExecutionResult) -> list[str]:
-    """Return our sentences about how a run ended and what of its output is missing.
+    """Return sentences about the end of a run and about missing output.
 
     Args:
         result: The run.
@@ -72,11 +72,11 @@ def user_frames(error: ExecutionError) -> tuple[TracebackFrame, ...]:
 
 
 def error_line(error: ExecutionError, outputs: Sequence[object] = ()) -> str:
-    """Return the source text of the user's line; empty when it is not known.
+    """Return the source text of the user's line; empty when unknown.
 
     Args:
         error: The error.
-        outputs: The run's outputs, where a syntax error's line is found.
+        outputs: Outputs of the run, which hold the line of a syntax error.
     """
     for frame in reversed(error.frames):
         if frame.file.startswith("<cell") and frame.line == error.line and frame.source:
@@ -94,14 +94,14 @@ def error_line(error: ExecutionError, outputs: Sequence[object] = ()) -> str:
 
 
 class ErrorSection:
-    """The error of a run: the user's line, the message, the innermost frames.
+    """Error of a run: the user's line, the message, the innermost frames.
 
-    The message is what is shortened last, and then in its middle.
+    The message is shortened last, in its middle.
 
     Args:
         error: The error.
-        source: The text of the user's line; empty when it is not known.
-        longest: Characters of the message that are looked at.
+        source: Text of the user's line; empty when unknown.
+        longest: Most characters of the message that are read.
     """
 
     def __init__(self, error: ExecutionError, source: str = "", longest: int = 100_000) -> None:
@@ -117,12 +117,12 @@ class ErrorSection:
 
     @property
     def message_size(self) -> int:
-        """Characters of the message and the user's line."""
+        """Number of characters of the message and the user's line."""
         return len(self._message) + len(self._source)
 
     @property
     def size(self) -> int:
-        """Characters of content."""
+        """Number of characters of content."""
         return self.message_size + sum(len(frame) + 1 for frame in self._frames)
 
     def render(self, characters: int) -> str:

@@ -1,8 +1,8 @@
-"""A session as one HTML page that a browser can be trusted with.
+"""Session as one self-contained HTML page without active content.
 
-The page needs nothing from outside and runs no script: its policy forbids both, to what is quoted
-in it as well. Pictures and drawings are images; a page that the code made stands in a frame that
-may do nothing; Markdown and formulas become known elements; all other content is escaped text.
+The page loads nothing and runs no script: its content security policy forbids both, for quoted
+content as well. Pictures and drawings are images; HTML that the code made is in a sandboxed frame
+without permissions; Markdown and formulas become known elements; all other content is escaped text.
 """
 
 import re
@@ -40,14 +40,15 @@ def html_report(
     largest: int = 64 << 20,
     metadata: str = "",
 ) -> str:
-    """Return a self-contained page of what was run and what came of it.
+    """Return a self-contained page with code and results.
 
     Args:
         title: Heading of the page.
-        entries: Each run's code and result, in order.
-        lang: The language of the code.
-        largest: Bytes that all embedded content may take together; what does not fit is named.
-        metadata: A sentence of the caller's below the heading, such as where it ran.
+        entries: Code and result of each run, in order.
+        lang: Language of the code.
+        largest: Most bytes of all embedded content together; content that does not fit is only
+            named.
+        metadata: Sentence below the heading, such as the environment of the runs.
     """
     budget = PageBudget(largest)
     # Later runs are what a session came to, but a page is read from its beginning.
@@ -73,13 +74,14 @@ def html_report(
 
 
 def html_fragment(result: ExecutionResult, *, largest: int = 8 << 20) -> str:
-    """Return what came of a run as a piece of a page that is not ours, such as a notebook's.
+    """Return the result of a run as a fragment of a foreign page, such as a notebook's.
 
-    There is no script in it, and no frame: pages that the code made are named only.
+    The fragment has no script and no frame: HTML that the code made is only named.
 
     Args:
         result: The run.
-        largest: Bytes that all embedded content may take together; what does not fit is named.
+        largest: Most bytes of all embedded content together; content that does not fit is only
+            named.
     """
     parts = _outputs(result, PageBudget(largest, frames=False))
     parts += [f'<p class="quiet">{escape(line)}</p>' for line in status_lines(result)]
@@ -92,7 +94,7 @@ def _style() -> str:
 
 
 def _summary(results: list[ExecutionResult]) -> str:
-    """What the runs made and took, counted."""
+    """Return counts of the runs' artifacts and resources."""
     made = [artifact for result in results for artifact in result.artifacts]
     failed = sum(bool(_status(result)[1]) for result in results)
     counts = {
@@ -108,7 +110,7 @@ def _summary(results: list[ExecutionResult]) -> str:
 
 
 def _title(code: str) -> str:
-    """What a run is called: its first comment, or else its first line."""
+    """Return the title of a run: its first comment, or else its first line."""
     first = next((line.strip() for line in code.split("\n") if line.strip()), "")
     comment = _COMMENT.fullmatch(first)
     if comment is not None:

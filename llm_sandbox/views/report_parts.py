@@ -1,4 +1,4 @@
-"""Artifacts and texts as pieces of HTML; everything from inside is escaped or confined."""
+"""Artifacts and texts as HTML fragments; everything from inside is escaped or sandboxed."""
 
 import html
 import re
@@ -41,15 +41,16 @@ _LINE_CHARACTERS = 110
 _LINE_PX, _ROW_PX, _LEAST_PX, _LARGE_PX, _MOST_PX = 24, 31, 64, 320, 640
 
 _Head: TypeAlias = tuple[str, str, bool]
-"""A column's name, its type, and whether it holds numbers."""
+"""Name and type of a column, and whether it holds numbers."""
 
 
 class PageBudget:
-    """What embedded content may still take of a page.
+    """Remaining budget of embedded content of a page.
 
     Args:
-        left: Bytes.
-        frames: Whether pages from inside may be framed, which asks for a policy on the page.
+        left: Remaining bytes.
+        frames: Whether HTML from inside may be framed, which requires a content security policy on
+            the page.
     """
 
     def __init__(self, left: int, *, frames: bool = True) -> None:
@@ -57,7 +58,7 @@ class PageBudget:
         self.frames = frames
 
     def take(self, size: int) -> bool:
-        """Return whether there is room for that many bytes, and count them."""
+        """Return whether there is room for that many bytes, and subtract them."""
         if size > self._left:
             return False
         self._left -= size
@@ -73,13 +74,13 @@ def escape(text: str) -> str:
 def preformatted(
     text: str, style: str, longest: int = _LONGEST_TEXT, lang: str | None = None
 ) -> str:
-    """Return text as a block, of a long one head and tail with what is left out between them.
+    """Return text as a block; of a long one head and tail with a count of the omitted part.
 
     Args:
         text: The text, from inside.
-        style: The block's class, a word of ours.
-        longest: Characters shown at most.
-        lang: The language that it is coloured as; None for text.
+        style: CSS class of the block.
+        longest: Most characters to show.
+        lang: Language for highlighting; None for text.
     """
     if len(text) > longest:
         head, tail = text[: longest // 2], text[-(longest // 2) :]
@@ -91,7 +92,7 @@ def preformatted(
 
 
 def _folded(text: str, style: str, lang: str | None) -> str:
-    """A block whose lines past the first are folded away, where there are many."""
+    """Return a block whose lines past the first are collapsed, if there are many."""
     lines = escape(clean(text)).split("\n") if lang is None else highlighted(text, lang)
     shown = len(lines) if len(lines) <= _MOST_LINES else _MOST_LINES // 2
     first, rest = "\n".join(lines[:shown]), "\n".join(lines[shown:])
@@ -103,14 +104,14 @@ def _folded(text: str, style: str, lang: str | None) -> str:
 
 
 def show(artifact: Artifact, budget: PageBudget) -> str:
-    """Return an artifact that was shown, as it may be seen without a risk.
+    """Return a displayed artifact as safe HTML.
 
     Args:
         artifact: The artifact.
-        budget: What may still be embedded.
+        budget: Remaining budget of embedded content.
     """
     body = _picture(artifact, budget) or _described(artifact) or _played(artifact, budget)
-    body = body or _page(artifact, budget) or _told(artifact)
+    body = body or _page(artifact, budget) or _description(artifact)
     # What is not seen is named at least.
     words = escape(one_line(_caption(artifact) if body else artifact.describe(), 400))
     caption = f"<figcaption>{words}</figcaption>" if words else ""
@@ -118,7 +119,7 @@ def show(artifact: Artifact, budget: PageBudget) -> str:
 
 
 def _caption(artifact: Artifact) -> str:
-    """What a person needs to be told beside what is seen."""
+    """Return the text that accompanies the displayed content."""
     if artifact.chart is not None:
         said = artifact.chart.describe()
     elif artifact.table is not None:
@@ -162,7 +163,7 @@ def _described(artifact: Artifact) -> str:
 
 
 def _data_of(artifact: Artifact) -> str:
-    """The numbers of a figure, folded away."""
+    """Return the numbers of a figure, collapsed."""
     if artifact.chart is None:
         return ""
     tables = "".join(_series_tables(artifact.chart))
@@ -254,7 +255,7 @@ def _page(artifact: Artifact, budget: PageBudget) -> str:
 
 
 def _height(page: str) -> int:
-    """About how many pixels a page takes, 0 where nothing of it is seen without scripts."""
+    """Return the approximate height of a page in pixels, 0 if it is empty without scripts."""
     seen = _SEEN.search(page) is not None
     text = html_text(page)
     if not seen and not text.strip():
@@ -265,7 +266,7 @@ def _height(page: str) -> int:
     return max(least, min(_MOST_PX, 48 + max(lines * _LINE_PX, of_rows)))
 
 
-def _told(artifact: Artifact) -> str:
+def _description(artifact: Artifact) -> str:
     if artifact.content is not None and artifact.mime == "text/markdown":
         return f'<div class="prose">{markdown_html(artifact_text(artifact))}</div>'
     if artifact.content is not None and artifact.mime == "text/latex":
@@ -276,11 +277,11 @@ def _told(artifact: Artifact) -> str:
 
 
 def file_list(files: Sequence[Artifact], budget: PageBudget) -> str:
-    """Return files that a run left, with their sizes; small ones can be saved from the page.
+    """Return the files that a run left, with their sizes; small ones can be saved from the page.
 
     Args:
-        files: Their artifacts.
-        budget: What may still be embedded.
+        files: Artifacts of the files.
+        budget: Remaining budget of embedded content.
     """
     items = []
     for artifact in files[:_MOST_FILES]:

@@ -1,7 +1,7 @@
-"""Code, Markdown and formulas as HTML in which nothing runs and nothing is fetched.
+"""Code, Markdown and formulas as HTML without active or external content.
 
-What is read comes from inside. Readers get no more than a bounded length of it, what they do not
-understand is shown as its source, and of what they make only known elements and attributes stay.
+The source comes from inside. Parsers get a bounded length of it, text that cannot be parsed is
+shown as source, and of the output only known elements and attributes are kept.
 """
 
 import html
@@ -27,7 +27,7 @@ _LONGEST_MARKDOWN = 100_000
 _LONGEST_TEX = 20_000
 _LONGEST_FORMULA = 4000
 _LONGEST_CODE = 20_000
-"""Readers of code take the square of its length for some that was made to be slow."""
+"""Longest code that is highlighted: lexers take quadratic time for adversarial input."""
 _FORMULA = re.compile(
     r"\$\$(?P<a>.+?)\$\$|\$(?P<b>[^$]+)\$|\\\[(?P<c>.+?)\\\]|\\\((?P<d>.+?)\\\)", re.DOTALL
 )
@@ -45,11 +45,11 @@ _ATTRIBUTES = {
 
 
 def highlighted(code: str, lang: str) -> list[str]:
-    """Return the lines of code as HTML, with classes for their words.
+    """Return the lines of code as HTML, with CSS classes for tokens.
 
     Args:
         code: The code.
-        lang: Its language, as `create_session` names it.
+        lang: Language of the code, as `create_session` names it.
     """
     code = clean(code.rstrip())
     lexer = _lexer(lang) if len(code) <= _LONGEST_CODE else None
@@ -67,7 +67,7 @@ def _lexer(lang: str) -> Lexer | None:
 
 
 def markdown_html(text: str) -> str:
-    """Return Markdown as HTML: markup in it is text, and where links lead is written out.
+    """Return Markdown as HTML: markup in it is escaped, and targets of links are written out.
 
     Args:
         text: The Markdown.
@@ -102,7 +102,7 @@ def _close_link(
 
 
 def formula_html(text: str) -> str:
-    """Return LaTeX as HTML: formulas as MathML, the text between them as it is.
+    """Return LaTeX as HTML: formulas as MathML, the text between them unchanged.
 
     Args:
         text: Text with formulas between dollar signs, or one formula without.
@@ -136,13 +136,13 @@ def _formula(source: str, *, is_block: bool) -> str:
 
 
 def _mathml(element: Any) -> str:
-    """Return an element as text, without attributes that are not known.
+    """Return an element as text, without unknown attributes.
 
     Raises:
-        ValueError: It is, or has in it, an element that is not known.
+        ValueError: The element is unknown, or contains an unknown one.
     """
     if element.tag not in _MATHML:
-        raise ValueError(f"{element.tag} is no element of MathML")
+        raise ValueError(f"{element.tag} is not a MathML element")
     words = [element.tag]
     words += [f'{k}="{_text(v)}"' for k, v in element.attrib.items() if k in _ATTRIBUTES]
     inner = "".join(_mathml(child) + _text(child.tail) for child in element)

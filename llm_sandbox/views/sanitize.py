@@ -1,4 +1,4 @@
-"""Text from inside, made harmless to quote to a model or a person."""
+"""Sanitising of text from inside, for quotation to a model or a person."""
 
 import re
 
@@ -18,13 +18,13 @@ _BREAKS = re.compile("[\u2028\u2029]")
 
 
 def clean(text: str) -> str:
-    """Return text as a terminal would leave it on its screen, in plain characters.
+    """Return text as a terminal would display it, in plain characters.
 
-    Control sequences and invisible characters are gone, of a line that was written over (progress
-    bars) the last state stays, and runs of 30 or more backticks are cut short.
+    Control sequences and invisible characters are removed, of an overwritten line (progress bars)
+    the last state is kept, and runs of 30 or more backticks are shortened.
 
     Args:
-        text: From inside; the time is linear in its length.
+        text: Text from inside; the time is linear in its length.
     """
     # trust: text from inside that a model will read next to our own words.
     if "\r" in text:
@@ -42,15 +42,15 @@ def one_line(text: str, longest: int = 200) -> str:
     """Return text in one clean line.
 
     Args:
-        text: From inside.
-        longest: Characters after which it is cut in its middle.
+        text: Text from inside.
+        longest: Length above which the middle is cut out.
     """
     # More than is shown, less than costs time: what is removed may be most of it.
     return cut_middle(" ".join(clean(cut_middle(text, 8 * longest)).split()), longest)
 
 
 def cut_middle(text: str, longest: int) -> str:
-    """Return text with its middle left out, when it is longer than `longest` characters."""
+    """Return text without its middle, if it is longer than `longest` characters."""
     if len(text) <= longest:
         return text
     kept = max(0, longest - len(f" ... {len(text)} characters left out ... "))
@@ -60,13 +60,13 @@ def cut_middle(text: str, longest: int) -> str:
 
 
 def fenced(text: str) -> str:
-    """Return clean text between two fences that nothing in it can imitate.
+    """Return clean text between two fences that it cannot imitate.
 
     The fence is longer than any run of backticks in the text, so that it depends on nothing but the
     text: the same result reads the same every time, which prompt caches need.
 
     Args:
-        text: What `clean` returned.
+        text: Result of `clean`.
     """
     longest = max((len(run) for run in _RUN.findall(text)), default=2)
     fence = "`" * (longest + 1)

@@ -1,4 +1,4 @@
-"""The sections of a result's view for a model: what happened, streams, displays, lists."""
+"""Sections of a result's view for a model: status, streams, displays, lists."""
 
 import json
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ __all__ = [
 ]
 
 _HEAD = 0.4
-"""Of what is shown of a text, the part at its beginning; the end tells more."""
+"""Share of a shortened text that its head gets; the end is more informative."""
 _SMALLEST = 24
-"""Fewer characters of a text say nothing."""
+"""Fewest characters of a text that are informative."""
 _SHORT = 60
-"""Characters of a text that are no more than what would be said of leaving them out."""
+"""Length of a text below which omitting it saves nothing."""
 _MOST_NAMES = 6
 _LONGEST_PATH = 120
 _LONGEST_LINE = 300
@@ -31,15 +31,15 @@ _LONGEST_WORDS = 160
 
 
 class TextSection:
-    """A text with a heading, shown by its head and tail.
+    """Text with a heading, shown by its head and tail.
 
     Args:
-        title: Our words before it.
+        title: Heading.
         text: The text, from inside.
-        reader: What the model calls to read the rest, with its handle, such as
+        reader: Beginning of the call by which the model reads the rest, with its handle, such as
             ``read("stdout"``; empty when it cannot be read.
-        start: Where the text begins in what the handle names, in characters.
-        head: Which part of what is shown comes from the beginning.
+        start: Offset of the text in the content of the handle, in characters.
+        head: Share of the shown text that comes from the beginning.
     """
 
     def __init__(
@@ -55,12 +55,12 @@ class TextSection:
 
     @property
     def size(self) -> int:
-        """Characters of content."""
+        """Number of characters of content."""
         return len(self._text)
 
     @property
     def title(self) -> str:
-        """The heading."""
+        """Heading."""
         return self._title
 
     def render(self, characters: int) -> str:
@@ -94,13 +94,13 @@ class TextSection:
 
 
 class ArtifactSection:
-    """A thing that was shown: its facts, and as much of its data as fits.
+    """Displayed artifact: its facts, and as much of its data as fits.
 
     Args:
         artifact: The artifact.
-        texts: Its data, from the longest form to the shortest; a single text is cut where it does
-            not fit. Empty when it has none.
-        remark: Our words on its picture.
+        texts: Data of the artifact, from the longest form to the shortest; a single text is cut if
+            it does not fit. Empty if there is none.
+        remark: Remark on the picture.
         reader: As of `TextSection`.
     """
 
@@ -114,7 +114,7 @@ class ArtifactSection:
 
     @property
     def size(self) -> int:
-        """Characters of content."""
+        """Number of characters of content."""
         return self._bodies[0].size if self._bodies else 0
 
     def render(self, characters: int) -> str:
@@ -128,7 +128,7 @@ class ArtifactSection:
 
 
 class Lines:
-    """Lines of our own, of which as many as fit are said.
+    """Lines of the host, of which as many as fit are shown.
 
     Args:
         lines: The lines, the most important first.
@@ -139,7 +139,7 @@ class Lines:
 
     @property
     def size(self) -> int:
-        """Characters of content."""
+        """Number of characters of content."""
         return sum(len(line) + 1 for line in self._lines[1:])
 
     def render(self, characters: int) -> str:
@@ -154,13 +154,12 @@ class Lines:
 
 
 class ListSection:
-    """Things named in one line each, in order; of a long list the first and the last.
+    """List of one line per item, in order; of a long list the first and the last lines.
 
     Args:
-        title: Our words before it.
-        entries: Artifacts, and what was printed between them; a line is made only of those that
-            are shown.
-        reader: What the model calls to read all lines; empty where it cannot.
+        title: Heading.
+        entries: Artifacts, and the text printed between them; only the shown ones are formatted.
+        reader: Beginning of the call by which the model reads all lines; empty if there is none.
     """
 
     def __init__(
@@ -173,7 +172,7 @@ class ListSection:
 
     @property
     def size(self) -> int:
-        """Characters of content, at most."""
+        """Most characters of content."""
         return len(self._entries) * (_LONGEST_LINE + 1)
 
     def render(self, characters: int) -> str:
@@ -217,11 +216,11 @@ class ListSection:
 
 
 def heading_of(artifact: Artifact, *, has_data: bool = False) -> str:
-    """Our line about an artifact: its kind, what it shows, and measured facts.
+    """Return the host's line about an artifact: its kind, its subject, and measured facts.
 
     Args:
-        artifact: The artifact; what comes from inside is quoted or left out.
-        has_data: Whether its data follows, and need not be told of here.
+        artifact: The artifact; text from inside is quoted or omitted.
+        has_data: Whether the data of the artifact follows, and need not be described.
     """
     shows = artifact.chart or artifact.table
     if artifact.chart is not None:
@@ -249,7 +248,7 @@ def heading_of(artifact: Artifact, *, has_data: bool = False) -> str:
 
 
 def name_of(artifact: Artifact) -> str:
-    """What a picture's caption calls an artifact: its kind, its title or path quoted, its handle.
+    """Return the caption of a picture: its kind, its title or path quoted, its handle.
 
     Args:
         artifact: The artifact.
@@ -265,10 +264,10 @@ def _quoted(text: str, most: int = _LONGEST_WORDS) -> str:
 
 
 def line_of(artifact: Artifact) -> str:
-    """One line about an artifact for a list, beginning with its handle.
+    """Return one line about an artifact for a list, beginning with its handle.
 
     Args:
-        artifact: The artifact; its line belongs between fences.
+        artifact: The artifact; the line must be put between fences.
     """
     shows = artifact.chart or artifact.table
     said = artifact.describe()

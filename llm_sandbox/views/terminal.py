@@ -1,4 +1,4 @@
-"""A result drawn in a terminal, with rich."""
+"""Results in a terminal, with rich."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -26,14 +26,14 @@ __all__ = ["InlineImage", "draw_table", "render"]
 _LONGEST_TEXT = 50_000
 _LONGEST_CELL = 80
 _MOST_ROWS = 10
-"""Rows from either end of a table."""
+"""Most rows from either end of a table."""
 _MOST_COLUMNS = 12
 _MOST_OUTPUTS = 300
 _MOST_ARTIFACTS = 50
 
 
 def render(result: ExecutionResult) -> RenderableType:
-    """Return what rich prints for a result: its outputs in order, its artifacts, how it ended.
+    """Return a rich renderable of a result: its outputs in order, its artifacts, its status.
 
     Args:
         result: The run.
@@ -108,7 +108,7 @@ def _text(text: str, style: str) -> Text:
 
 
 def draw_table(table: "Table") -> RenderableType:
-    """Return a table as rich draws it: rows and columns of both ends, with counts of the rest.
+    """Return a rich table: rows and columns of both ends, with counts of the rest.
 
     Args:
         table: The table.
@@ -140,7 +140,7 @@ def _cell(value: object) -> Text:
 
 
 class InlineImage:
-    """A picture in the terminal, where it is one that shows pictures; else nothing.
+    """Picture in a terminal that supports inline images; otherwise nothing.
 
     Args:
         artifact: The picture.
@@ -150,7 +150,7 @@ class InlineImage:
         self._artifact = artifact
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the sequence that shows it."""
+        """Yield the escape sequence that displays the picture."""
         protocol = detect_protocol() if console.is_terminal else None
         content = self._artifact.content
         if protocol is None or content is None:

@@ -1,4 +1,4 @@
-"""What is to be seen of a run's outputs once its own updates and clearings are carried out."""
+"""Visible outputs of a run once its updates and clear requests are applied."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,25 +20,26 @@ BundleOutput = DisplayOutput | ResultOutput | UpdateOutput
 
 @dataclass(frozen=True, slots=True)
 class VisibleOutput:
-    """One output as it stands at the end of the run."""
+    """Output as it is at the end of the run."""
 
     index: int
-    """Place in `ExecutionResult.outputs` of what is seen: for an updated display the update's."""
+    """Index in `ExecutionResult.outputs` of the visible content: for an updated display that of the
+    update."""
     output: Output
-    """The output; an updated display holds the newest bundle. Never a clearing."""
+    """The output; an updated display has the newest bundle. Never a `ClearOutput`."""
     start: int = 0
-    """For a stream, where its text begins in the whole stream, in characters."""
+    """For a stream, offset of its text in the whole stream, in characters."""
 
 
 def visible_outputs(outputs: Sequence[Output]) -> tuple[VisibleOutput, ...]:
-    """Return what is to be seen, in order.
+    """Return the visible outputs, in order.
 
-    A display is seen where it was first shown, with what its last update says. What came before a
-    clearing is not seen; a clearing that waits happens when something follows. An update of a
-    display that an earlier run made is seen as an output of its own.
+    A display is at its first position, with the content of its last update. Outputs before a clear
+    request are not visible; one with `wait` applies when the next output arrives. An update of a
+    display of an earlier run is an output of its own.
 
     Args:
-        outputs: What a run put out.
+        outputs: Outputs of a run.
     """
     screen = _Screen()
     for index, output in enumerate(outputs):
@@ -47,7 +48,7 @@ def visible_outputs(outputs: Sequence[Output]) -> tuple[VisibleOutput, ...]:
 
 
 class _Screen:
-    """Outputs in order, with those of a handle found by it."""
+    """Visible outputs in order, with displays by their handle."""
 
     def __init__(self) -> None:
         self.items: list[VisibleOutput | None] = []
@@ -97,7 +98,7 @@ def _updated(old: Output, new: UpdateOutput) -> Output:
 
 
 def plain_text(data: Mapping[str, object]) -> str | None:
-    """The text of a bundle: plain, else Markdown, else LaTeX; None when it has none."""
+    """Return the text of a bundle: plain, else Markdown, else LaTeX; None when it has none."""
     for mime in ("text/plain", "text/markdown", "text/latex"):
         text = data.get(mime)
         if isinstance(text, str) and text:
@@ -106,7 +107,7 @@ def plain_text(data: Mapping[str, object]) -> str | None:
 
 
 def displays(items: Sequence[VisibleOutput]) -> Iterator[tuple[VisibleOutput, BundleOutput]]:
-    """Those that hold a bundle."""
+    """Return the outputs that have a bundle."""
     for item in items:
         if isinstance(item.output, BundleOutput):
             yield item, item.output

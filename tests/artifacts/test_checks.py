@@ -205,12 +205,12 @@ def test_a_pickle_is_named_under_any_name():
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"[" * 100_000 + b"]" * 100_000, "it is no JSON: it is nested too deeply"),
-        (b'{"a": NaN}', "it is no JSON: NaN is no value of it"),
-        (b'{"a": 1} x', "it is no JSON: Extra data (line 1, column 10)"),
-        (b"[1,]", "it is no JSON: Illegal trailing comma before end of array (line 1, column 3)"),
+        (b"[" * 100_000 + b"]" * 100_000, "it is not JSON: it is nested too deeply"),
+        (b'{"a": NaN}', "it is not JSON: NaN is not a JSON value"),
+        (b'{"a": 1} x', "it is not JSON: Extra data (line 1, column 10)"),
+        (b"[1,]", "it is not JSON: Illegal trailing comma before end of array (line 1, column 3)"),
         (b"[" + b"9" * 10_000 + b"]", ""),
-        (b'["an old encod\xefng"]', "its encoding is not known"),
+        (b'["an old encod\xefng"]', "its encoding is unknown"),
         (b"[" + b"{}," * 600_000 + b"{}]", ""),
         (b"[" + b"{}," * 600_000, "cut short: its last bracket is missing"),
     ],
@@ -225,9 +225,9 @@ def test_json_that_does_not_parse_says_why(content, said):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"cells": None}, "no notebook: 'cells' is missing or of another type"),
-        ({"nbformat": "4"}, "no notebook: 'nbformat' is missing or of another type"),
-        ({"metadata": []}, "no notebook: 'metadata' is missing or of another type"),
+        ({"cells": None}, "not a notebook: 'cells' is missing or of another type"),
+        ({"nbformat": "4"}, "not a notebook: 'nbformat' is missing or of another type"),
+        ({"metadata": []}, "not a notebook: 'metadata' is missing or of another type"),
         ({"cells": None, "worksheets": []}, ""),
     ],
 )
@@ -243,7 +243,7 @@ def test_a_notebook_has_its_keys(change, said):
         (b"a\x1b[31mred", "holds terminal control sequences"),
         (b"a" * 2**20 + b"\x00", "it holds zero bytes within MiB 2"),
         (b"a" * 2**20 + b"\xff" + b"a", "it stops being UTF-8 within MiB 2"),
-        ("é".encode("latin-1") + b" is text in an old encoding\n", "its encoding is not known"),
+        ("é".encode("latin-1") + b" is text in an old encoding\n", "its encoding is unknown"),
     ],
 )
 def test_text_that_is_not_only_text_is_noted(content, said):

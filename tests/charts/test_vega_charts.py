@@ -251,7 +251,7 @@ def test_data_at_an_address_is_not_fetched() -> None:
     ],
 )
 def test_odd_specifications_raise_nothing_through_the_reader(spec: dict[str, Any]) -> None:
-    from llm_sandbox.language_handlers.python.shim.charts.vega.altair_figure import altair_chart
+    from llm_sandbox.language_handlers.python.shim.charts.vega.chart import altair_chart
 
     json.dumps(altair_chart({"data": {"values": ROWS}, **spec}), allow_nan=False)
 

@@ -1,4 +1,4 @@
-"""The built-in file formats: one file a family, loaded when a file of the family is met.
+"""Built-in file formats: one module per family, loaded when a file of the family is found.
 
-Each recognises, measures and checks files by their bytes, with bounded parsers of its own.
+Each module recognises, measures and checks files by their bytes, with its own bounded parsers.
 """

@@ -1,4 +1,6 @@
-"""ZIP, TAR, gzip, bzip2, xz, Zstandard and 7z: completeness and claimed contents, not unpacked."""
+"""ZIP, TAR, gzip, bzip2, xz, Zstandard and 7z: completeness and claimed contents, without
+unpacking.
+"""
 
 import re
 import struct
@@ -35,7 +37,7 @@ __all__ = [
 ]
 
 _ENTRIES = 10_000
-"""Entries that are looked at."""
+"""Most entries that are read."""
 _LONGEST_COMMENT = 65_535
 _LOCAL = b"PK\x03\x04"
 _CENTRAL = b"PK\x01\x02"
@@ -44,7 +46,7 @@ _END_SIZE = 22
 _NEXT = re.compile(rb"PK(?:\x03\x04|\x01\x02|\x05\x06)")
 _FULL = 0xFFFFFFFF
 _RATIO = 100
-"""No honest archive is packed more tightly and very large at once."""
+"""Compression ratio that no legitimate archive exceeds while also being very large."""
 _SIZE_LATER = 0x08
 _ENCRYPTED = 0x01
 _LINK = 0o12
@@ -59,25 +61,25 @@ _FOLDERS = (("word/", "docx"), ("xl/", "xlsx"), ("ppt/", "pptx"))
 
 
 class Entry(NamedTuple):
-    """A file in an archive, as its header claims it."""
+    """Entry of an archive, as its header claims it."""
 
     name: str
-    """Its path."""
+    """Path of the entry."""
     packed: int
-    """Its bytes in the archive."""
+    """Compressed size in bytes."""
     size: int
-    """Its bytes outside."""
+    """Uncompressed size in bytes."""
     flags: int
-    """Bits of how it is packed."""
+    """Flag bits of the entry."""
     mode: int
-    """What it is under Unix; 0 when that is not known."""
+    """Unix file mode; 0 when unknown."""
 
 
 def detect_zip(head: bytes) -> str:
-    """Return the name of the kind that an archive is of, by the names of its first files.
+    """Return the name of the kind of an archive, from the names of its first files.
 
     Args:
-        head: Its beginning, possibly hostile; more than the first MiB changes nothing.
+        head: Beginning of the archive, possibly hostile; at most the first MiB is read.
     """
     names: list[str] = []
     for entry, body in _local(head[:LOOK]):
@@ -97,7 +99,7 @@ def detect_zip(head: bytes) -> str:
 
 
 def entries(content: bytes) -> list[Entry] | None:
-    """Return what the directory lists, at most 10,000 entries; None when there is no directory.
+    """Return the entries of the directory, at most 10,000; None when there is no directory.
 
     Args:
         content: A whole archive, possibly hostile.
@@ -107,7 +109,7 @@ def entries(content: bytes) -> list[Entry] | None:
 
 
 class ZipKind(DimensionlessKind):
-    """ZIP archives; the base of the formats that are some."""
+    """ZIP archives; base class of the formats based on ZIP."""
 
     mimes: ClassVar[tuple[str, ...]] = ("application/zip", "application/x-zip-compressed")
     type = ArtifactType.ARCHIVE
@@ -116,11 +118,13 @@ class ZipKind(DimensionlessKind):
     needs = LOOK
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with a file's header, or with the end of an empty archive."""
+        """Return whether the content begins with a local file header, or with the end of an empty
+        archive.
+        """
         return content.startswith((_LOCAL, _END))
 
     def check(self, content: bytes) -> str:
-        """Return whether the directory is there, and what unpacking it would do."""
+        """Return warnings on a missing directory, and on the effect of unpacking."""
         end = _end_record(content)
         if end is None:
             return cut_short("there is no directory at its end")
@@ -138,7 +142,7 @@ class ZipKind(DimensionlessKind):
 
 
 class NpzKind(ZipKind):
-    """Arrays of NumPy in an archive."""
+    """NumPy arrays in an archive."""
 
     mimes = ("application/x-npz",)
     type = ArtifactType.DATA
@@ -147,12 +151,12 @@ class NpzKind(ZipKind):
     also = ("zip",)
 
     def matches(self, content: bytes) -> bool:
-        """Whether all files in the archive are arrays."""
+        """Return whether all files in the archive are arrays."""
         return content.startswith(_LOCAL) and detect_zip(content) == "npz"
 
 
 class TorchKind(ZipKind):
-    """Weights and tensors of PyTorch: an archive with a pickle in it."""
+    """PyTorch weights and tensors: an archive with a pickle in it."""
 
     mimes = ("application/x-pytorch",)
     type = ArtifactType.DATA
@@ -162,7 +166,7 @@ class TorchKind(ZipKind):
     also = ("zip",)
 
     def matches(self, content: bytes) -> bool:
-        """Whether the archive has a pickle where PyTorch puts it."""
+        """Return whether the archive has a pickle at PyTorch's path."""
         return content.startswith(_LOCAL) and detect_zip(content) == "torch"
 
 
@@ -171,9 +175,9 @@ class _End(NamedTuple):
     size: int
     start: int
     place: int
-    """Where the directory ends."""
+    """Offset of the end of the directory."""
     after: int
-    """Where the archive ends."""
+    """Offset of the end of the archive."""
 
 
 def _end_record(content: bytes) -> _End | None:
@@ -264,7 +268,7 @@ def _facts(found: list[Entry]) -> Iterator[str]:
 
 _TAR_BLOCK = 512
 _TAR_MEMBERS = 20_000
-"""Files that are looked at."""
+"""Most members that are read."""
 _LINKS = b"12"
 _DEVICES = b"346"
 
@@ -278,13 +282,13 @@ class TarKind(DimensionlessKind):
     label = "a TAR archive"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the first block is a file's header, by its checksum."""
+        """Return whether the first block is a member header, by its checksum."""
         return _is_header(content[:_TAR_BLOCK])
 
     def check(self, content: bytes) -> str:
-        """Return whether all files are whole, and what unpacking them would do."""
+        """Return warnings on truncated members, and on the effect of unpacking."""
         if not self.matches(content):
-            return "no TAR archive"
+            return "not a TAR archive"
         facts: dict[str, None] = {}
         end, wrong = 0, ""
         for member in _members(content):
@@ -345,7 +349,7 @@ def _octal(field: bytes) -> int | None:
 
 
 _GZIP_UNPACKED = 16 * 1024**2
-"""Bytes that a gzip file is unpacked to, to see whether it ends."""
+"""Bytes that a gzip file is unpacked to, to check whether it is complete."""
 _GZIP_STEP = 256 * 1024
 _GZIP_MEMBERS = 64
 _DEFLATE = 1032
@@ -357,26 +361,28 @@ _ZSTD_NAMES = (0, 1, 2, 4)
 
 
 class _PackedKind(DimensionlessKind):
-    """What all of them have in common."""
+    """Base class of the compressed single files."""
 
     type = ArtifactType.ARCHIVE
 
 
 class GzipKind(_PackedKind):
-    """Files packed by gzip."""
+    """Files compressed by gzip."""
 
     mimes = ("application/gzip", "application/x-gzip")
     extensions = ("gz", "tgz", "svgz")
     label = "a gzip file"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature and the one method there is."""
+        """Return whether the content has the signature and the only compression method."""
         return content.startswith(b"\x1f\x8b\x08")
 
     def check(self, content: bytes) -> str:
-        """Return whether it ends, seen by unpacking up to 16 MiB, and what it claims to hold."""
+        """Return warnings on truncation, checked by unpacking up to 16 MiB, and on the claimed
+        size.
+        """
         if not self.matches(content):
-            return "no gzip file"
+            return "not a gzip file"
         claimed = little(content, len(content) - 4, 4) or 0
         # A cut file ends in any four bytes: what deflate cannot reach is no size.
         bomb = unpacked(claimed, "unpack") if claimed <= len(content) * _DEFLATE else ""
@@ -384,14 +390,14 @@ class GzipKind(_PackedKind):
 
 
 class Bzip2Kind(_PackedKind):
-    """Files packed by bzip2."""
+    """Files compressed by bzip2."""
 
     mimes = ("application/x-bzip2", "application/bzip2")
     extensions = ("bz2", "tbz2")
     label = "a bzip2 file"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature, and a block or the end follows."""
+        """Return whether the content has the signature, followed by a block or the end."""
         return (
             content.startswith(b"BZh")
             and content[3:4] in b"123456789"
@@ -399,9 +405,9 @@ class Bzip2Kind(_PackedKind):
         )
 
     def check(self, content: bytes) -> str:
-        """Return whether the mark of the end stands where it must."""
+        """Return a warning if the end marker is missing."""
         if not self.matches(content):
-            return "no bzip2 file"
+            return "not a bzip2 file"
         last = int.from_bytes(content[-11:])
         # The mark and a checksum, then less than a byte of padding.
         ended = any(last >> 32 + shift & (1 << 48) - 1 == _BZIP2_END for shift in range(8))
@@ -409,40 +415,40 @@ class Bzip2Kind(_PackedKind):
 
 
 class XzKind(_PackedKind):
-    """Files packed by xz."""
+    """Files compressed by xz."""
 
     mimes = ("application/x-xz",)
     extensions = ("xz", "txz")
     label = "an xz file"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature."""
+        """Return whether the content has the signature."""
         return content.startswith(b"\xfd7zXZ\x00")
 
     def check(self, content: bytes) -> str:
-        """Return whether the footer is there, with its checksum."""
+        """Return a warning if the footer, with its checksum, is missing."""
         if not self.matches(content):
-            return "no xz file"
+            return "not an xz file"
         footer = content[-64:].rstrip(b"\x00")[-12:] if content.endswith(b"\x00") else content[-12:]
         intact = footer[10:] == b"YZ" and zlib.crc32(footer[4:10]) == little(footer, 0, 4)
         return "" if intact else cut_short("there is no footer")
 
 
 class ZstdKind(_PackedKind):
-    """Files packed by Zstandard."""
+    """Files compressed by Zstandard."""
 
     mimes = ("application/zstd", "application/x-zstd")
     extensions = ("zst", "tzst")
     label = "a Zstandard file"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature."""
+        """Return whether the content has the signature."""
         return content.startswith(_ZSTD)
 
     def check(self, content: bytes) -> str:
-        """Return whether its blocks are whole, and what it claims to hold."""
+        """Return warnings on truncated blocks, and on the claimed size."""
         if not self.matches(content):
-            return "no Zstandard file"
+            return "not a Zstandard file"
         offset, claimed = 0, 0
         blocks = _ZSTD_BLOCKS
         # trust: a file from inside; every step moves forward, and their number is limited.
@@ -481,13 +487,13 @@ class SevenZipKind(_PackedKind):
     label = "a 7z archive"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature."""
+        """Return whether the content has the signature."""
         return content.startswith(b"7z\xbc\xaf\x27\x1c")
 
     def check(self, content: bytes) -> str:
-        """Return whether the start header has its checksum, and the directory is in the file."""
+        """Return warnings on a wrong start header checksum, or a directory outside the file."""
         if not self.matches(content):
-            return "no 7z archive"
+            return "not a 7z archive"
         if len(content) < 32:
             return cut_short("the header is not all there")
         if zlib.crc32(content[12:32]) != little(content, 8, 4):

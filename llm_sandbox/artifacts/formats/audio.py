@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 _FRAMES = 200_000
-"""Frames that are walked: those of more than an hour."""
+"""Most frames that are read: those of more than an hour."""
 _RATES = (44100, 48000, 32000)
 _KBITS = {
     True: (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320),
@@ -29,11 +29,11 @@ _KBITS = {
 _AAC_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000)
 _AAC_SAMPLES = 1024
 _TAGS = (b"TAG", b"APETAGEX", b"LYRICSBEGIN", b"ID3")
-"""What may follow the last frame."""
+"""Tags that may follow the last frame."""
 
 
 class Mp3Kind(ArtifactKind):
-    """MP3 sound."""
+    """MP3 audio."""
 
     mimes = ("audio/mpeg", "audio/mp3", "audio/x-mp3")
     type = ArtifactType.AUDIO
@@ -41,13 +41,13 @@ class Mp3Kind(ArtifactKind):
     label = "MP3 sound"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with a tag, or with a frame that another one follows."""
+        """Return whether the content begins with a tag, or with two successive frames."""
         if content.startswith(b"ID3"):
             return len(content) >= 10 and content[3] in (2, 3, 4) and max(content[6:10]) < 0x80
         return _follows(content, _mp3_frame)
 
     def describe(self, content: bytes) -> Dimensions:
-        """Return how long it plays, by the encoder's own count, else by counting frames."""
+        """Return the duration, from the encoder's own count, else by counting frames."""
         if not self.matches(content):
             return Dimensions()
         start = _after_tag(content)
@@ -59,9 +59,9 @@ class Mp3Kind(ArtifactKind):
         return Dimensions.of(duration_s=frames * first.samples / first.rate)
 
     def check(self, content: bytes) -> str:
-        """Return whether the tag and the frames are whole."""
+        """Return warnings on a truncated tag or frame."""
         if not self.matches(content):
-            return "no MP3 sound"
+            return "not MP3 sound"
         start = _after_tag(content)
         if start > len(content):
             return missing(content, start, "the tag")
@@ -76,7 +76,7 @@ class Mp3Kind(ArtifactKind):
 
 
 class AacKind(ArtifactKind):
-    """AAC sound, as a stream."""
+    """AAC audio, as a stream."""
 
     mimes = ("audio/aac", "audio/x-aac")
     type = ArtifactType.AUDIO
@@ -84,11 +84,11 @@ class AacKind(ArtifactKind):
     label = "AAC sound"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with a frame that another one follows."""
+        """Return whether the content begins with two successive frames."""
         return _follows(content, _aac_frame)
 
     def describe(self, content: bytes) -> Dimensions:
-        """Return how long its frames play."""
+        """Return the duration of the frames."""
         first = _aac_frame(content, 0) if self.matches(content) else None
         if first is None:
             return Dimensions()
@@ -96,9 +96,9 @@ class AacKind(ArtifactKind):
         return Dimensions.of(duration_s=frames * first.samples / first.rate)
 
     def check(self, content: bytes) -> str:
-        """Return whether the frames are whole."""
+        """Return a warning on a truncated frame."""
         if not self.matches(content):
-            return "no AAC sound"
+            return "not AAC sound"
         return _rest(content, _walk(content, 0, _aac_frame).end)
 
 
@@ -111,7 +111,7 @@ class _Frame(NamedTuple):
 class _Walk(NamedTuple):
     frames: int
     end: int | None
-    """Where the last frame ends; None when not all of them were walked."""
+    """Offset of the end of the last frame; None when not all frames were read."""
 
 
 def _mp3_frame(content: bytes, offset: int) -> _Frame | None:
@@ -181,7 +181,7 @@ def _xing(content: bytes, start: int) -> int | None:
 _OGG_PAGE = b"OggS"
 _OGG_LAST = 0x04
 _TAIL = 256 * 1024
-"""Two of the largest pages fit in it."""
+"""Bytes at the end that are searched; two of the largest pages fit."""
 _FIRST_PAGES = 512
 _OPUS_RATE = 48_000
 _FLAC_BLOCKS = 1024
@@ -189,10 +189,10 @@ _FIRST_FRAME = (b"\xff\xf8", b"\xff\xf9")
 
 
 def detect_ogg(head: bytes) -> str | None:
-    """Return the name of the kind that an Ogg stream is of; None for what is none.
+    """Return the name of the kind of an Ogg stream; None if it is not one.
 
     Args:
-        head: Its beginning, possibly hostile.
+        head: Beginning of the stream, possibly hostile.
     """
     if not head.startswith(_OGG_PAGE + b"\x00"):
         return None
@@ -200,7 +200,7 @@ def detect_ogg(head: bytes) -> str | None:
 
 
 class OggKind(ArtifactKind):
-    """Ogg sound: Vorbis, Opus and others."""
+    """Ogg audio: Vorbis, Opus and others."""
 
     name: ClassVar[str] = "ogg"
     mimes: ClassVar[tuple[str, ...]] = ("audio/ogg", "application/ogg", "audio/opus")
@@ -209,11 +209,11 @@ class OggKind(ArtifactKind):
     label = "Ogg sound"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with a page, and video is as it should be."""
+        """Return whether the content begins with a page, and has video only if it should."""
         return detect_ogg(content) == self.name
 
     def describe(self, content: bytes) -> Dimensions:
-        """Return how long a Vorbis or Opus stream plays, by its last page."""
+        """Return the duration of a Vorbis or Opus stream, from its last page."""
         if not self.matches(content):
             return Dimensions()
         page = content[:_FIRST_PAGES]
@@ -229,7 +229,7 @@ class OggKind(ArtifactKind):
         return Dimensions.of(duration_s=max(0, samples - skipped) / rate)
 
     def check(self, content: bytes) -> str:
-        """Return whether the last page is whole and says that it is the last."""
+        """Return a warning if the last page is truncated or not marked as the last."""
         if not self.matches(content):
             return f"no {self.label}"
         place = _last_page(content)
@@ -256,7 +256,7 @@ class OgvKind(OggKind):
 
 
 class FlacKind(ArtifactKind):
-    """FLAC sound."""
+    """FLAC audio."""
 
     mimes = ("audio/flac", "audio/x-flac")
     type = ArtifactType.AUDIO
@@ -264,11 +264,11 @@ class FlacKind(ArtifactKind):
     label = "FLAC sound"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature, and the stream's description comes first."""
+        """Return whether the content has the signature, followed by the stream info."""
         return content.startswith(b"fLaC") and len(content) > 4 and content[4] & 0x7F == 0
 
     def describe(self, content: bytes) -> Dimensions:
-        """Return how long the samples that the header claims play."""
+        """Return the duration of the samples that the header claims."""
         packed = big(content, 18, 8) if self.matches(content) else None
         if packed is None:
             return Dimensions()
@@ -277,12 +277,12 @@ class FlacKind(ArtifactKind):
         return Dimensions.of(duration_s=samples / rate if rate and samples else None)
 
     def check(self, content: bytes) -> str:
-        """Return whether the blocks are whole, and whether as much sound follows as there must be.
+        """Return warnings on truncated blocks, and on too little audio data.
 
-        A file that lacks its last frames is not noticed where the frames before are large.
+        Missing last frames are not detected if the preceding frames are large.
         """
         if not self.matches(content):
-            return "no FLAC sound"
+            return "not FLAC sound"
         offset = 4
         # trust: a file from inside; every step moves forward, and their number is limited.
         for _ in range(_FLAC_BLOCKS):
@@ -310,11 +310,11 @@ def _last_page(content: bytes) -> int:
 
 
 _UNKNOWN = 0xFFFFFFFF
-"""What a writer that could not go back leaves as a size."""
+"""Size field of a writer that could not seek back."""
 
 
 class WavKind(ArtifactKind):
-    """WAV sound."""
+    """WAV audio."""
 
     mimes = ("audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave")
     type = ArtifactType.AUDIO
@@ -322,11 +322,11 @@ class WavKind(ArtifactKind):
     label = "WAV sound"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content is a RIFF container of a WAV."""
+        """Return whether the content is a RIFF container of WAV."""
         return content.startswith(b"RIFF") and content[8:12] == b"WAVE"
 
     def describe(self, content: bytes) -> Dimensions:
-        """Return how long the samples that the header claims play."""
+        """Return the duration of the samples that the header claims."""
         if not self.matches(content):
             return Dimensions()
         per_second = length = None
@@ -342,9 +342,9 @@ class WavKind(ArtifactKind):
         return Dimensions.of(duration_s=length / per_second)
 
     def check(self, content: bytes) -> str:
-        """Return whether the container and its samples are whole."""
+        """Return warnings on a truncated container or truncated samples."""
         if not self.matches(content):
-            return "no WAV sound"
+            return "not WAV sound"
         names = {chunk.name for chunk in chunks(content, first_is_low=True)}
         if b"fmt " not in names or b"data" not in names:
             return cut_short("there are no samples")
@@ -352,7 +352,7 @@ class WavKind(ArtifactKind):
 
 
 class AiffKind(ArtifactKind):
-    """AIFF sound."""
+    """AIFF audio."""
 
     mimes = ("audio/aiff", "audio/x-aiff")
     type = ArtifactType.AUDIO
@@ -360,11 +360,11 @@ class AiffKind(ArtifactKind):
     label = "AIFF sound"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content is an IFF container of sound."""
+        """Return whether the content is an IFF container of audio."""
         return content.startswith(b"FORM") and content[8:12] in (b"AIFF", b"AIFC")
 
     def describe(self, content: bytes) -> Dimensions:
-        """Return how long the samples that the header claims play."""
+        """Return the duration of the samples that the header claims."""
         for chunk in chunks(content, first_is_low=False) if self.matches(content) else ():
             if chunk.name == b"COMM":
                 samples = big(content, chunk.body + 2, 4)
@@ -374,9 +374,9 @@ class AiffKind(ArtifactKind):
         return Dimensions()
 
     def check(self, content: bytes) -> str:
-        """Return whether the container and its samples are whole."""
+        """Return warnings on a truncated container or truncated samples."""
         if not self.matches(content):
-            return "no AIFF sound"
+            return "not AIFF sound"
         if b"SSND" not in {chunk.name for chunk in chunks(content, first_is_low=False)}:
             return cut_short("there are no samples")
         return _whole_container(content, low=False)

@@ -14,13 +14,13 @@ __all__ = ["BmpKind", "IcoKind", "TiffKind"]
 
 _ORDERS = {b"II*\x00": True, b"MM\x00*": False, b"II+\x00": True, b"MM\x00+": False}
 _ENTRIES = 512
-"""Entries of a directory that are looked at."""
+"""Most directory entries that are read."""
 _PAGES = 4096
-"""Directories that are counted."""
+"""Most directories that are counted."""
 _CHECKED = 64
-"""Pages that are looked at for missing pieces."""
+"""Most pages that are checked for missing pieces."""
 _PIECES = 4096
-"""Strips or tiles of a page whose ends are looked at, from the first."""
+"""Most strips or tiles of a page whose ends are checked, from the first."""
 _SIZES = {1: 1, 3: 2, 4: 4, 16: 8}
 _WIDTH, _HEIGHT, _BITS, _SAMPLES = 256, 257, 258, 277
 _STARTS, _LENGTHS, _TILE_STARTS, _TILE_LENGTHS = 273, 279, 324, 325
@@ -29,7 +29,7 @@ _UNITS = {2: 1.0, 3: 2.54}
 
 
 class TiffKind(ArtifactKind):
-    """TIFF images, and what cameras derive from them; of the 64-bit form only the name is known."""
+    """TIFF images, and camera formats derived from TIFF; the 64-bit form is only recognised."""
 
     mimes = ("image/tiff",)
     type = ArtifactType.IMAGE
@@ -37,7 +37,7 @@ class TiffKind(ArtifactKind):
     label = "a TIFF image"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature of one of the four forms."""
+        """Return whether the content has the signature of one of the four forms."""
         return content[:4] in _ORDERS
 
     def describe(self, content: bytes) -> Dimensions:
@@ -54,9 +54,9 @@ class TiffKind(ArtifactKind):
         )
 
     def check(self, content: bytes) -> str:
-        """Return whether the first page's directory and pixels are there, and what they take."""
+        """Return warnings on missing directories or pixels, and on memory use."""
         if not self.matches(content):
-            return "no TIFF image"
+            return "not a TIFF image"
         if content[2:4] in (b"+\x00", b"\x00+"):
             return ""
         first = _Directory.first(content)
@@ -80,7 +80,7 @@ class _Directory(NamedTuple):
     first_is_low: bool
     offset: int
     entries: dict[int, tuple[int, int, int]]
-    """Tag to the type, the count, and where the value stands."""
+    """Type, count and value offset by tag."""
 
     @classmethod
     def first(cls, content: bytes) -> "_Directory | None":
@@ -173,7 +173,7 @@ class BmpKind(ArtifactKind):
     label = "a BMP image"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with a bitmap's two headers."""
+        """Return whether the content begins with the two headers of a bitmap."""
         return content.startswith(b"BM") and little(content, 14, 4) in _BMP_HEADERS
 
     def describe(self, content: bytes) -> Dimensions:
@@ -188,9 +188,9 @@ class BmpKind(ArtifactKind):
         return Dimensions.of(width, height, dpi)
 
     def check(self, content: bytes) -> str:
-        """Return whether all pixels are there, and what they take."""
+        """Return warnings on missing pixels, and on memory use."""
         if not self.matches(content):
-            return "no BMP image"
+            return "not a BMP image"
         width, height, bits, compression = _bitmap(content)
         if width is None or height is None:
             return cut_short("the header is not all there")
@@ -205,7 +205,7 @@ class BmpKind(ArtifactKind):
 
 
 class IcoKind(ArtifactKind):
-    """Windows icons: several sizes of one picture."""
+    """Windows icons: several sizes of one image."""
 
     mimes = ("image/vnd.microsoft.icon", "image/x-icon")
     type = ArtifactType.IMAGE
@@ -213,7 +213,7 @@ class IcoKind(ArtifactKind):
     label = "an icon"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with an icon's directory and a possible first entry."""
+        """Return whether the content begins with an icon directory and a plausible first entry."""
         count = little(content, 4, 2)
         return (
             content.startswith(b"\x00\x00\x01\x00")
@@ -232,9 +232,9 @@ class IcoKind(ArtifactKind):
         return Dimensions.of(width, height)
 
     def check(self, content: bytes) -> str:
-        """Return whether each icon is within the file."""
+        """Return a warning if an icon is outside the file."""
         if not self.matches(content):
-            return "no icon"
+            return "not an icon"
         entries = _icons(content)
         if len(entries) < (little(content, 4, 2) or 0):
             return cut_short("the directory is not all there")

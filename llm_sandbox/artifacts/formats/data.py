@@ -24,7 +24,7 @@ _DIGITS = 20
 
 
 class NpyKind(ArtifactKind):
-    """One array of NumPy."""
+    """NumPy array."""
 
     mimes = ("application/x-npy",)
     type = ArtifactType.DATA
@@ -32,7 +32,7 @@ class NpyKind(ArtifactKind):
     label = "a NumPy array"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature and a version there is."""
+        """Return whether the content has the signature and an existing version."""
         return content.startswith(b"\x93NUMPY") and content[6:7] in (b"\x01", b"\x02", b"\x03")
 
     def describe(self, content: bytes) -> Dimensions:
@@ -43,9 +43,9 @@ class NpyKind(ArtifactKind):
         return Dimensions.of(rows=shape[0], columns=shape[1] if len(shape) == 2 else None)
 
     def check(self, content: bytes) -> str:
-        """Return whether all numbers are there, and whether they are objects in truth."""
+        """Return warnings on missing values, and on an array of pickled objects."""
         if not self.matches(content):
-            return "no NumPy array"
+            return "not a NumPy array"
         start, header = _npy_header(content)
         shape, form = _shape(content), _DTYPE.search(header)
         if start > len(content) or shape is None:
@@ -71,13 +71,13 @@ class Hdf5Kind(DimensionlessKind):
     label = "an HDF5 file"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with the signature."""
+        """Return whether the content begins with the signature."""
         return content.startswith(b"\x89HDF\r\n\x1a\n")
 
     def check(self, content: bytes) -> str:
-        """Return whether the file reaches the end that its first block gives."""
+        """Return a warning if the file ends before the address in its superblock."""
         if not self.matches(content):
-            return "no HDF5 file"
+            return "not an HDF5 file"
         version = big(content, 8, 1)
         if version in (0, 1):
             width = little(content, 13, 1)
@@ -105,13 +105,13 @@ class SqliteKind(DimensionlessKind):
     label = "a SQLite database"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature."""
+        """Return whether the content has the signature."""
         return content.startswith(b"SQLite format 3\x00")
 
     def check(self, content: bytes) -> str:
-        """Return whether all pages are there."""
+        """Return a warning on missing pages."""
         if not self.matches(content):
-            return "no SQLite database"
+            return "not a SQLite database"
         size, count = big(content, 16, 2), big(content, 28, 4)
         # The count holds only where the last writer kept it.
         kept = big(content, 24, 4) == big(content, 92, 4)
@@ -147,7 +147,7 @@ _FIRST = frozenset(b"(]}c)NKMJGXUTCB\x88\x89\x8a\x8bIFVS\x85\x86\x87ltd")
 
 
 class PickleKind(DimensionlessKind):
-    """Python pickles of protocol 2 and later: programs that run when they are opened."""
+    """Python pickles of protocol 2 and later: programs that run when they are loaded."""
 
     mimes = ("application/x-python-pickle", "application/vnd.python.pickle")
     type = ArtifactType.DATA
@@ -156,7 +156,9 @@ class PickleKind(DimensionlessKind):
     remark = "a pickle, never opened"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with a protocol's number and what its writers put next."""
+        """Return whether the content begins with a protocol number and the opcode that writers put
+        next.
+        """
         if content[:1] != b"\x80" or len(content) < 3:
             return False
         if content[1] in (4, 5):
@@ -164,9 +166,9 @@ class PickleKind(DimensionlessKind):
         return content[1] in (2, 3) and content[2] in _FIRST
 
     def check(self, content: bytes) -> str:
-        """Return whether the first frame is whole and the last operation is the end."""
+        """Return warnings on a truncated first frame or a missing STOP opcode."""
         if not self.matches(content):
-            return "no pickle"
+            return "not a pickle"
         if content[2] == _FRAME:
             length = little(content, 3, 8)
             if length is None:
@@ -177,7 +179,7 @@ class PickleKind(DimensionlessKind):
 
 
 class ElfKind(DimensionlessKind):
-    """Programs and libraries of Linux."""
+    """Linux programs and libraries."""
 
     mimes = ("application/x-executable", "application/x-elf", "application/x-sharedlib")
     type = ArtifactType.DATA
@@ -185,13 +187,13 @@ class ElfKind(DimensionlessKind):
     label = "a program"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature, one of the two classes and one of the orders."""
+        """Return whether the content has the signature, a valid class and a valid byte order."""
         return content.startswith(b"\x7fELF") and content[4:5] in b"\x01\x02" and len(content) > 6
 
     def check(self, content: bytes) -> str:
-        """Return whether the table of sections is within the file, where writers put it last."""
+        """Return a warning if the section table, which writers put last, is outside the file."""
         if not self.matches(content):
-            return "no program"
+            return "not a program"
         low = content[5] == 1
         wide = content[4] == 2
         start = number(content, 40 if wide else 32, 8 if wide else 4, first_is_low=low)
@@ -203,14 +205,14 @@ class ElfKind(DimensionlessKind):
 
 
 class DataKind(DimensionlessKind):
-    """Bytes of no known format."""
+    """Bytes of an unknown format."""
 
     mimes = ("application/octet-stream",)
     type = ArtifactType.DATA
     label = "unknown bytes"
 
     def matches(self, content: bytes) -> bool:
-        """Whether there is anything at all."""
+        """Return whether there is any content."""
         return bool(content)
 
 
@@ -223,5 +225,5 @@ class EmptyKind(DimensionlessKind):
     remark = "empty"
 
     def matches(self, content: bytes) -> bool:
-        """Whether there is nothing."""
+        """Return whether there is no content."""
         return not content

@@ -25,9 +25,9 @@ __all__ = [
 
 _KEY = b"/MediaBox"
 _TRIES = 64
-"""Occurrences of the key that are looked at; some name a box kept elsewhere."""
+"""Most occurrences of the key that are read; some refer to a box stored elsewhere."""
 _WINDOW = 1024 * 1024
-"""Writers put page sizes near the beginning or the end: each of that many bytes is searched."""
+"""Bytes at the beginning and at the end that are searched: writers put page sizes in either."""
 
 _SPACE = rb"[\x00\t\n\x0c\r ]"
 _NUMBER = rb"([+-]?(?:[0-9]{1,12}(?:\.[0-9]{0,12})?|\.[0-9]{1,12}))"
@@ -62,11 +62,11 @@ class PdfKind(ArtifactKind):
     file_type = FileType.PDF
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with a PDF's header; rubbish before it is not accepted."""
+        """Return whether the content begins with a PDF header; leading garbage is not accepted."""
         return content.startswith(b"%PDF-")
 
     def describe(self, content: bytes) -> Dimensions:
-        """Return the first /MediaBox in points, and the pages; compressed, neither is seen."""
+        """Return the first /MediaBox in points, and the page count, if these are uncompressed."""
         if not self.matches(content):
             return Dimensions()
         # trust: a file from inside; a search for text, neither parsed nor unpacked.
@@ -77,9 +77,9 @@ class PdfKind(ArtifactKind):
         return Dimensions.of(width, height, pages=pages or None)
 
     def check(self, content: bytes) -> str:
-        """Return whether the end is there, and what acts when it is opened, if not compressed."""
+        """Return warnings on a missing end, and on active content that is not compressed."""
         if not self.matches(content):
-            return "no PDF document"
+            return "not a PDF document"
         end = content.rfind(_END)
         if end < 0 or b"startxref" not in content[max(0, end - 64) : end]:
             ending = cut_short("there is no end of the file")
@@ -134,11 +134,11 @@ class PostScriptKind(ArtifactKind):
     label = "PostScript"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins as a PostScript program, and is no EPS."""
+        """Return whether the content begins as a PostScript program that is not EPS."""
         return content.startswith(b"%!PS") and not _is_eps(content)
 
     def describe(self, content: bytes) -> Dimensions:
-        """Return the bounding box in points and the pages, as the comments at both ends have it."""
+        """Return the bounding box in points and the page count, from the comments at both ends."""
         if not self.matches(content):
             return Dimensions()
         program = _ps_program(content)
@@ -152,7 +152,7 @@ class PostScriptKind(ArtifactKind):
         return Dimensions.of(width, height, pages=int(pages[1]) if pages else None)
 
     def check(self, content: bytes) -> str:
-        """Return whether the program comes to its end."""
+        """Return a warning if the end of the program is missing."""
         if not self.matches(content):
             return f"no {self.label}"
         program = _ps_program(content)
@@ -175,7 +175,7 @@ class EpsKind(PostScriptKind):
     also = ("postscript",)
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content says that it is encapsulated, or has the binary header."""
+        """Return whether the content declares itself encapsulated, or has the binary header."""
         return content.startswith(_EPS_BINARY) or (content.startswith(b"%!PS") and _is_eps(content))
 
 
@@ -200,32 +200,34 @@ _OPEN = "application/vnd.oasis.opendocument"
 
 
 class _OfficeKind(ZipKind):
-    """What all of them have in common."""
+    """Base class of office documents."""
 
     name: ClassVar[str]
     type = ArtifactType.DOCUMENT
     also: ClassVar[tuple[str, ...]] = ("zip",)
     page: ClassVar[re.Pattern[str] | None] = None
-    """Names of the files that are a page each; None when pages are not files."""
-    heart: ClassVar[str] = "content.xml"
-    """The file without which there is no document; empty when its name is free."""
+    """Pattern of the files that are one page each; None when pages are not files."""
+    main_file: ClassVar[str] = "content.xml"
+    """File that every document has; empty when its name is free."""
 
     def matches(self, content: bytes) -> bool:
-        """Whether the archive's first file, or its folders, say that it is this format."""
+        """Return whether the first file of the archive, or its folders, identify this format."""
         return content.startswith(b"PK\x03\x04") and detect_zip(content) == self.name
 
     def describe(self, content: bytes) -> Dimensions:
-        """Return the number of sheets or slides, where each is a file."""
+        """Return the number of sheets or slides, if each is a file."""
         if self.page is None or not self.matches(content):
             return Dimensions()
         found = entries(content) or []
         return Dimensions.of(pages=sum(bool(self.page.fullmatch(e.name)) for e in found) or None)
 
     def check(self, content: bytes) -> str:
-        """Return what is said of the archive, and whether the document is in it."""
+        """Return the warnings on the archive, and on a missing main document."""
         found = entries(content)
-        lacks = found is not None and self.heart and self.heart not in {e.name for e in found}
-        return joined(super().check(content), f"{self.heart} is not in it" if lacks else "")
+        lacks = (
+            found is not None and self.main_file and self.main_file not in {e.name for e in found}
+        )
+        return joined(super().check(content), f"{self.main_file} is not in it" if lacks else "")
 
 
 class DocxKind(_OfficeKind):
@@ -235,7 +237,7 @@ class DocxKind(_OfficeKind):
     mimes = (f"{_OFFICE}.wordprocessingml.document",)
     extensions = ("docx", "docm", "dotx")
     label = "a Word document"
-    heart = "word/document.xml"
+    main_file = "word/document.xml"
 
 
 class XlsxKind(_OfficeKind):
@@ -246,7 +248,7 @@ class XlsxKind(_OfficeKind):
     extensions = ("xlsx", "xlsm", "xltx")
     label = "an Excel workbook"
     page = re.compile(r"xl/worksheets/[^/]+\.xml")
-    heart = "xl/workbook.xml"
+    main_file = "xl/workbook.xml"
 
 
 class PptxKind(_OfficeKind):
@@ -257,7 +259,7 @@ class PptxKind(_OfficeKind):
     extensions = ("pptx", "pptm", "potx")
     label = "a PowerPoint presentation"
     page = re.compile(r"ppt/slides/[^/]+\.xml")
-    heart = "ppt/presentation.xml"
+    main_file = "ppt/presentation.xml"
 
 
 class OdtKind(_OfficeKind):
@@ -288,10 +290,10 @@ class OdpKind(_OfficeKind):
 
 
 class EpubKind(_OfficeKind):
-    """Books."""
+    """EPUB books."""
 
     name = "epub"
     mimes = ("application/epub+zip",)
     extensions = ("epub",)
     label = "an EPUB book"
-    heart = "META-INF/container.xml"
+    main_file = "META-INF/container.xml"

@@ -1,4 +1,4 @@
-"""Numbers and chunks in hostile bytes: a field that is incomplete is None, and nothing raises."""
+"""Numbers and chunks in hostile bytes: an incomplete field is None, and nothing raises."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -10,14 +10,14 @@ _CHUNKS = 20_000
 
 
 class Chunk(NamedTuple):
-    """One chunk of a RIFF or IFF container."""
+    """Chunk of a RIFF or IFF container."""
 
     name: bytes
-    """Four characters."""
+    """Name of four characters."""
     body: int
-    """Offset of its content."""
+    """Offset of the content."""
     length: int
-    """Claimed bytes of its content."""
+    """Claimed length of the content in bytes."""
 
 
 def chunks(
@@ -42,37 +42,37 @@ def chunks(
 
 
 def big(content: bytes, offset: int, size: int) -> int | None:
-    """Return an unsigned number, most significant byte first; None when it is not all there.
+    """Return an unsigned big-endian number; None when it is incomplete.
 
     Args:
         content: A file, possibly hostile.
-        offset: Where the number begins.
-        size: Its bytes.
+        offset: Offset of the number.
+        size: Length of the number in bytes.
     """
     field = _field(content, offset, size)
     return None if field is None else int.from_bytes(field)
 
 
 def little(content: bytes, offset: int, size: int) -> int | None:
-    """Return an unsigned number, least significant byte first; None when it is not all there.
+    """Return an unsigned little-endian number; None when it is incomplete.
 
     Args:
         content: A file, possibly hostile.
-        offset: Where the number begins.
-        size: Its bytes.
+        offset: Offset of the number.
+        size: Length of the number in bytes.
     """
     field = _field(content, offset, size)
     return None if field is None else int.from_bytes(field, "little")
 
 
 def number(content: bytes, offset: int, size: int, *, first_is_low: bool) -> int | None:
-    """Return an unsigned number of a format that comes in both orders of bytes.
+    """Return an unsigned number of a format that exists in both byte orders.
 
     Args:
         content: A file, possibly hostile.
-        offset: Where the number begins.
-        size: Its bytes.
-        first_is_low: Whether the least significant byte stands first.
+        offset: Offset of the number.
+        size: Length of the number in bytes.
+        first_is_low: Whether the number is little-endian.
     """
     return (little if first_is_low else big)(content, offset, size)
 

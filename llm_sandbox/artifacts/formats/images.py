@@ -20,16 +20,16 @@ __all__ = ["GifKind", "JpegKind", "PngKind", "WebpKind", "image_size", "image_ty
 _PNG = b"\x89PNG\r\n\x1a\n"
 _IHDR = b"\x00\x00\x00\rIHDR"
 _CHUNKS = 64
-"""Chunks of a PNG that are passed over in search of the resolution."""
+"""Most chunks of a PNG that are skipped in search of the resolution."""
 _ALL_CHUNKS = 100_000
-"""Chunks of a PNG that are passed over in search of its end."""
+"""Most chunks of a PNG that are skipped in search of its end."""
 _CHANNELS = {0: 1, 2: 3, 3: 3, 4: 2, 6: 4}
 _DEFLATE = 1032
-"""Deflate makes no more bytes than this of one."""
+"""Largest expansion of one byte by Deflate, in bytes."""
 
 _JPEG = b"\xff\xd8\xff"
 _STEPS = 2048
-"""Segments and fill bytes of a JPEG that are passed over in search of the size."""
+"""Most segments and fill bytes of a JPEG that are skipped in search of the size."""
 _START_OF_FRAME = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _STANDALONE = frozenset({0x01, *range(0xD0, 0xD8)})
 _END_OF_IMAGE = 0xD9
@@ -51,7 +51,7 @@ class PngKind(ArtifactKind):
     file_type = FileType.PNG
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature of a PNG."""
+        """Return whether the content has the signature of a PNG."""
         return content.startswith(_PNG)
 
     def describe(self, content: bytes) -> Dimensions:
@@ -64,9 +64,9 @@ class PngKind(ArtifactKind):
         return Dimensions.of(width, height, dpi, frames=frames)
 
     def check(self, content: bytes) -> str:
-        """Return whether the chunks reach IEND, and what the pixels take."""
+        """Return warnings on a missing IEND, and on memory use."""
         if not self.matches(content):
-            return "no PNG image"
+            return "not a PNG image"
         if len(content) < 33:
             return cut_short("the header is not all there")
         if content[8:16] != _IHDR:
@@ -94,7 +94,7 @@ class JpegKind(ArtifactKind):
     file_type = FileType.JPEG
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with a JPEG's first marker and another one."""
+        """Return whether the content begins with the first marker of a JPEG and another one."""
         return content.startswith(_JPEG)
 
     def describe(self, content: bytes) -> Dimensions:
@@ -105,9 +105,9 @@ class JpegKind(ArtifactKind):
         return Dimensions.of(found.width, found.height, found.dpi)
 
     def check(self, content: bytes) -> str:
-        """Return whether the segments reach the end of the image, and what the pixels take."""
+        """Return warnings on a missing end of image, and on memory use."""
         if not self.matches(content):
-            return "no JPEG image"
+            return "not a JPEG image"
         found = _jpeg_header(content)
         size = (found.width or 0) * (found.height or 0) * found.channels
         return joined(
@@ -172,7 +172,8 @@ class _Jpeg(NamedTuple):
     dpi: float | None
     channels: int
     end: int
-    """Where the search stopped: at the frame's header, or at what cannot be passed over."""
+    """Offset at which the search stopped: at the frame header, or at a segment that cannot be
+    skipped."""
 
 
 def _jpeg_header(content: bytes) -> _Jpeg:
@@ -243,7 +244,7 @@ def _jfif_dpi(body: bytes) -> float | None:
 
 _GIF_HEADER = 13
 _GIF_STEPS = 200_000
-"""Blocks that are passed over: those of 50 MB."""
+"""Most blocks that are skipped: those of 50 MB."""
 _GIF_EXTENSION = 0x21
 _GIF_PICTURE = 0x2C
 _GIF_TRAILER = 0x3B
@@ -259,11 +260,11 @@ class GifKind(ArtifactKind):
     label = "a GIF image"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with the signature of one of the two versions."""
+        """Return whether the content begins with the signature of one of the two versions."""
         return content.startswith((b"GIF87a", b"GIF89a"))
 
     def describe(self, content: bytes) -> Dimensions:
-        """Return the size of the screen, and how many pictures come for how long."""
+        """Return the size of the screen, the number of frames and the duration."""
         if not self.matches(content) or len(content) < _GIF_HEADER:
             return Dimensions()
         width, height = struct.unpack_from("<HH", content, 6)
@@ -277,9 +278,9 @@ class GifKind(ArtifactKind):
         )
 
     def check(self, content: bytes) -> str:
-        """Return whether the blocks reach the trailer, and what a picture takes."""
+        """Return warnings on a missing trailer, and on memory use."""
         if not self.matches(content):
-            return "no GIF image"
+            return "not a GIF image"
         if len(content) < _GIF_HEADER:
             return cut_short("the header is not all there")
         width, height = struct.unpack_from("<HH", content, 6)
@@ -348,11 +349,11 @@ class WebpKind(ArtifactKind):
     label = "a WebP image"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content is a RIFF container of a WebP."""
+        """Return whether the content is a RIFF container of WebP."""
         return content.startswith(b"RIFF") and content[8:12] == b"WEBP"
 
     def describe(self, content: bytes) -> Dimensions:
-        """Return the size from the first chunk, and how many pictures come for how long."""
+        """Return the size from the first chunk, the number of frames and the duration."""
         if not self.matches(content):
             return Dimensions()
         width, height = _webp_size(content)
@@ -368,9 +369,9 @@ class WebpKind(ArtifactKind):
         return Dimensions.of(width, height, frames=len(durations), duration_s=total or None)
 
     def check(self, content: bytes) -> str:
-        """Return whether the container is whole, and what a picture takes."""
+        """Return warnings on a truncated container, and on memory use."""
         if not self.matches(content):
-            return "no WebP image"
+            return "not a WebP image"
         width, height = _webp_size(content)
         if width is None or height is None:
             return cut_short("the first chunk has no size")
@@ -415,7 +416,7 @@ def image_type(content: bytes) -> str:
 
 
 def image_size(content: bytes) -> tuple[int, int] | None:
-    """Return width and height in pixels as the header has them; None for what has none.
+    """Return width and height in pixels from the header; None for other content.
 
     Args:
         content: A PNG, JPEG, GIF or WebP image, possibly hostile.

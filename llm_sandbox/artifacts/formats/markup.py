@@ -1,4 +1,4 @@
-"""HTML, XML and SVG."""
+"""HTML, XML and SVG documents."""
 
 import re
 
@@ -36,7 +36,7 @@ _PICTURE = re.compile(rb"<(?:canvas|embed|iframe|img|object|script|svg|video)\b"
 
 
 def draws(content: bytes) -> bool:
-    """Whether a page has a picture, a film, a drawing, or a script that may draw."""
+    """Return whether a page has an image, a video, a drawing, or a script that may draw."""
     return _PICTURE.search(content) is not None
 
 
@@ -54,11 +54,11 @@ class HtmlKind(DimensionlessKind):
     ambiguous = True
 
     def matches(self, content: bytes) -> bool:
-        """Whether the first thing in the content is a tag, a comment or a document type."""
+        """Return whether the content begins with a tag, a comment or a document type."""
         return _TAG.match(_beginning(content)) is not None
 
     def check(self, content: bytes) -> str:
-        """Return whether a page that opens its outermost element closes it."""
+        """Return a warning if the outermost element is not closed."""
         opened = _OPENED.search(_beginning(content)) is not None
         closed = not opened or _CLOSED.search(content[-_TAIL:]) is not None
         return joined(
@@ -67,7 +67,7 @@ class HtmlKind(DimensionlessKind):
 
 
 class XmlKind(DimensionlessKind):
-    """XML of no known vocabulary, or with entities of its own."""
+    """XML of an unknown vocabulary, or with its own entities."""
 
     mimes = ("application/xml", "text/xml")
     type = ArtifactType.TEXT
@@ -78,11 +78,11 @@ class XmlKind(DimensionlessKind):
     textual = True
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with a declaration or an element."""
+        """Return whether the content begins with a declaration or an element."""
         return classify(content[:_WINDOW], "xml") == "xml"
 
     def check(self, content: bytes) -> str:
-        """Return whether it declares entities, and whether its root is closed."""
+        """Return warnings on entity declarations, and on an unclosed root."""
         window = content[:_WINDOW]
         root = _ROOT.search(window)
         if root is None:
@@ -99,10 +99,10 @@ class XmlKind(DimensionlessKind):
 
 
 def is_table(content: bytes) -> bool:
-    """Whether HTML is a table, perhaps with a style and a heading, and no picture.
+    """Return whether HTML is a table, optionally with a style and a heading, and without a picture.
 
     Args:
-        content: HTML, possibly hostile; its first 64 KiB decide.
+        content: HTML, possibly hostile; only the first 64 KiB are read.
     """
     window = _beginning(content)
     offset = 0
@@ -117,7 +117,7 @@ def _beginning(content: bytes) -> bytes:
 
 
 _SVG_WINDOW = 64 * 1024
-"""The root's start tag has to begin and end within the first 64 KiB."""
+"""Bytes at the beginning that must contain the root's start tag: 64 KiB."""
 _ATTRIBUTES = 256
 
 # Repetitions are possessive or exclude what follows, so that no input takes more than one pass. A
@@ -142,7 +142,7 @@ _VIEW_BOX = re.compile(
 _LONGEST_VALUE = 256
 
 _SEARCHED = 8 * 1024**2
-"""Bytes that are searched for what acts by itself."""
+"""Bytes that are searched for active content."""
 _SVG_TAIL = 64 * 1024
 _END = re.compile(rb"</(?:[A-Za-z_][\w.-]{0,63}:)?svg[ \t\r\n]*+>")
 _AFTER = re.compile(rb"(?:[ \t\r\n]++|<!--.*?-->)*+", re.DOTALL)
@@ -180,7 +180,7 @@ _PIXELS = {
 
 
 class SvgKind(ArtifactKind):
-    """SVG drawings in an encoding that extends ASCII."""
+    """SVG drawings in an ASCII-compatible encoding."""
 
     mimes = ("image/svg+xml",)
     type = ArtifactType.IMAGE
@@ -192,11 +192,11 @@ class SvgKind(ArtifactKind):
     textual = True
 
     def matches(self, content: bytes) -> bool:
-        """Whether the first element is `svg` and no entities are declared before it."""
+        """Return whether the first element is `svg` and no entities are declared before it."""
         return _root(content) is not None
 
     def describe(self, content: bytes) -> Dimensions:
-        """Return the root's width and height in CSS pixels; its viewBox says what they do not."""
+        """Return the root's width and height in CSS pixels, or those of its viewBox."""
         root = _root(content)
         if root is None:
             return Dimensions()
@@ -214,13 +214,13 @@ class SvgKind(ArtifactKind):
         return Dimensions.of(width, height)
 
     def check(self, content: bytes) -> str:
-        """Return whether the root is closed, and what acts when it is shown.
+        """Return warnings on an unclosed root, and on active content.
 
-        Written to be overlooked, a script is: that none is named does not make a drawing safe.
+        An obfuscated script is not found: a drawing without a warning is not safe.
         """
         root = _root(content)
         if root is None:
-            return "no SVG drawing, or one that declares entities"
+            return "not an SVG drawing, or one that declares entities"
         # trust: text from inside; each search is one pass over a bounded part.
         searched = content[:_SEARCHED]
         acts = [fact for pattern, fact in _ACTS if pattern.search(searched)]

@@ -1,4 +1,4 @@
-"""Wording of what is wrong with a file, shared by all kinds."""
+"""Warnings about a file, shared by all kinds."""
 
 from llm_sandbox.artifacts.identify import identify
 from llm_sandbox.artifacts.registry import load
@@ -6,32 +6,32 @@ from llm_sandbox.artifacts.registry import load
 __all__ = ["HEAVY", "cut_short", "joined", "missing", "sized", "trailing", "unpacked"]
 
 HEAVY = 512 * 1024**2
-"""Content that needs more memory than this to be shown is worth a warning."""
+"""Memory use of content, in bytes, above which there is a warning."""
 
 _LOOK = 4096
 
 
 def joined(*sentences: str) -> str:
-    """Return the sentences that are not empty, as one."""
+    """Return the non-empty sentences, joined."""
     return "; ".join(sentence for sentence in sentences if sentence)
 
 
 def cut_short(reason: str) -> str:
-    """Return that a file ends too early.
+    """Return the warning that a file is truncated.
 
     Args:
-        reason: What shows it.
+        reason: Evidence of the truncation.
     """
     return f"cut short: {reason}"
 
 
 def missing(content: bytes, end: int, what: str) -> str:
-    """Return that something ends past the end of the file; empty when it does not.
+    """Return the warning that something ends past the end of the file; empty when it does not.
 
     Args:
         content: A file, possibly hostile.
-        end: Where its header says that something ends.
-        what: The name of that something.
+        end: Claimed end offset.
+        what: Name of the thing.
     """
     if end <= len(content):
         return ""
@@ -39,11 +39,11 @@ def missing(content: bytes, end: int, what: str) -> str:
 
 
 def trailing(content: bytes, end: int) -> str:
-    """Return what follows the end that a file gives itself; empty when nothing does.
+    """Return the warning about data after the end of the format; empty when there is none.
 
     Args:
         content: A file, possibly hostile.
-        end: Where its format says that it ends.
+        end: End offset according to the format.
     """
     count = len(content) - end
     if end <= 0 or count <= 0:
@@ -55,20 +55,20 @@ def trailing(content: bytes, end: int) -> str:
 
 
 def unpacked(size: int, verb: str = "decode") -> str:
-    """Return how much memory a file takes to be read; empty when that is not much.
+    """Return the warning about the memory that a file needs when read; empty when it is small.
 
     Args:
-        size: Bytes of the content once it is unpacked.
-        verb: What takes them.
+        size: Size of the unpacked content in bytes.
+        verb: Verb of the operation.
     """
     return f"would need {sized(size)} to {verb}" if size > HEAVY else ""
 
 
 def sized(size: int) -> str:
-    """Return a number of bytes for people.
+    """Return a human-readable number of bytes.
 
     Args:
-        size: The number, however large.
+        size: The number, of any size.
     """
     for power, unit in ((12, "TB"), (9, "GB"), (6, "MB"), (3, "KB")):
         if size >= 10**power:

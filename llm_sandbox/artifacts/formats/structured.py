@@ -14,9 +14,9 @@ from llm_sandbox.results.plots import FileType
 __all__ = ["GeoJsonKind", "JsonKind", "NdjsonKind", "NotebookKind"]
 
 _PARSED = 8 * 1024**2
-"""A larger text is looked at from its ends alone."""
+"""Size above which only both ends of a text are checked."""
 _NODES = 500_000
-"""A text with more lists and objects is not parsed: each takes thirty times its bytes."""
+"""Most lists and objects of a text that is parsed: each takes thirty times its bytes."""
 _ESCAPE = 6
 _LONGEST_LINE = 1024**2
 
@@ -34,18 +34,20 @@ class JsonKind(DimensionlessKind):
     textual = True
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins as an object or a list of JSON does."""
+        """Return whether the content begins as a JSON object or list."""
         return classify(content[:LOOK], "json") == "json"
 
     def check(self, content: bytes) -> str:
-        """Return whether it can be parsed; of more than 8 MiB, whether it ends as it begins."""
-        return encoding_note(content) or _verdict(content, self.fault)
+        """Return a warning if the text cannot be parsed; above 8 MiB, if its end does not match its
+        beginning.
+        """
+        return encoding_note(content) or _check_json(content, self.fault)
 
     def fault(self, value: object) -> str:
-        """Return what a parsed value lacks to be of this kind; empty for nothing.
+        """Return the reason why a parsed value is not of this kind; empty for none.
 
         Args:
-            value: What JSON says, possibly hostile.
+            value: Parsed value, possibly hostile.
         """
         return ""
 
@@ -61,20 +63,20 @@ class GeoJsonKind(JsonKind):
     file_type = None
 
     def matches(self, content: bytes) -> bool:
-        """Whether the first object's type is one of a feature or a geometry."""
+        """Return whether the type of the first object is a feature or a geometry."""
         return classify(content[:LOOK]) == "geojson"
 
     def fault(self, value: object) -> str:
-        """Return whether a collection has no list of its features."""
+        """Return a warning if a collection has no list of features."""
         if not isinstance(value, dict):
-            return "no GeoJSON: it is no object"
+            return "not GeoJSON: it is not an object"
         if value.get("type") == "FeatureCollection" and not isinstance(value.get("features"), list):
-            return "no GeoJSON: the collection has no list of features"
+            return "not GeoJSON: the collection has no list of features"
         return ""
 
 
 class NotebookKind(JsonKind):
-    """Jupyter notebooks; their outputs are content like any other, and are not looked at here."""
+    """Jupyter notebooks; their outputs are not examined here."""
 
     mimes = ("application/x-ipynb+json",)
     type = ArtifactType.NOTEBOOK
@@ -84,22 +86,22 @@ class NotebookKind(JsonKind):
     file_type = None
 
     def matches(self, content: bytes) -> bool:
-        """Whether the first object has cells, or the keys that stand beside them."""
+        """Return whether the first object has cells, or the keys beside them."""
         return classify(content[:LOOK]) == "ipynb"
 
     def fault(self, value: object) -> str:
-        """Return which of a notebook's own keys is not there or of another type."""
+        """Return the required key that is missing or has a wrong type."""
         if not isinstance(value, dict):
-            return "no notebook: it is no object"
+            return "not a notebook: it is not an object"
         for key, form in (("nbformat", int), ("cells", list), ("metadata", dict)):
             # Before version 4, cells were part of worksheets.
             if not isinstance(value.get(key), form) and not (key == "cells" and _is_old(value)):
-                return f"no notebook: {key!r} is missing or of another type"
+                return f"not a notebook: {key!r} is missing or of another type"
         return ""
 
 
 class NdjsonKind(ArtifactKind):
-    """JSON, one value a line."""
+    """JSON Lines: one value per line."""
 
     mimes = ("application/x-ndjson", "application/jsonl", "application/x-jsonlines")
     type = ArtifactType.JSON
@@ -110,7 +112,7 @@ class NdjsonKind(ArtifactKind):
     textual = True
 
     def matches(self, content: bytes) -> bool:
-        """Whether the first line is an object, and the second begins as one."""
+        """Return whether the first line is an object, and the second begins as one."""
         return classify(content[:LOOK], "ndjson") == "ndjson"
 
     def describe(self, content: bytes) -> Dimensions:
@@ -120,7 +122,7 @@ class NdjsonKind(ArtifactKind):
         return Dimensions.of(rows=content.count(b"\n") + (not content.endswith(b"\n")))
 
     def check(self, content: bytes) -> str:
-        """Return whether the first and the last line can be parsed."""
+        """Return a warning if the first or the last line cannot be parsed."""
         if wrong := encoding_note(content):
             return wrong
         body = content.rstrip(b"\r\n")
@@ -136,7 +138,7 @@ def _is_old(value: dict[object, object]) -> bool:
     return isinstance(value.get("worksheets"), list)
 
 
-def _verdict(content: bytes, fault: Callable[[object], str]) -> str:
+def _check_json(content: bytes, fault: Callable[[object], str]) -> str:
     if len(content) > _PARSED or content.count(b"[") + content.count(b"{") > _NODES:
         # trust: parsed, this much could take hundreds of times its size in memory.
         first, last = content[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1], content[-64:].rstrip()[-1:]
@@ -165,8 +167,8 @@ def _reason(error: ValueError, what: str) -> str:
         if not error.doc[error.pos :].strip() or last or error.msg.startswith("Unterminated"):
             return cut_short(f"{what} ends within a value")
         # Python's own words for what it met, which hold nothing of the content.
-        return f"{what} is no JSON: {error.msg} (line {error.lineno}, column {error.colno})"
-    return f"{what} is no JSON: {error}"
+        return f"{what} is not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+    return f"{what} is not JSON: {error}"
 
 
 def _parse(content: bytes) -> object:
@@ -180,7 +182,7 @@ def _parse(content: bytes) -> object:
 
 
 def _refuse(name: str) -> object:
-    raise ValueError(f"{name} is no value of it")
+    raise ValueError(f"{name} is not a JSON value")
 
 
 def _digits(digits: str) -> int:

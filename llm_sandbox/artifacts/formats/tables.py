@@ -1,4 +1,4 @@
-"""CSV, TSV, Parquet and Arrow tables: rows and columns."""
+"""CSV, TSV, Parquet and Arrow tables: row and column counts."""
 
 from collections.abc import Iterator
 from typing import ClassVar, NamedTuple
@@ -18,14 +18,14 @@ _WINDOW = 64 * 1024
 _RECORDS = 50
 _CHECKED = 1000
 _COUNTED = 64 * 1024**2
-"""Bytes whose rows are counted."""
+"""Most bytes whose rows are counted."""
 _QUOTES = 500_000
-"""Of a file with more quotes, rows are not counted."""
+"""Most quotes of a file whose rows are counted."""
 _LONGEST_WORD = 64
 
 
 class CsvKind(ArtifactKind):
-    """Tables as text, with commas, semicolons or bars between cells."""
+    """Tables as text, with commas, semicolons or vertical bars between cells."""
 
     mimes: ClassVar[tuple[str, ...]] = ("text/csv", "application/csv", "text/x-csv")
     type = ArtifactType.TABLE
@@ -37,11 +37,13 @@ class CsvKind(ArtifactKind):
     textual = True
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content is text whose lines have the same number of cells, two or more."""
+        """Return whether the content is text whose lines have the same number of cells, two or
+        more.
+        """
         return sniff(_window(content)) not in (None, "\t")
 
     def describe(self, content: bytes) -> Dimensions:
-        """Return the number of rows below a heading, and of the first row's cells."""
+        """Return the number of rows below a header, and of the cells of the first row."""
         window = _window(content)
         delimiter = _delimiter(window)
         records = _records(window, delimiter, _RECORDS)
@@ -53,7 +55,7 @@ class CsvKind(ArtifactKind):
         return Dimensions.of(rows=rows, columns=len(records[0]))
 
     def check(self, content: bytes) -> str:
-        """Return whether a quoted cell is left open, and rows have cells as the first one has."""
+        """Return warnings on an unclosed quoted cell, and on rows of different lengths."""
         if wrong := encoding_note(content):
             return wrong
         window = _window(content)
@@ -75,15 +77,18 @@ class TsvKind(CsvKind):
     file_type = None
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content is text whose lines have the same number of tabs, one or more."""
+        """Return whether the content is text whose lines have the same number of tabs, at least
+        one.
+        """
         return sniff(_window(content)) == "\t"
 
 
 def sniff(text: str) -> str | None:
-    """Return the delimiter of a table; None when the text is none.
+    """Return the delimiter of a table; None when the text is not a table.
 
     Args:
-        text: Its beginning, possibly hostile and possibly cut: the last line is left out.
+        text: Beginning of the text, possibly hostile and possibly truncated: the last line is
+            ignored.
     """
     best: tuple[int, str] | None = None
     for delimiter in _DELIMITERS:
@@ -126,7 +131,7 @@ def _delimiter(window: str) -> str:
 
 
 def _records(text: str, delimiter: str, limit: int) -> list[list[str]]:
-    """The first records; a line that the window cuts is left out."""
+    """Return the first records; a truncated line is omitted."""
     records: list[list[str]] = []
     open_record = ""
     lines = text.split("\n", 4 * limit)
@@ -191,9 +196,9 @@ def _is_number(cell: str) -> bool:
 
 
 _FOOTER = 8 * 1024**2
-"""A larger footer is not looked at."""
+"""Largest footer that is read."""
 _STEPS = 200_000
-"""Values of a footer that are passed over."""
+"""Most values of a footer that are skipped."""
 _DEPTH = 16
 _MAGICS = (b"PAR1", b"PARE")
 _ARROW = b"ARROW1"
@@ -214,11 +219,11 @@ class ParquetKind(ArtifactKind):
     label = "a Parquet table"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has the signature, with a readable or an encrypted footer."""
+        """Return whether the content has the signature, with a readable or an encrypted footer."""
         return content.startswith(_MAGICS)
 
     def describe(self, content: bytes) -> Dimensions:
-        """Return rows and outermost columns, as the footer has them."""
+        """Return the number of rows and of outermost columns, from the footer."""
         place = _footer(content) if self.matches(content) else None
         if place is None or not content.endswith(b"PAR1"):
             return Dimensions()
@@ -228,9 +233,9 @@ class ParquetKind(ArtifactKind):
             return Dimensions()
 
     def check(self, content: bytes) -> str:
-        """Return whether the footer is there."""
+        """Return a warning if the footer is missing."""
         if not self.matches(content):
-            return "no Parquet table"
+            return "not a Parquet table"
         if not content.endswith(_MAGICS) or len(content) < 12:
             return cut_short("there is no footer")
         return "" if _footer(content) is not None else "its footer is damaged"
@@ -245,13 +250,13 @@ class ArrowKind(DimensionlessKind):
     label = "an Arrow table"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content has one of the two signatures."""
+        """Return whether the content has one of the two signatures."""
         return content.startswith((_ARROW + b"\x00\x00", _FEATHER))
 
     def check(self, content: bytes) -> str:
-        """Return whether the footer is there."""
+        """Return a warning if the footer is missing."""
         if not self.matches(content):
-            return "no Arrow table"
+            return "not an Arrow table"
         magic = _ARROW if content.startswith(_ARROW) else _FEATHER
         if not content.endswith(magic) or len(content) < 2 * len(magic) + 4:
             return cut_short("there is no footer")
@@ -267,7 +272,7 @@ def _footer(content: bytes) -> int | None:
 
 
 class _UnreadableError(Exception):
-    """A footer is not what it should be."""
+    """Error of a malformed footer."""
 
 
 class _Value(NamedTuple):
@@ -276,7 +281,7 @@ class _Value(NamedTuple):
 
 
 class _Reader:
-    """Thrift's compact protocol, as far as the two facts need it."""
+    """Reader of Thrift's compact protocol, as far as needed for the two facts."""
 
     def __init__(self, content: bytes, place: int, stop: int) -> None:
         self._content = content
@@ -285,10 +290,10 @@ class _Reader:
         self._steps = _STEPS
 
     def dimensions(self) -> Dimensions:
-        """Rows and columns of the file's description.
+        """Return the number of rows and columns from the file metadata.
 
         Raises:
-            _UnreadableError: It is none, or longer than is looked at.
+            _UnreadableError: The metadata is malformed, or too long.
         """
         rows = columns = None
         for value in self._fields():

@@ -1,4 +1,4 @@
-"""Plain text, prose and source code, and the classifier that tells text formats apart."""
+"""Plain text, prose and source code, and the classifier that distinguishes text formats."""
 
 import codecs
 import re
@@ -25,13 +25,13 @@ __all__ = [
 ]
 
 _READ = 64 * 1024**2
-"""Bytes whose encoding is looked at."""
+"""Most bytes whose encoding is checked."""
 _BLOCK = 1024**2
 _FENCE = re.compile(rb"^ {0,3}```", re.MULTILINE)
 
 
 class TextKind(DimensionlessKind):
-    """Text of no known format; the base of those that only their name tells apart."""
+    """Text of an unknown format; base class of those that only their name distinguishes."""
 
     mimes: ClassVar[tuple[str, ...]] = ("text/plain",)
     type = ArtifactType.TEXT
@@ -42,12 +42,12 @@ class TextKind(DimensionlessKind):
     textual = True
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content is text."""
+        """Return whether the content is text."""
         # trust: bytes from inside; one fast pass over a bounded part.
         return bool(content) and is_text(content[:LOOK])
 
     def check(self, content: bytes) -> str:
-        """Return where the text stops being text, and whether it steers a terminal."""
+        """Return warnings on bytes that are not text, and on terminal control sequences."""
         escapes = "holds terminal control sequences" if b"\x1b" in content else ""
         return joined(encoding_note(content), escapes)
 
@@ -62,13 +62,13 @@ class MarkdownKind(TextKind):
     file_type = None
 
     def check(self, content: bytes) -> str:
-        """Return what `TextKind` does, and whether a block of code is left open."""
+        """Return the warnings of `TextKind`, and one on an unclosed code block."""
         fences = len(_FENCE.findall(content[:_READ]))
         return joined(super().check(content), "a block of code does not end" if fences % 2 else "")
 
 
 class LatexKind(TextKind):
-    """LaTeX: documents and formulas."""
+    """LaTeX documents and formulas."""
 
     mimes = ("text/latex", "application/x-latex", "application/x-tex", "text/x-tex")
     extensions = ("tex", "latex", "sty")
@@ -77,7 +77,7 @@ class LatexKind(TextKind):
     file_type = None
 
     def check(self, content: bytes) -> str:
-        """Return what `TextKind` does, and whether the document ends."""
+        """Return the warnings of `TextKind`, and one on a document without an end."""
         opened = b"\\begin{document}" in content and b"\\end{document}" not in content
         cut = cut_short("the document does not end") if opened else ""
         return joined(super().check(content), cut)
@@ -104,7 +104,7 @@ class JavaScriptKind(TextKind):
 
 
 class YamlKind(TextKind):
-    """YAML, as text."""
+    """YAML text."""
 
     mimes = ("application/yaml", "text/yaml", "application/x-yaml")
     extensions = ("yaml", "yml")
@@ -114,7 +114,7 @@ class YamlKind(TextKind):
 
 
 class TomlKind(TextKind):
-    """TOML, as text."""
+    """TOML text."""
 
     mimes = ("application/toml",)
     extensions = ("toml",)
@@ -124,17 +124,17 @@ class TomlKind(TextKind):
 
 
 def encoding_note(content: bytes) -> str:
-    """Return where bytes stop being text; empty when they do not.
+    """Return a warning with the offset of the first bytes that are not text; empty for none.
 
     Args:
-        content: A file, possibly hostile; its first 64 MiB are looked at.
+        content: A file, possibly hostile; its first 64 MiB are read.
     """
     if not content:
         return ""
     if not is_text(content[:LOOK]):
-        return "it is no text"
+        return "it is not text"
     if decoded(content[:LOOK]) is None:
-        return "its encoding is not known"
+        return "its encoding is unknown"
     if content.startswith((codecs.BOM_UTF16_BE, codecs.BOM_UTF16_LE)):
         return ""
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -153,10 +153,10 @@ def encoding_note(content: bytes) -> str:
 
 
 _SNIFFED = 64 * 1024
-"""Bytes of a text whose beginning tells its format."""
+"""Number of leading bytes that identify a text format."""
 
 _FIRST_TAG = 4096
-"""Characters among which text that is called HTML has a tag."""
+"""Number of leading characters among which text claimed to be HTML must have a tag."""
 _PRINTABLE = bytes((*range(0x20, 0x7F), *range(0x80, 0x100), 8, 9, 10, 12, 13, 0x1B))
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -208,10 +208,10 @@ _BY_MIME = {
     "application/json": "json",
 }
 _UNTELLING = frozenset({"", "txt", "text", "log", "out", "dat", "bin"})
-"""Extensions that say no more than that there is text, or not even that."""
+"""Extensions that say only that a file is text, or not even that."""
 _CONTENT_DECIDES = frozenset({"html", "xml", "json", "ndjson"})
 _WIDER_THAN_JSON = frozenset({"javascript", "markdown", "python", "toml", "yaml"})
-"""Formats that may begin as JSON does."""
+"""Formats that may begin like JSON."""
 
 _PAGE = re.compile(
     r"<(?:!doctype\s+html|(?:html|head|body|title|meta|link|script|style|div|span|p|a|b|i|em|ul|ol"
@@ -248,7 +248,7 @@ _GEOMETRY = frozenset(
 
 
 def is_text(head: bytes) -> bool:
-    """Whether bytes are text: in UTF-8, with a byte order mark, or in some 8-bit encoding.
+    """Return whether bytes are text: in UTF-8, with a byte order mark, or in an 8-bit encoding.
 
     Args:
         head: A file or its beginning, which may end within a character.
@@ -267,7 +267,7 @@ def is_text(head: bytes) -> bool:
 
 
 def decoded(head: bytes) -> str | None:
-    """Return text as its byte order mark or UTF-8 has it; None when it is neither.
+    """Return text decoded by its byte order mark or as UTF-8; None when neither applies.
 
     Args:
         head: A file or its beginning, which may end within a character.
@@ -280,12 +280,12 @@ def decoded(head: bytes) -> str | None:
 
 
 def classify(head: bytes, extension: str = "", claimed: str = "") -> str | None:
-    """Return the name of the kind that a text is; None when it is no text.
+    """Return the name of the kind of a text; None if it is not text.
 
     Args:
         head: A file or its beginning, possibly hostile.
-        extension: That of its name, in lower case; empty for none.
-        claimed: MIME type that it came with, in lower case; empty for none.
+        extension: Extension of the file name, in lower case; empty for none.
+        claimed: Claimed MIME type, in lower case; empty for none.
     """
     if not is_text(head):
         return None
@@ -358,7 +358,7 @@ def _json(text: str, extension: str) -> str | None:
 
 
 def _members(text: str) -> tuple[frozenset[str], dict[str, str], int]:
-    """The first object's keys, its short text values, and where it ends (0 when not in sight)."""
+    """Return the keys of the first object, its short text values, and its end (0 if not found)."""
     keys: set[str] = set()
     values: dict[str, str] = {}
     depth = 0

@@ -1,4 +1,4 @@
-"""MP4, MOV, M4A, AVIF and HEIC (containers of boxes), WebM, Matroska and AVI: size and duration."""
+"""MP4, MOV, M4A, AVIF and HEIC (ISO base media), WebM, Matroska and AVI: size and duration."""
 
 import struct
 from collections.abc import Iterator
@@ -23,26 +23,26 @@ __all__ = [
 ]
 
 _BOXES = 10_000
-"""Boxes on the outermost level that are passed over."""
+"""Most boxes on the outermost level that are skipped."""
 _INNER = 1000
-"""Boxes in another one that are passed over."""
+"""Most boxes in another one that are skipped."""
 _TRACKS = 64
 _BRANDS = 64
 _OUTERMOST = frozenset(
     b"ftyp styp moov moof mdat imda mfra free skip wide udta meta meco pdin sidx ssix prft emsg"
     b" uuid pnot iods PICT junk".split()
 )
-"""What may stand on the outermost level; anything else is not part of the file."""
+"""Box types of the outermost level; anything else is not part of the file."""
 _AVIF = frozenset({b"avif", b"avis"})
 _HEIC = frozenset({b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"})
 _AUDIO = frozenset({b"M4A ", b"M4B ", b"M4P "})
 
 
 def detect_iso_media(head: bytes) -> str | None:
-    """Return the name of the kind that a container of boxes is of; None when it is none.
+    """Return the name of the kind of an ISO media file; None if it is not one.
 
     Args:
-        head: Its beginning, possibly hostile.
+        head: Beginning of the file, possibly hostile.
     """
     size = big(head, 0, 4)
     if size is None or 1 < size < 8:
@@ -64,16 +64,16 @@ def detect_iso_media(head: bytes) -> str | None:
 
 
 class _BoxedKind(ArtifactKind):
-    """What all of them have in common."""
+    """Base class of the ISO media formats."""
 
     name: ClassVar[str]
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content begins with a box that names this format."""
+        """Return whether the content begins with a box that names this format."""
         return detect_iso_media(content) == self.name
 
     def check(self, content: bytes) -> str:
-        """Return whether the outermost boxes are whole, and the one with the index is there."""
+        """Return warnings on truncated outermost boxes, and on a missing index."""
         if not self.matches(content):
             return f"no {self.label.removeprefix('an ').removeprefix('a ')}"
         late, names, end = "", set(), 0
@@ -129,7 +129,7 @@ class _MovieKind(_BoxedKind):
     type = ArtifactType.VIDEO
 
     def describe(self, content: bytes) -> Dimensions:
-        """Return the largest track's size, and how long the movie plays."""
+        """Return the size of the largest track, and the duration of the movie."""
         if not self.matches(content):
             return Dimensions()
         duration = None
@@ -168,7 +168,7 @@ class MovKind(_MovieKind):
 
 
 class M4aKind(_MovieKind):
-    """AAC or ALAC sound in a container."""
+    """AAC or ALAC audio in an MP4 container."""
 
     name = "m4a"
     mimes = ("audio/mp4", "audio/x-m4a", "audio/m4a")
@@ -201,7 +201,7 @@ def _boxes(content: bytes, start: int, stop: int, limit: int = _BOXES) -> Iterat
 
 
 def _within(content: bytes, *path: bytes) -> Iterator[_Box]:
-    """The boxes at the end of a path; no deeper than the path is long."""
+    """Yield the boxes at the end of a path; no deeper than the path is long."""
     spans = [(0, len(content))]
     for depth, name in enumerate(path):
         found = [
@@ -219,9 +219,9 @@ def _within(content: bytes, *path: bytes) -> Iterator[_Box]:
 
 _SIGNATURE = b"\x1aE\xdf\xa3"
 _AVI_CONTAINERS = 4096
-"""RIFF containers of one AVI file that are read: each holds up to a GB."""
+"""Most RIFF containers of one AVI file that are read: each holds up to a GB."""
 _ELEMENTS = 4096
-"""Elements on one level that are passed over."""
+"""Most elements on one level that are skipped."""
 _EBML_HEADER, _EBML_DOCTYPE, _EBML_SEGMENT = 0x1A45DFA3, 0x4282, 0x18538067
 _EBML_INFO, _EBML_SCALE, _EBML_DURATION = 0x1549A966, 0x2AD7B1, 0x4489
 _EBML_TRACKS, _EBML_TRACK, _EBML_VIDEO, _EBML_WIDTH, _EBML_HEIGHT = (
@@ -235,10 +235,10 @@ _USUAL_SCALE = 1_000_000
 
 
 def detect_matroska(head: bytes) -> str | None:
-    """Return the name of the kind that an EBML container is of; None for another one.
+    """Return the name of the kind of an EBML container; None for another one.
 
     Args:
-        head: Its beginning, possibly hostile.
+        head: Beginning of the file, possibly hostile.
     """
     for header in _elements(head, 0, len(head)):
         if header.name != _EBML_HEADER:
@@ -260,11 +260,11 @@ class AviKind(ArtifactKind):
     label = "AVI video"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content is a RIFF container of an AVI."""
+        """Return whether the content is a RIFF container of AVI."""
         return content.startswith(b"RIFF") and content[8:12] == b"AVI "
 
     def describe(self, content: bytes) -> Dimensions:
-        """Return the size, the number of pictures and how long they play, from the main header."""
+        """Return the size, the number of frames and the duration, from the main header."""
         place = content.find(b"avih", 12, 4096) if self.matches(content) else -1
         if place < 0:
             return Dimensions()
@@ -279,9 +279,9 @@ class AviKind(ArtifactKind):
         )
 
     def check(self, content: bytes) -> str:
-        """Return whether the container is whole."""
+        """Return a warning if the container is truncated."""
         if not self.matches(content):
-            return "no AVI video"
+            return "not AVI video"
         if b"avih" not in content[12:4096]:
             return cut_short("there is no main header")
         # Videos of more than a GB go on in further containers.
@@ -294,7 +294,7 @@ class AviKind(ArtifactKind):
 
 
 class MatroskaKind(ArtifactKind):
-    """Matroska video and sound."""
+    """Matroska video and audio."""
 
     name: ClassVar[str] = "matroska"
     mimes: ClassVar[tuple[str, ...]] = ("video/x-matroska", "video/matroska", "audio/x-matroska")
@@ -303,11 +303,11 @@ class MatroskaKind(ArtifactKind):
     label = "Matroska video"
 
     def matches(self, content: bytes) -> bool:
-        """Whether the content's header names this format."""
+        """Return whether the header of the content names this format."""
         return content.startswith(_SIGNATURE) and detect_matroska(content) == self.name
 
     def describe(self, content: bytes) -> Dimensions:
-        """Return the largest track's size, and how long it plays."""
+        """Return the size of the largest track, and the duration."""
         segment = _segment(content) if self.matches(content) else None
         if segment is None:
             return Dimensions()
@@ -330,7 +330,7 @@ class MatroskaKind(ArtifactKind):
         )
 
     def check(self, content: bytes) -> str:
-        """Return whether the segment, where it says how long it is, is all there."""
+        """Return a warning if the segment is truncated, where its length is known."""
         if not self.matches(content):
             return f"no {self.label}"
         segment = _segment(content)
@@ -355,7 +355,7 @@ class _Element(NamedTuple):
     name: int
     body: int
     end: int | None
-    """None where the size is not known."""
+    """Offset of the end; None when the size is unknown."""
 
 
 def _elements(content: bytes, offset: int, stop: int) -> Iterator[_Element]:

@@ -1,7 +1,7 @@
 #!/opt/python/bin/python
-"""Fails unless the image holds what a Python session needs; runs inside the finished image.
+"""Smoke test of the finished image: fails unless it has what a Python session needs.
 
-As a session has it: uid 65532, no network, nothing writable but /tmp and the working directory.
+Conditions of a session: uid 65532, no network, nothing writable but /tmp and the working directory.
 """
 
 import importlib
@@ -71,7 +71,9 @@ def check_imports() -> None:
 
 
 def check_byte_code() -> None:
-    """The root is read-only in a session, so what is not compiled here is compiled in each."""
+    """Check that every module is compiled: the root is read-only in a session, which would
+    otherwise compile it again each time.
+    """
     for name, module in sorted(sys.modules.items()):
         source = getattr(module, "__file__", None) or ""
         cached = getattr(module, "__cached__", None)

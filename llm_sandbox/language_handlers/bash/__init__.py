@@ -1,4 +1,4 @@
-"""Bash."""
+"""Bash language handler; start at `handler`."""
 
 from llm_sandbox.language_handlers.bash.handler import BashHandler
 

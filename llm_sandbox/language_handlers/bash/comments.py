@@ -1,4 +1,4 @@
-"""Where the comments of a shell script are."""
+"""Comment removal for Bash scripts."""
 
 import re
 
@@ -34,13 +34,13 @@ class _Scanner:
                 break
             self._at = found.end()
             if inside:
-                self._take_inside(found[0])
+                self._skip_quoted(found[0])
             else:
                 self._take(found[0], found.start())
         return "".join((*self._kept, self._code[self._from :]))
 
-    def _take_inside(self, mark: str) -> None:
-        """A double-quoted string, or an expansion in braces."""
+    def _skip_quoted(self, mark: str) -> None:
+        """Skip a double-quoted string, or an expansion in braces."""
         if mark in ("$(", "${"):
             self._open.append(")" if mark == "$(" else "}")
         elif mark == self._open[-1]:
@@ -65,7 +65,7 @@ class _Scanner:
             literal = _LITERAL.match(self._code, self._at)
             self._at = literal.end() if literal else self._at
         elif mark == "<<":
-            self._announce(start)
+            self._add_heredoc(start)
         elif mark == "\n":
             self._pass_documents()
         elif mark == "#" and (start == 0 or self._code[start - 1] in _BEFORE_COMMENT):
@@ -73,8 +73,10 @@ class _Scanner:
             self._kept.append(self._code[self._from : start])
             self._from = self._at = end if end >= 0 else len(self._code)
 
-    def _announce(self, start: int) -> None:
-        """A here-document whose text begins on the next line; a shift is none."""
+    def _add_heredoc(self, start: int) -> None:
+        """Record a here-document whose text begins on the next line; a shift operator is not
+        one.
+        """
         found = _HERE.match(self._code, start)
         # In arithmetic the parenthesis around it is a double one: rather keep too much.
         if found is not None and not found[0].rstrip().endswith("="):

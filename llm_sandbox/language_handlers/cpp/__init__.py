@@ -1,4 +1,4 @@
-"""C++."""
+"""C++ language handler; start at `handler`."""
 
 from llm_sandbox.language_handlers.cpp.handler import CppHandler
 

@@ -1,4 +1,4 @@
-"""What g++, and the programs that it makes, say of errors."""
+"""Error parsing for g++ output and for C++ programs."""
 
 import re
 
@@ -43,11 +43,11 @@ _ABORTED = re.compile(
 
 
 def read_compile_error(output: str, source: str) -> ExecutionError | None:
-    """Read the first error of a compilation.
+    """Parse the first error of a compilation.
 
     Args:
-        output: What the compiler and the linker wrote.
-        source: The source's name.
+        output: Output of the compiler and the linker.
+        source: Name of the source file.
     """
     found = _ERROR.search(output)
     if found is not None:
@@ -82,11 +82,11 @@ def read_compile_error(output: str, source: str) -> ExecutionError | None:
 
 
 def read_runtime_error(output: str, source: str) -> ExecutionError | None:
-    """Read how a program says that it was aborted.
+    """Parse the message of a program that was aborted.
 
     Args:
-        output: The end of its standard error.
-        source: The source's name.
+        output: End of the program's standard error.
+        source: Name of the source file.
     """
     last = None
     for pattern in (_THROWN, _ASSERTION, _CHECKED, _ABORTED):

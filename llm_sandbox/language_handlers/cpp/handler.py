@@ -1,12 +1,12 @@
-"""How C++ is built, run and scanned."""
+"""C++ handler: builds, runs and scans C++ programs."""
 
 import logging
 import platform
+import re
 from pathlib import PurePosixPath
 from typing import ClassVar
 
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler, LanguageConfig, Step
-from llm_sandbox.language_handlers.cpp import source
 from llm_sandbox.language_handlers.cpp.errors import read_compile_error, read_runtime_error
 from llm_sandbox.language_handlers.cpp.packages import LINK_FILE, CppPackages
 from llm_sandbox.results.outputs import ExecutionError
@@ -14,18 +14,38 @@ from llm_sandbox.toolchain import Toolchain
 
 __all__ = ["CppHandler"]
 
+# What is not closed goes on to the end, so that no place is looked at twice.
+_MULTILINE_COMMENT = r"/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/|\Z)"
+"""Pattern of a comment between ``/*`` and ``*/``; it ignores string boundaries."""
+_INLINE_COMMENT = r"//(?:[^\n\\]|\\(?:\r?\n)?)*"
+"""Pattern of a comment to the end of its line, which a backslash continues on the next one; it
+ignores string boundaries."""
+
+_TOKEN = re.compile(
+    rf"""
+    (?P<block>{_MULTILINE_COMMENT})
+    | (?P<line>{_INLINE_COMMENT})
+    | (?:u8|[uUL])?R"(?P<mark>[^()\\\s]{{0,16}})\([\s\S]*?(?:\)(?P=mark)"|\Z)
+    | (?:u8|[uUL])?"(?:[^"\\\n]|\\[\s\S])*"?
+    | (?:u8|[uUL])?'(?:[^'\\\n]|\\[\s\S])*'?
+    | \.?[0-9](?:[eEpP][+-]|'?[A-Za-z0-9_.])*  # quotes between digits are no characters
+    | [A-Za-z_]\w*
+    """,
+    re.VERBOSE,
+)
+
 
 class CppHandler(AbstractLanguageHandler):
-    """C++20 with GNU's extensions, built by g++ for each run.
+    """Handler of C++20 with GNU extensions, built by g++ for each run.
 
     Headers in the working directory can be included by ``#include "..."``. Every library of
     `libraries` that a program uses is linked. A first line such as ``// flags: -O2 -lm helper.cpp``
-    asks for more: ``-O``, ``-g``, ``-D``, ``-U``, ``-W``, ``-std=``, ``-l``, ``-fopenmp``,
+    sets build options: ``-O``, ``-g``, ``-D``, ``-U``, ``-W``, ``-std=``, ``-l``, ``-fopenmp``,
     ``-march=native``, ``-fsanitize=undefined``, and sources in the working directory.
 
-    A program shows an image by writing it to its working directory, or, for an order among several,
-    to the folder that the variable ``LLM_SANDBOX_DISPLAYS`` names, which it has to make:
-    ``0001.png``, ``0002.svg``, ``0003.html``.
+    A program shows an image by writing it to its working directory, or, to order several, to the
+    folder named by ``LLM_SANDBOX_DISPLAYS``, which it has to create: ``0001.png``, ``0002.svg``,
+    ``0003.html``.
     """
 
     toolchain: ClassVar = Toolchain(("g++",), ("g++",))
@@ -41,16 +61,18 @@ class CppHandler(AbstractLanguageHandler):
         )
 
     def plan(self, file: str, shim: str) -> list[Step]:
-        """Return what builds a source file and runs the program."""
+        """Return the steps that build a source file and run the program."""
         program = str(PurePosixPath(file).with_name("main"))
         return [Step(("sh", f"{shim}/build.sh", file), compiles=True), Step((program,))]
 
     def upkeep(self, shim: str) -> Step | None:
-        """Return what compiles the headers of the last program for the next ones."""
+        """Return the command that precompiles the headers of the last program."""
         return Step(("sh", f"{shim}/upkeep.sh"))
 
     def library_environment(self, folder: str) -> dict[str, str]:
-        """Return the variables by which g++ and programs find Debian packages in a folder."""
+        """Return the environment variables by which g++ and programs find Debian packages in a
+        folder.
+        """
         machine = f"{platform.machine()}-linux-gnu"
         headers = (f"{folder}/usr/include", f"{folder}/usr/include/{machine}")
         libraries = (
@@ -66,29 +88,58 @@ class CppHandler(AbstractLanguageHandler):
         }
 
     def compile_error(self, output: str, file: str) -> ExecutionError | None:
-        """Read the first error of the compiler or the linker."""
+        """Parse the first error of the compiler or the linker."""
         return read_compile_error(output, PurePosixPath(file).name)
 
     def runtime_error(self, output: str, file: str) -> ExecutionError | None:
-        """Read an uncaught exception, a failed assertion, or what the C library aborts for."""
+        """Parse an uncaught exception, a failed assertion, or an abort of the C library."""
         return read_runtime_error(output, PurePosixPath(file).name)
 
     def get_import_patterns(self, module: str) -> str:
-        """Return a regular expression that matches what includes a header or imports a module."""
-        return source.import_pattern(module)
+        """Return a regular expression that matches an include of a header or an import of a
+        module.
+        """
+        return _import_pattern(module)
 
     @staticmethod
     def get_multiline_comment_patterns() -> str:
-        """Return a regular expression for a comment of several lines; it does not know strings."""
-        return source.MULTILINE_COMMENT
+        """Return a regular expression for a comment of several lines; it ignores string
+        boundaries.
+        """
+        return _MULTILINE_COMMENT
 
     @staticmethod
     def get_inline_comment_patterns() -> str:
-        """Return a regular expression for a comment to the end of the line; it does not know
-        strings.
+        """Return a regular expression for a comment to the end of the line; it ignores string
+        boundaries.
         """
-        return source.INLINE_COMMENT
+        return _INLINE_COMMENT
 
     def filter_comments(self, code: str) -> str:
-        """Return `code` without comments; strings stay, and every line stays on its line."""
-        return source.without_comments(code)
+        """Return `code` without comments; line numbers do not change."""
+        return _without_comments(code)
+
+
+def _without_comments(code: str) -> str:
+    """Return code without its comments; line numbers do not change."""
+
+    def replace(found: re.Match[str]) -> str:
+        if found["block"] is None and found["line"] is None:
+            return found[0]
+        lines = "\n" * found[0].count("\n")
+        # A comment parts the words beside it.
+        return lines or (" " if found["block"] is not None else "")
+
+    return _TOKEN.sub(replace, code)
+
+
+def _import_pattern(module: str) -> str:
+    """Return a pattern for an include or import of a header, with or without its extension, of a
+    folder of headers, or of a module.
+    """
+    gap = r"(?:[ \t]|\\\r?\n)*"
+    name = re.escape(module)
+    header = rf"[<\"]{gap}{name}(?:\.(?:h|hh|hpp|hxx|h\+\+))?(?:/[^>\"\n]*)?{gap}[>\"]"
+    directive = rf"(?:#|%:){gap}(?:include|include_next|import){gap}{header}"
+    imported = rf"(?:export[ \t]+)?import[ \t]*(?:{header}|{name}(?:[.:][\w.:]*)?[ \t]*(?:;|\[))"
+    return rf"^[ \t]*(?:{directive}|{imported})"

@@ -1,4 +1,4 @@
-"""How libraries of C++ are installed: Debian packages, unpacked."""
+"""C++ libraries: Debian packages, unpacked into a layer."""
 
 import re
 from collections.abc import Sequence
@@ -9,11 +9,11 @@ from llm_sandbox.language_handlers.packages import Workplace
 __all__ = ["LINK_FILE", "CppPackages"]
 
 LINK_FILE = "link.txt"
-"""A file in the layer with what the linker is told: a response file, as compilers take it by
+"""File in the layer with the linker's options: a response file, as compilers accept it by
 ``@FILE``."""
 
 _COMPILERS_OWN = frozenset({"libstdc++", "libc", "libm", "libgcc"})
-"""What people ask for by names that no package has: every compiler brings it."""
+"""Names that users request although no package has them: every compiler includes these."""
 
 _LIBRARY = re.compile(
     r"(?:usr/)?lib/(?:[a-z0-9_]+-linux-[a-z0-9]+/)?lib(?P<name>[A-Za-z0-9_+.-]+)\.(?:so|a)"
@@ -21,15 +21,15 @@ _LIBRARY = re.compile(
 
 
 class CppPackages(DebianPackages):
-    """Debian packages. Their headers and libraries are found by variables, and libraries that a
-    program uses are linked by what `LINK_FILE` says.
+    """Installer of Debian packages. Headers and libraries are found through environment variables,
+    and libraries that a program uses are linked by the options in `LINK_FILE`.
     """
 
     spec = re.compile(r"[a-z0-9][a-z0-9+.-]*[a-z0-9+](?:=[A-Za-z0-9][A-Za-z0-9.+:~-]*)?", re.ASCII)
     example = "nlohmann-json3-dev or libfmt-dev"
 
     def install(self, work: Workplace, specs: Sequence[str]) -> None:
-        """See `Packages.install`."""
+        """Install libraries; see `Packages.install`."""
         specs = [spec for spec in specs if spec not in _COMPILERS_OWN]
         if not specs:
             work.place(LINK_FILE, "")

@@ -1,4 +1,4 @@
-"""Go."""
+"""Go language handler; start at `handler`."""
 
 from llm_sandbox.language_handlers.go.handler import GoHandler
 

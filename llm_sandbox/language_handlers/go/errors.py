@@ -1,4 +1,4 @@
-"""What the Go compiler, and the programs that it makes, say of errors."""
+"""Error parsing for the Go toolchain and for Go programs."""
 
 import re
 from itertools import pairwise
@@ -21,11 +21,11 @@ _MOST_FRAMES = 100
 
 
 def read_compile_error(output: str, source: str) -> ExecutionError | None:
-    """Read the first error of a build.
+    """Parse the first error of a build.
 
     Args:
-        output: What the toolchain wrote.
-        source: The source's name.
+        output: Output of the toolchain.
+        source: Name of the source file.
     """
     found = _ERROR.search(output)
     if found is None:
@@ -50,11 +50,11 @@ def read_compile_error(output: str, source: str) -> ExecutionError | None:
 
 
 def read_runtime_error(output: str, source: str) -> ExecutionError | None:
-    """Read a panic or an error of the runtime, with the trace of the goroutine that it ended.
+    """Parse a panic or a fatal error of the runtime, with the stack trace of its goroutine.
 
     Args:
         output: The end of the program's standard error.
-        source: The source's name.
+        source: Name of the source file.
     """
     said = list(_PANIC.finditer(output))
     if not said:

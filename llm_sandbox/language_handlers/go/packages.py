@@ -1,4 +1,4 @@
-"""How libraries of Go are installed: modules, in a module cache that is read without a network."""
+"""Go libraries: modules, in a module cache that is used offline."""
 
 import re
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ _VERSION = r"latest|v\d{1,9}(?:\.\d{1,9}){0,2}(?:[-+][A-Za-z0-9.+-]{1,80})?"
 
 
 class GoPackages(Packages):
-    """Modules of Go, with all of their packages.
+    """Installer of Go modules, with all of their packages.
 
     A layer has ``mod``, which is a GOMODCACHE, and the ``go.mod`` and ``go.sum`` of a module that
-    requires what was asked for.
+    requires the requested modules.
     """
 
     manager = "Go"
@@ -31,11 +31,11 @@ class GoPackages(Packages):
     blames = re.compile(r"^(?:go: |go get: )(?!downloading|added|upgraded|finding)(.+)")
 
     def canonical(self, library: str) -> str:
-        """See `Packages.canonical`."""
+        """Return the canonical spelling; see `Packages.canonical`."""
         return library if "@" in library else f"{library}@latest"
 
     def settings(self, carrier: Carrier) -> None:
-        """See `Packages.settings`."""
+        """Carry the settings of the Go toolchain; see `Packages.settings`."""
         super().settings(carrier)
         named = {}
         settings = carrier.environment.get("GOENV") or carrier.home / ".config" / "go" / "env"
@@ -59,7 +59,7 @@ class GoPackages(Packages):
             carrier.variables["NETRC"] = carrier.keep("netrc", login)
 
     def install(self, work: Workplace, specs: Sequence[str]) -> None:
-        """See `Packages.install`."""
+        """Install libraries; see `Packages.install`."""
         site = f"{work.folder}/site"
         own = {
             "GOPATH": f"{work.folder}/gopath",

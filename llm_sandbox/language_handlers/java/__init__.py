@@ -1,4 +1,4 @@
-"""Java."""
+"""Java language handler; start at `handler`."""
 
 from llm_sandbox.language_handlers.java.handler import JavaHandler
 

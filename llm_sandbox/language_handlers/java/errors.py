@@ -1,4 +1,4 @@
-"""What Java's tools say, as data."""
+"""Error parsing for javac output and for Java programs."""
 
 import re
 
@@ -19,10 +19,10 @@ _MOST_FRAMES = 200
 
 
 def read_compiler(output: str, file: str) -> ExecutionError | None:
-    """Read the first error of the compiler; None where there is none.
+    """Parse the first error of the compiler; None if there is none.
 
     Args:
-        output: What it wrote.
+        output: Output of the compiler.
         file: Name of the source file, as the compiler calls it.
     """
     found = _ERROR.search(output)
@@ -54,10 +54,10 @@ def _column(about: str) -> int | None:
 
 
 def read_trace(output: str, file: str) -> ExecutionError | None:
-    """Read the last uncaught exception in what a program wrote; None where there is none.
+    """Parse the last uncaught exception in a program's output; None if there is none.
 
     Args:
-        output: The end of its standard error.
+        output: End of the program's standard error.
         file: Name of the source file.
     """
     starts = list(_THROWN.finditer(output))

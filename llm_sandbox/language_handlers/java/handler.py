@@ -1,4 +1,4 @@
-"""How Java is run, installed and scanned."""
+"""Java handler: compiles, runs and scans Java programs."""
 
 import logging
 import re
@@ -25,7 +25,9 @@ _SCRIPT = "main.jsh"
 
 
 class JavaHandler(AbstractLanguageHandler):
-    """Java: classes with a main method as programs, anything else in a JShell that stays."""
+    """Handler of Java: classes with a main method run as programs, anything else in a persistent
+    JShell.
+    """
 
     toolchain: ClassVar = Toolchain(("java", "javac"), ("default-jdk-headless",))
     packages: ClassVar = MavenPackages()
@@ -43,23 +45,25 @@ class JavaHandler(AbstractLanguageHandler):
         )
 
     def interpreter(self, shim: str) -> tuple[str, ...]:
-        """Return the command line of the shell that keeps state."""
+        """Return the command line of the persistent shell."""
         return ("sh", f"{shim}/start.sh", "shell")
 
     def is_program(self, code: str) -> bool:
-        """Whether code declares nothing but types, one of them with a main method."""
+        """Return whether code declares only types, one of them with a main method."""
         found = outline(code)
         return found.main is not None and found.declares_only
 
     def source_name(self, code: str) -> str:
-        """Return the name that the public type asks for, in a folder that names what is run."""
+        """Return the file name required by the public type, in a folder named after the class to
+        run.
+        """
         found = outline(code)
         if found.main is None or not found.declares_only:
             return _SCRIPT
         return f"{_RUN}{found.main_class}/{found.public or found.main}.java"
 
     def plan(self, file: str, shim: str) -> list[Step]:
-        """Return what compiles and runs a program, or runs pieces for the shell as one."""
+        """Return the steps that compile and run a program, or run shell snippets as one."""
         path = PurePosixPath(file)
         start = ("sh", f"{shim}/start.sh")
         if path.name == _SCRIPT:
@@ -72,15 +76,15 @@ class JavaHandler(AbstractLanguageHandler):
         ]
 
     def library_environment(self, folder: str) -> dict[str, str]:
-        """Return the class path with the archives of a folder."""
+        """Return the class path with the jars of a folder."""
         return {"CLASSPATH": f"{folder}/*"}
 
     def compile_error(self, output: str, file: str) -> ExecutionError | None:
-        """Read the first error in the compiler's words; None where there is none."""
+        """Parse the first error in the compiler's output; None if there is none."""
         return read_compiler(output, PurePosixPath(file).name)
 
     def runtime_error(self, output: str, file: str) -> ExecutionError | None:
-        """Read the uncaught exception in what a program wrote; None where there is none."""
+        """Parse the uncaught exception in a program's output; None if there is none."""
         name = PurePosixPath(file).name
         if name != _SCRIPT:
             return read_trace(output, name)
@@ -88,19 +92,25 @@ class JavaHandler(AbstractLanguageHandler):
         return read_compiler(output, "run 1") or read_trace(output, "run 1")
 
     def get_import_patterns(self, module: str) -> str:
-        """Return a regular expression that matches an import of a package, or of what is in it."""
+        """Return a regular expression that matches an import of a package, or of one of its
+        members.
+        """
         return rf"^[ \t]*import\s+(?:static\s+)?{re.escape(module)}(?![\w$])"
 
     @staticmethod
     def get_multiline_comment_patterns() -> str:
-        """Return a regular expression for a comment of several lines; it does not know strings."""
+        """Return a regular expression for a comment of several lines; it ignores string
+        boundaries.
+        """
         return r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)"
 
     @staticmethod
     def get_inline_comment_patterns() -> str:
-        """Return a regular expression for the rest of a line; it does not know strings."""
+        """Return a regular expression for a comment to the end of the line; it ignores string
+        boundaries.
+        """
         return r"//[^\n]*"
 
     def filter_comments(self, code: str) -> str:
-        """Return `code` without comments; strings and text blocks stay as they are."""
+        """Return `code` without comments; strings and text blocks are unchanged."""
         return without_comments(code)

@@ -1,4 +1,4 @@
-"""How libraries of Java are installed: artifacts by their Maven coordinates, as jars."""
+"""Java libraries: artifacts by their Maven coordinates, as jars."""
 
 import io
 import json
@@ -20,8 +20,8 @@ _VARIABLE = re.compile(r"\$\{env\.(\w{1,100})\}")
 
 
 class MavenPackages(Packages):
-    """Artifacts of a Maven repository, with what they need at run time. Maven itself is not needed:
-    `resolver` decides what it would.
+    """Installer of artifacts of a Maven repository and their runtime dependencies. Maven itself is
+    not needed: `resolver` resolves as Maven would.
     """
 
     manager = "Maven"
@@ -33,7 +33,7 @@ class MavenPackages(Packages):
     blames = re.compile(r"^error: (.+)")
 
     def settings(self, carrier: Carrier) -> None:
-        """See `Packages.settings`."""
+        """Carry Maven's settings; see `Packages.settings`."""
         super().settings(carrier)
         text = carrier.read(carrier.home / ".m2" / "settings.xml")
         repositories = _repositories(text, carrier) if text else []
@@ -41,7 +41,7 @@ class MavenPackages(Packages):
         carrier.keep("maven.json", json.dumps(known))
 
     def install(self, work: Workplace, specs: Sequence[str]) -> None:
-        """See `Packages.install`."""
+        """Install libraries; see `Packages.install`."""
         script = work.write("resolver.pyz", _resolver())
         settings, site = f"{work.folder}/settings/maven.json", f"{work.folder}/site"
         says = f"fetching {' '.join(specs)}"
@@ -49,17 +49,21 @@ class MavenPackages(Packages):
 
 
 def _resolver() -> bytes:
-    """The program `resolver`, as one file that Python runs."""
+    """Return the program `resolver` as one zip archive that Python runs."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
         for path in sorted(Path(__file__).with_name("resolver").glob("*.py")):
             archive.writestr(f"resolver/{path.name}", path.read_bytes())
-        archive.writestr("__main__.py", "import sys, resolver.program as p; sys.exit(p.main())\n")
+        archive.writestr(
+            "__main__.py", "import sys, resolver.resolution as r; sys.exit(r.main())\n"
+        )
     return data.getvalue()
 
 
 def _repositories(text: str, carrier: Carrier) -> list[dict[str, str]]:
-    """What Maven's settings make of its repositories: mirrors and logins."""
+    """Return the repositories that Maven's settings define, with mirrors and credentials
+    applied.
+    """
     filled = _VARIABLE.sub(lambda found: carrier.environment.get(found[1], ""), text)
     try:
         root = ElementTree.fromstring(filled)  # noqa: S314 - the user's own file

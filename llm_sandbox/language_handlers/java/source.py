@@ -1,4 +1,4 @@
-"""What can be told of Java's source text without a compiler."""
+"""Lexical analysis of Java source: comments, strings and top-level declarations."""
 
 import re
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _MODIFIERS = re.compile(
 
 
 def without_comments(code: str) -> str:
-    """Return code without its comments; what is left stays on its line."""
+    """Return code without its comments; line numbers do not change."""
 
     def replace(found: re.Match[str]) -> str:
         if found["comment"] is None:
@@ -37,7 +37,7 @@ def without_comments(code: str) -> str:
 
 
 def without_text(code: str) -> str:
-    """Return code without its comments, and with nothing in its strings and characters."""
+    """Return code without its comments, and with empty string and character literals."""
 
     def replace(found: re.Match[str]) -> str:
         return "\n" * found[0].count("\n") if found["comment"] is not None else '""'
@@ -47,27 +47,27 @@ def without_text(code: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What stands at the top level of a file."""
+    """Top-level declarations of a source file."""
 
     package: str
-    """Its package; empty for none."""
+    """Name of the package; empty for none."""
     public: str | None
-    """Its public type, which names the file; None without one."""
+    """Name of the public type, which determines the file name; None if there is none."""
     main: str | None
-    """The first type with a main method; None without one."""
+    """Name of the first type with a main method; None if there is none."""
     declares_only: bool
-    """Whether there is nothing but a package, imports and types."""
+    """Whether the file has only a package declaration, imports and types."""
 
     @property
     def main_class(self) -> str | None:
-        """The type that is run, with its package."""
+        """Qualified name of the class to run."""
         if self.main is None:
             return None
         return f"{self.package}.{self.main}" if self.package else self.main
 
 
 def outline(code: str) -> Outline:
-    """Read what stands at the top level of a file."""
+    """Parse the top-level declarations of a source file."""
     text = without_text(code)
     package, public, main, only = "", None, None, True
     for head, body in _parts(text):
@@ -93,7 +93,7 @@ def outline(code: str) -> Outline:
 
 
 def _plain_head(head: str) -> str:
-    """A declaration's beginning without its annotations."""
+    """Return the beginning of a declaration without its annotations."""
     kept, at = [], 0
     while found := _ANNOTATION.search(head, at):
         kept.append(head[at : found.start()])
@@ -110,7 +110,9 @@ def _plain_head(head: str) -> str:
 
 
 def _parts(text: str) -> list[tuple[str, str | None]]:
-    """The top level in parts: what stands before a brace with what is in it, or a statement."""
+    """Yield the top-level parts: the text before a brace with the contents of the braces, or a
+    statement.
+    """
     parts: list[tuple[str, str | None]] = []
     start, opened, depth, parens = 0, 0, 0, 0
     for found in re.finditer(r"[{};()]", text):

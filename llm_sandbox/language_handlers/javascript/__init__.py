@@ -1,6 +1,5 @@
-"""JavaScript and TypeScript, by Node.js."""
+"""JavaScript and TypeScript language handlers, by Node.js; start at `handler`."""
 
-from llm_sandbox.language_handlers.javascript.handler import JavaScriptHandler
-from llm_sandbox.language_handlers.javascript.typescript import TypeScriptHandler
+from llm_sandbox.language_handlers.javascript.handler import JavaScriptHandler, TypeScriptHandler
 
 __all__ = ["JavaScriptHandler", "TypeScriptHandler"]

@@ -1,4 +1,6 @@
-"""JavaScript's code cut into pieces, as far as telling comments from strings needs."""
+"""Comment removal and module detection for JavaScript: a tokenizer of comments, strings and
+code.
+"""
 
 import re
 from collections.abc import Iterator
@@ -45,7 +47,7 @@ _Piece = tuple[str, int, int]
 
 
 def _pieces(code: str) -> Iterator[_Piece]:
-    """Yield the kind, start and end of each piece; all code is in one."""
+    """Yield the kind, start and end of each piece; consecutive code is one piece."""
     at, operand, last, count = 0, False, "", len(code)
     opened: list[tuple[str, bool]] = []
     while at < count:
@@ -88,7 +90,7 @@ def _pieces(code: str) -> Iterator[_Piece]:
 
 
 def without_comments(code: str) -> str:
-    """Return code without comments; every line stays on its line."""
+    """Return code without comments; line numbers do not change."""
     kept: list[str] = []
     for kind, start, end in _pieces(code):
         text = code[start:end]
@@ -103,7 +105,9 @@ def without_comments(code: str) -> str:
 
 
 def is_module(code: str) -> bool:
-    """Whether code imports or exports as only modules do, or awaits outside of all functions."""
+    """Return whether code imports or exports as only modules can, or awaits outside of
+    functions.
+    """
     words = [
         (kind, code[start:end])
         for kind, start, end in _pieces(code)

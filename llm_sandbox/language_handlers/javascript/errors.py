@@ -1,4 +1,4 @@
-"""What Node.js and the TypeScript compiler say when a program fails."""
+"""Error parsing for Node.js and TypeScript compiler output."""
 
 import re
 
@@ -21,13 +21,13 @@ _DIAGNOSTIC = re.compile(
 
 
 def uncaught_error(output: str, file: str) -> ExecutionError | None:
-    """Read the error that ended a program; None where the text tells of none.
+    """Parse the uncaught error that ended a program; None if the output has none.
 
-    Node.js writes the place, the line of code with a mark below it, and then the stack.
+    Node.js writes the location, the line of code with a marker below it, and then the stack.
 
     Args:
-        output: The end of its standard error.
-        file: The program's path.
+        output: End of the program's standard error.
+        file: Path of the program.
     """
     lines = output.splitlines()
     start = next((at for at in range(len(lines) - 1, -1, -1) if _begins(lines, at)), None)
@@ -65,7 +65,7 @@ def _begins(lines: list[str], at: int) -> bool:
 
 
 def _split(lines: list[str]) -> tuple[list[str], list[str]]:
-    """The lines of the message, and those of the stack."""
+    """Return the lines of the message, and those of the stack."""
     first = next((at for at, line in enumerate(lines) if line.startswith("    at ")), len(lines))
     message = []
     for line in lines[:first]:
@@ -100,7 +100,7 @@ def _frame(line: str) -> tuple[TracebackFrame, int] | None:
 
 
 def transpile_error(output: str, file: str) -> ExecutionError | None:
-    """Read the error that `transpile.cjs` tells of; None where there is none."""
+    """Parse the error that `transpile.cjs` reports; None if there is none."""
     for line in output.splitlines():
         found = _DIAGNOSTIC.match(line)
         if found is not None:

@@ -1,4 +1,4 @@
-"""How libraries of JavaScript are installed: by npm, without running any code of theirs."""
+"""JavaScript libraries: npm packages, installed without running any of their code."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -30,8 +30,8 @@ _WORDS = (
     "replace-registry-host",
     "strict-ssl",
 )
-"""Settings that decide where packages come from and how they are reached; besides, there are those
-of single registries and scopes."""
+"""Settings of registries and of the network; settings of single registries and scopes are carried
+as well."""
 _VARIABLE = re.compile(r"\$\{(\w{1,100})(\?)?\}")
 _OPTIONS = (
     "--ignore-scripts",
@@ -47,8 +47,8 @@ _OPTIONS = (
 
 
 class NpmPackages(Packages):
-    """Packages of npm. Their scripts are not run, so what they compile at installation is absent;
-    and their programs have no links in ``.bin``.
+    """Installer of npm packages. Install scripts are not run, so compiled add-ons are missing, and
+    commands have no links in ``.bin``.
     """
 
     manager = "npm"
@@ -61,7 +61,7 @@ class NpmPackages(Packages):
     blames = re.compile(r"^npm (?:error|ERR!) (?!code|errno|syscall|A complete log|\S*$)(.+)")
 
     def settings(self, carrier: Carrier) -> None:
-        """See `Packages.settings`."""
+        """Carry npm's settings; see `Packages.settings`."""
         super().settings(carrier)
         own = carrier.environment
         named = own.get("NPM_CONFIG_USERCONFIG") or own.get("npm_config_userconfig")
@@ -85,7 +85,7 @@ class NpmPackages(Packages):
         carrier.variables["npm_config_userconfig"] = carrier.keep("npmrc", "\n".join([*lines, ""]))
 
     def install(self, work: Workplace, specs: Sequence[str]) -> None:
-        """See `Packages.install`."""
+        """Install libraries; see `Packages.install`."""
         site = f"{work.folder}/site"
         work.run(
             *("npm", "install", "--prefix", site, *_OPTIONS),

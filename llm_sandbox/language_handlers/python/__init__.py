@@ -1,4 +1,4 @@
-"""The Python handler. Imports the handler contract and layer 0. Start at `handler`."""
+"""Python language handler; start at `handler`."""
 
 from llm_sandbox.language_handlers.python.handler import PythonHandler
 

@@ -1,4 +1,4 @@
-"""How Python is run, installed and scanned."""
+"""Python handler: runs and scans Python code."""
 
 import io
 import logging
@@ -40,7 +40,7 @@ def _is_requirement(text: object) -> bool:
 
 
 class PythonHandler(AbstractLanguageHandler):
-    """Python, in a persistent IPython kernel."""
+    """Handler of Python, in a persistent IPython kernel."""
 
     takes_names = True
 
@@ -65,7 +65,7 @@ class PythonHandler(AbstractLanguageHandler):
         return code
 
     def validate_library(self, library: str) -> str:
-        """Return a requirement without its spaces: name, extras and version clauses only.
+        """Return a requirement without spaces: name, extras and version clauses only.
 
         Raises:
             ValidationError: `library` is anything else, such as a URL, a path or an option.
@@ -82,7 +82,7 @@ class PythonHandler(AbstractLanguageHandler):
     def get_import_patterns(self, module: str) -> str:
         """Return a regular expression (multi-line mode) that matches an import of `module`.
 
-        It looks at text; the scanner prefers the syntax tree wherever the code parses.
+        The expression matches text; the scanner prefers the syntax tree if the code parses.
         """
         name = re.escape(module)
         parent, _, leaf = module.rpartition(".")
@@ -101,19 +101,19 @@ class PythonHandler(AbstractLanguageHandler):
 
     @staticmethod
     def get_multiline_comment_patterns() -> str:
-        """Return a regular expression for triple-quoted strings, which people use as comments.
+        """Return a regular expression for triple-quoted strings, which are often used as comments.
 
-        `filter_comments` leaves them alone: they are strings, and may be run.
+        `filter_comments` does not remove them: they are strings, and may be evaluated.
         """
         return r"'''[\s\S]*?'''|\"\"\"[\s\S]*?\"\"\""
 
     @staticmethod
     def get_inline_comment_patterns() -> str:
-        """Return a regular expression for a comment; it does not know strings."""
+        """Return a regular expression for a comment; it ignores string boundaries."""
         return r"#.*$"
 
     def filter_comments(self, code: str) -> str:
-        """Return `code` without comments; strings stay whole and lines keep their numbers.
+        """Return `code` without comments; strings and line numbers do not change.
 
         Line ends become newlines, as the Python compiler reads them.
         """

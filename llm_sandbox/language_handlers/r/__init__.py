@@ -1,4 +1,4 @@
-"""The R handler. Imports the handler contract and layer 0. Start at `handler`."""
+"""R language handler; start at `handler`."""
 
 from llm_sandbox.language_handlers.r.handler import RHandler
 

@@ -1,4 +1,4 @@
-"""How libraries of R are installed: Debian's builds where there are any, and CRAN's sources."""
+"""R libraries: Debian's builds if there are any, and CRAN's sources."""
 
 import re
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from llm_sandbox.language_handlers.packages import Workplace
 __all__ = ["SITE_LIBRARY", "RPackages"]
 
 SITE_LIBRARY = "usr/lib/R/site-library"
-"""Where R finds the packages of a layer."""
+"""Path, in a layer, of the packages of R."""
 
 _DEBIAN = re.compile(r"r-(?:cran|bioc|other)-[a-z0-9][a-z0-9.+-]*", re.ASCII)
 _SOURCES = "cran"
 _FEWEST = 100
-"""Names of Debian's packages of R. There are ten times as many; a system without lists knows those
-that it has."""
+"""Minimum number of known Debian packages of R. There are ten times as many; a system without
+package lists knows only the installed ones."""
 _BLAMES = re.compile(
     rf"{APT_BLAMES.pattern}|^(?:ERROR:|Error(?: in [^:]*)?:) *(.+)|^(?:Warning: )?("
     r"unable to access index.+|cannot open URL.+)"
@@ -73,8 +73,8 @@ if (length(absent) > 0)
 
 
 class RPackages(DebianPackages):
-    """Packages of R by their names. Those that Debian has are taken from there, compiled; others
-    come from CRAN, and are compiled apart from any network.
+    """Installer of R packages by name. Debian's compiled packages are preferred; others come from
+    CRAN, and are compiled without network.
     """
 
     manager = "R"
@@ -86,7 +86,7 @@ class RPackages(DebianPackages):
     blames = _BLAMES
 
     def settings(self, carrier: Carrier) -> None:
-        """See `Packages.settings`."""
+        """Carry the settings of R and apt; see `Packages.settings`."""
         super().settings(carrier)
         carrier.carry("R_REPOSITORIES_URL")
         profile = carrier.environment.get("R_PROFILE_USER") or str(carrier.home / ".Rprofile")
@@ -96,7 +96,7 @@ class RPackages(DebianPackages):
             carrier.variables["R_PROFILE_USER"] = carrier.keep("Rprofile", code)
 
     def install(self, work: Workplace, specs: Sequence[str]) -> None:
-        """See `Packages.install`."""
+        """Install libraries; see `Packages.install`."""
         debian, others, fresh = self._divide(work, specs)
         if debian:
             self.fetch(work, debian, fresh=fresh)
@@ -104,7 +104,9 @@ class RPackages(DebianPackages):
             self._from_source(work, others)
 
     def _divide(self, work: Workplace, specs: Sequence[str]) -> tuple[list[str], list[str], bool]:
-        """What Debian has, by its names; what it has not; and whether lists were fetched."""
+        """Return the names of the Debian packages, the libraries that Debian lacks, and whether
+        package lists were downloaded.
+        """
         names = {
             spec: spec if _DEBIAN.fullmatch(spec) else f"r-cran-{spec.lower()}" for spec in specs
         }
@@ -148,6 +150,6 @@ class RPackages(DebianPackages):
 
 
 def _repositories(profile: str) -> str | None:
-    """The address of the first repository that a start-up file names."""
+    """Return the address of the first repository named in a start-up file."""
     found = _REPOS.search(profile)
     return found["address"] if found is not None else None

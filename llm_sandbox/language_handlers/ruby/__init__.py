@@ -1,4 +1,4 @@
-"""Ruby."""
+"""Ruby language handler; start at `handler`."""
 
 from llm_sandbox.language_handlers.ruby.handler import RubyHandler
 

@@ -1,4 +1,4 @@
-"""Where the comments of a Ruby program are."""
+"""Comment removal for Ruby programs."""
 
 import re
 
@@ -22,7 +22,7 @@ _WINDOW = 12
 
 
 def without_comments(code: str) -> str:
-    """Return a program without its comments; every other line stays on its line."""
+    """Return a program without its comments; line numbers do not change."""
     kept, start, at = [], 0, 0
     waiting: list[str] = []
     while (found := _TOKEN.search(code, at)) is not None:
@@ -57,7 +57,7 @@ def without_comments(code: str) -> str:
 
 
 def _is_operator(code: str, start: int, end: int) -> bool:
-    """Whether what could begin a literal stands between two values."""
+    """Return whether a character that could begin a literal is a binary operator."""
     before = code[max(0, start - _WINDOW) : start]
     text = before.rstrip(" \t")
     if not _VALUE.search(text) or _KEYWORD.search(text):
@@ -67,7 +67,9 @@ def _is_operator(code: str, start: int, end: int) -> bool:
 
 
 def _end_of(code: str, at: int, opener: str, closer: str) -> int:
-    """Where a literal ends that has begun before `at`; expressions in it may hold literals."""
+    """Return the end of a literal that began before `at`; its interpolations may contain
+    literals.
+    """
     marks = re.compile(rf"\\.|\#\{{|[{{}}]|{re.escape(opener)}|{re.escape(closer)}", re.DOTALL)
     nested, braces = 0, 0
     while (found := marks.search(code, at)) is not None:

@@ -1,4 +1,4 @@
-"""How Ruby is run, installed and scanned."""
+"""Ruby handler: runs and scans Ruby programs, and parses their errors."""
 
 import logging
 import re
@@ -12,26 +12,44 @@ from llm_sandbox.language_handlers.base import (
     Step,
 )
 from llm_sandbox.language_handlers.ruby.comments import without_comments
-from llm_sandbox.language_handlers.ruby.errors import FILE, read_error
 from llm_sandbox.language_handlers.ruby.packages import GemPackages
 from llm_sandbox.results.outputs import ExecutionError
 from llm_sandbox.toolchain import Toolchain
 
-__all__ = ["RubyHandler"]
+__all__ = ["RubyHandler", "read_error"]
 
+_FILE = "main.rb"
+"""File name of a program in Ruby's messages."""
+
+_RAISED = re.compile(
+    r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d{1,9}):in [`'][^\n]*?': (?P<value>[^\n]*)"
+    r" \((?P<name>[A-Z][A-Za-z0-9_:]*)\)$",
+    re.MULTILINE,
+)
+_RAISED_LONG = re.compile(
+    r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d{1,9}):in [`'][^\n]*?': (?P<value>[^\n]*)"
+    r"(?P<more>(?:\n(?!\t)[^\n]*){0,20}?) \((?P<name>[A-Z][A-Za-z0-9_:]*)\)$",
+    re.MULTILINE,
+)
+_FROM = re.compile(rf"^\tfrom {re.escape(_FILE)}:(\d{{1,9}}):", re.MULTILINE)
+_SYNTAX = re.compile(
+    rf"^(?:[^\n]*: )?{re.escape(_FILE)}:(\d{{1,9}}): ?"
+    r"((?:syntax error|[^\n]*\(SyntaxError\))[^\n]*)",
+    re.MULTILINE,
+)
 _UTF8 = "-EUTF-8"
 # Ruby calls a program by the path that it is told.
 _PROGRAM = (
     "folder=$1 first=$2; shift 2; "
-    f'LLM_SANDBOX_HERE=$PWD exec ruby {_UTF8} -C "$folder" -r "$first" {FILE} "$@"'
+    f'LLM_SANDBOX_HERE=$PWD exec ruby {_UTF8} -C "$folder" -r "$first" {_FILE} "$@"'
 )
 
 
 class RubyHandler(AbstractLanguageHandler):
-    """Ruby, in a process that stays: local variables of the code, methods, classes and threads are
-    those of the run before, also after an `exit`.
+    """Handler of Ruby, in a persistent process: top-level local variables, methods, classes and
+    threads are kept between runs, also after an `exit`.
 
-    Blocks of the code for `at_exit` run at the end of the run that set them.
+    Blocks registered with `at_exit` run at the end of the run that registered them.
     """
 
     toolchain: ClassVar[Toolchain | None] = Toolchain(("ruby",), ("ruby",))
@@ -48,24 +66,24 @@ class RubyHandler(AbstractLanguageHandler):
         )
 
     def interpreter(self, shim: str) -> tuple[str, ...]:
-        """Return the command line of the process that stays."""
+        """Return the command line of the persistent process."""
         return ("ruby", _UTF8, f"{shim}/shim.rb")
 
     def plan(self, file: str, shim: str) -> list[Step]:
-        """Return what runs a program."""
+        """Return the step that runs a program."""
         folder = file.rpartition("/")[0]
         return [Step(("sh", "-c", _PROGRAM, "sh", folder, f"{shim}/program.rb"))]
 
     def library_environment(self, folder: str) -> dict[str, str]:
-        """Return the variables by which Ruby finds the gems in a folder."""
+        """Return the environment variable by which Ruby finds the gems in a folder."""
         return {"GEM_PATH": f"{folder}:"}
 
     def runtime_error(self, output: str, file: str) -> ExecutionError | None:
-        """Read the uncaught exception that ended a program."""
+        """Parse the uncaught exception that ended a program."""
         return read_error(output)
 
     def get_import_patterns(self, module: str) -> str:
-        """Return a regular expression that matches where `module`, or a part of it, is loaded."""
+        """Return a regular expression that matches the loading of `module`, or of a part of it."""
         name = re.escape(module)
         call = r"(?<![\w.@$:])(?:Kernel\.)?(?:require(?:_relative)?|load|gem|autoload)(?![\w?!=])"
         return (
@@ -80,9 +98,28 @@ class RubyHandler(AbstractLanguageHandler):
 
     @staticmethod
     def get_inline_comment_patterns() -> str:
-        """Return a regular expression for a comment; it does not know strings."""
+        """Return a regular expression for a comment; it ignores string boundaries."""
         return r"#(?![{$@]).*$"
 
     def filter_comments(self, code: str) -> str:
-        """Return `code` without comments; strings, patterns and here-documents stay as they are."""
+        """Return `code` without comments; strings, patterns and here-documents are unchanged."""
         return without_comments(code)
+
+
+def read_error(output: str) -> ExecutionError | None:
+    """Parse the uncaught exception that ended a program; None if there is none.
+
+    Args:
+        output: End of the program's standard error.
+    """
+    if found := _SYNTAX.search(output):
+        value = found[2].removesuffix(" (SyntaxError)")
+        return ExecutionError("SyntaxError", value, line=int(found[1]), kind="syntax")
+    found = next(_RAISED.finditer(output), None) or next(_RAISED_LONG.finditer(output), None)
+    if found is None:
+        return None
+    line: int | None = int(found["line"])
+    if found["file"] != _FILE:
+        source = _FROM.search(output, found.end())
+        line = int(source[1]) if source else None
+    return ExecutionError(found["name"], found["value"], line=line)

@@ -1,4 +1,4 @@
-"""How libraries of Ruby are installed: gems, chosen and fetched first, built apart afterwards."""
+"""Ruby libraries: gems, resolved and downloaded first, then built without network."""
 
 import re
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ _OPTIONS = ("--local", "--force", "--ignore-dependencies", "--no-document", "--n
 
 
 class GemPackages(Packages):
-    """Gems. What they compile, they compile apart from any network."""
+    """Installer of gems. Native extensions are compiled without network."""
 
     manager = "gem"
     registry = "rubygems.org"
@@ -71,7 +71,7 @@ class GemPackages(Packages):
     blames = re.compile(r"^ERROR:\s+((?!\s|While executing|Error installing [^:]*:$).+)")
 
     def canonical(self, library: str) -> str:
-        """See `Packages.canonical`."""
+        """Return the canonical spelling; see `Packages.canonical`."""
         found = self.spec.fullmatch(library)
         if found is None or found["version"] is None:
             return library
@@ -80,7 +80,7 @@ class GemPackages(Packages):
         return f"{name} {sign} {found['version']}"
 
     def facts(self, path: str) -> list[Any]:
-        """See `Packages.facts`."""
+        """Return facts for the cache key; see `Packages.facts`."""
         # Gems that the system has are not fetched.
         has = sorted(
             found.name
@@ -90,7 +90,7 @@ class GemPackages(Packages):
         return [*super().facts(path), digest_of(has)]
 
     def settings(self, carrier: Carrier) -> None:
-        """See `Packages.settings`."""
+        """Carry the settings of RubyGems; see `Packages.settings`."""
         super().settings(carrier)
         carrier.carry("RUBYGEMS_HOST", "SSL_CERT_DIR")
         texts = [carrier.read(path) for path in ("/etc/gemrc", _own_settings(carrier))]
@@ -100,13 +100,13 @@ class GemPackages(Packages):
             carrier.variables["GEMRC"] = carrier.keep("gemrc", text)
 
     def hint(self, output: str) -> str | None:
-        """See `Packages.hint`."""
+        """Return advice for the user; see `Packages.hint`."""
         if _NO_COMPILER.search(output):
             return "what it compiles needs Debian's packages ruby-dev, gcc and make"
         return super().hint(output)
 
     def install(self, work: Workplace, specs: Sequence[str]) -> None:
-        """See `Packages.install`."""
+        """Install libraries; see `Packages.install`."""
         gems = f"{work.folder}/{_GEMS}"
         work.run("mkdir", "-p", gems)
         script = work.write("fetch.rb", _FETCH)
@@ -146,7 +146,7 @@ def _own_settings(carrier: Carrier) -> Path:
 
 
 def _sources(text: str, carrier: Carrier) -> list[str]:
-    """The lines of a settings file that say where gems come from and how they are reached."""
+    """Return the lines of a settings file that define gem sources and network access."""
     lines, listing = [], False
     for line in text.splitlines():
         item = _ITEM.match(line)

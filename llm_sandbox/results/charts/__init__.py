@@ -1,4 +1,4 @@
-"""Charts as data: what a figure shows, whichever library drew it."""
+"""Charts: the data of figures, whichever library drew them."""
 
 from llm_sandbox.results.charts.chart import Annotation, Chart
 from llm_sandbox.results.charts.kinds import AxisScale, ChartKind, SeriesKind

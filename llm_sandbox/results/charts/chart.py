@@ -1,4 +1,4 @@
-"""A chart: what a figure shows, as data."""
+"""Chart: the data of a figure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,76 +17,76 @@ Stacking: TypeAlias = Literal["grouped", "stacked", "overlaid"]
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """A text in a chart."""
+    """Text in a chart."""
 
     text: str
-    """What it says."""
+    """Text of the annotation."""
     x: Value = None
-    """Where it is, or what it points at, in the units of the x axis; None when unknown."""
+    """Position, or the position it points at, in the units of the x axis; None when unknown."""
     y: Value = None
     """The same on the y axis."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Chart:
-    """What a figure shows.
+    """Data of a figure.
 
-    Everything in it was found inside the sandbox by the side of the program, and is what the
-    program's figure claims.
+    All of it was read inside the sandbox, beside the program, and is a claim.
     """
 
     kind: ChartKind
-    """What sort of chart it is; of a mixture, the sort of its first series."""
+    """Kind of the chart; of a mixture, the kind of its first series."""
     library: str = ""
-    """The library that drew it; empty when unknown."""
+    """Library that drew it; empty when unknown."""
     title: str | None = None
-    """Its title as the program gave it; None when it has none."""
+    """Title as the program set it; None when it has none."""
     x: Axis | None = None
     """The horizontal axis; None when it has none, as in a pie."""
     y: Axis | None = None
     """The vertical axis; None when it has none."""
     y2: Axis | None = None
-    """A second vertical axis, on the other side; None when it has none."""
+    """Second vertical axis, on the other side; None when it has none."""
     z: Axis | None = None
-    """The third axis, or what colours stand for; None when it has none."""
+    """Third axis, or the colour scale; None when it has none."""
     orientation: Orientation | None = None
-    """Which way bars, boxes and violins go; None for other kinds."""
+    """Orientation of bars, boxes and violins; None for other kinds."""
     stacking: Stacking | None = None
-    """How several series of bars or areas share their place; None where that means nothing."""
+    """Arrangement of several series of bars or areas; None where it does not apply."""
     series: tuple[Series, ...] = ()
-    """Its series in the order drawn; empty by default."""
+    """Series in drawing order; empty by default."""
     annotations: tuple[Annotation, ...] = ()
-    """Texts in it; empty by default."""
+    """Annotations; empty by default."""
     charts: tuple["Chart", ...] = ()
-    """The charts of a `multi`; empty for all other kinds."""
+    """Charts of a `multi`; empty for all other kinds."""
     row: int | None = None
-    """Which row of a grid of charts it is in, from 0; None when it is alone."""
+    """Row in a grid of charts, from 0; None for a single chart."""
     column: int | None = None
-    """Which column, from 0; None when it is alone."""
+    """Column in a grid of charts, from 0; None for a single chart."""
     more_axes: Mapping[str, Axis] = field(default_factory=dict)
-    """Further axes: `x2`, a second horizontal one, and `y3` onwards; empty by default."""
+    """Additional axes: `x2`, a second horizontal one, and `y3` onwards; empty by default."""
     unread: tuple[str, ...] = ()
-    """What the figure shows and this data does not hold, a phrase for each, such as `12 shapes`;
-    empty by default. A series of which only a part is kept says so itself; see `sampling`."""
+    """Descriptions of what the figure shows and this data lacks, a phrase for each, such as `12
+    shapes`; empty by default. A series of which only a part is kept records that itself; see
+    `sampling`."""
 
     @property
     def panels(self) -> tuple["Chart", ...]:
-        """Its charts when it holds several, else itself alone."""
+        """Charts of a `multi`, else the chart itself."""
         return self.charts if self.kind is ChartKind.MULTI else (self,)
 
     @property
     def total_points(self) -> int:
-        """How many points were drawn, in all series of all panels."""
+        """Number of points drawn, in all series of all panels."""
         return sum(item.total for panel in self.panels for item in panel.series)
 
     @property
     def is_sampled(self) -> bool:
-        """Whether some series holds only a part of its points."""
+        """True if a series holds only a part of its points."""
         return any(item.sampling is not None for panel in self.panels for item in panel.series)
 
     @property
     def all_axes(self) -> Mapping[str, Axis]:
-        """Its axes by name, without those that it does not have."""
+        """Axes by name, without those that the chart lacks."""
         axes = {"x": self.x, "y": self.y, "y2": self.y2, "z": self.z}
         return {name: axis for name, axis in axes.items() if axis is not None} | dict(
             self.more_axes
@@ -94,17 +94,19 @@ class Chart:
 
     @property
     def all_unread(self) -> tuple[str, ...]:
-        """What is not known of it and of its panels."""
+        """`unread` of the chart and of its panels."""
         inner = self.charts if self.kind is ChartKind.MULTI else ()
         return (*self.unread, *(text for panel in inner for text in panel.unread))
 
     @property
     def name(self) -> str:
-        """The title on one line, safe to print; empty when there is none."""
+        """Title on one line, safe to print; empty when there is none."""
         return " ".join(strip_controls(self.title or "").split())
 
     def describe(self) -> str:
-        """Return one line on it, such as `bar chart 'Sales', 3 series x 12 points, x: Month`."""
+        """Return one line about the chart, such as `bar chart 'Sales', 3 series x 12 points, x:
+        Month`.
+        """
         parts = [f"{_noun(self)} {_quote(self.name)}" if self.name else _noun(self)]
         if self.kind is ChartKind.MULTI:
             names = [f"{_noun(c)} {_quote(c.name)}" if c.name else _noun(c) for c in self.charts]
@@ -127,29 +129,28 @@ class Chart:
         return {"text/plain": self.describe(), "text/markdown": self.to_markdown()}
 
     def to_vega_lite(self) -> dict[str, object]:
-        """Return a Vega-Lite 6 specification of it, with its values inside.
+        """Return a Vega-Lite 6 specification of the chart, with its values inside.
 
-        A kind that Vega-Lite does not have takes the nearest form: polar charts and those in three
-        dimensions are drawn in the plane, contours as a heat map in steps. What is not known of it
-        is listed in `usermeta`.
+        A kind that Vega-Lite lacks takes the nearest form: polar and three-dimensional charts are
+        drawn in the plane, contours as a stepped heat map. Missing data is listed in `usermeta`.
 
         Raises:
-            UnsupportedError: there is no such form, as for a map or a flow chart.
+            UnsupportedError: there is no such form, as for a map or a flow diagram.
         """
         from llm_sandbox.results.charts.vega_lite import to_vega_lite
 
         return to_vega_lite(self)
 
     def to_csv(self, *, safe: bool = True) -> str:
-        """Return its points as CSV text: a row for each, `series` being the first column.
+        """Return the points as CSV text: a row for each, with `series` as the first column.
 
-        CSV has no place for what is not known; see `unread`.
+        CSV cannot state which data is missing; see `unread`.
 
         Text is quoted where needed, lines end in a newline, a missing value is an empty cell, and
         a list in a cell, such as the outliers of a box, is JSON.
 
         Args:
-            safe: Take terminal control sequences out of text, and put an apostrophe before text
+            safe: Remove terminal control sequences from text, and put an apostrophe before text
                 that a spreadsheet would run as a formula. Numbers are never changed.
         """
         from llm_sandbox.results.charts.csv_text import to_csv
@@ -157,11 +158,11 @@ class Chart:
         return to_csv(self, safe=safe)
 
     def to_markdown(self, max_rows: int = 20) -> str:
-        """Return it as Markdown: title, axes, and tables of the values in eight digits.
+        """Return the chart as Markdown: title, axes, and tables of the values in eight digits.
 
         Args:
-            max_rows: Rows in a table; of a longer one head and tail are kept, and the number left
-                out stands between them.
+            max_rows: Most rows of a table; of a longer one head and tail are kept, with the number
+                of omitted rows between them.
 
         Raises:
             ValidationError: `max_rows` is less than 2.
@@ -171,18 +172,18 @@ class Chart:
         return to_markdown(self, max_rows)
 
     def to_e2b(self) -> dict[str, object]:
-        """Return it in the shape that E2B's SDK gives for `Result.chart`.
+        """Return the chart in the shape of `Result.chart` in E2B's SDK.
 
         That vocabulary has lines, scatters, bars, pies and boxes, and puts the categories of
         horizontal bars and boxes on x. Kinds it does not have become `unknown`, without elements.
-        What is not known of it is an additional list `unread`, there only when it is not empty.
+        Missing data is described in an additional list `unread`, present only when it is not empty.
         """
         from llm_sandbox.results.charts.e2b import to_e2b
 
         return to_e2b(self)
 
     def to_dict(self) -> dict[str, object]:
-        """Return it as JSON-able data; `from_dict` brings it back."""
+        """Return the chart as JSON-able data; `from_dict` restores it."""
         from llm_sandbox.results.charts.record import to_record
 
         return to_record(self)
@@ -203,7 +204,7 @@ class Chart:
 
     @classmethod
     def from_record(cls, record: object) -> "Chart | None":
-        """Return the chart of a record from inside; None when it does not describe one.
+        """Return the chart of a record from inside; None if the record does not describe one.
 
         Args:
             record: Anything that JSON can hold. At most 100 charts, 1,000 series and 50,000 values

@@ -1,4 +1,4 @@
-"""Charts in the shape that E2B's SDK gives."""
+"""Charts in the shape of E2B's SDK."""
 
 from llm_sandbox.results.charts.chart import Chart
 from llm_sandbox.results.charts.kinds import AxisScale, ChartKind, SeriesKind

@@ -1,4 +1,4 @@
-"""The words for charts, series and scales."""
+"""Kinds of charts and series, and scales of axes."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ __all__ = ["AxisScale", "ChartKind", "SeriesKind"]
 
 
 class ChartKind(StrEnum):
-    """What sort of chart it is."""
+    """Kind of a chart."""
 
     LINE = "line"
     STEP = "step"
@@ -28,11 +28,11 @@ class ChartKind(StrEnum):
     MULTI = "multi"
     """Several charts in one figure."""
     OTHER = "other"
-    """One that this vocabulary has no word for."""
+    """Chart of any other kind."""
 
 
 class SeriesKind(StrEnum):
-    """What sort of series it is, and so which columns it has; see `Series.columns`."""
+    """Kind of a series, which determines its columns; see `Series.columns`."""
 
     LINE = "line"
     STEP = "step"
@@ -51,13 +51,13 @@ class SeriesKind(StrEnum):
     LINE3D = "line3d"
     SURFACE3D = "surface3d"
     RULE = "rule"
-    """A reference line across the chart."""
+    """Reference line across the chart."""
     OTHER = "other"
-    """One that this vocabulary has no word for."""
+    """Series of any other kind."""
 
     @property
     def is_grid(self) -> bool:
-        """Whether its values are a table of numbers, `z`, over columns `x` and rows `y`."""
+        """True if the values are a matrix, `z`, over columns `x` and rows `y`."""
         return self in _GRIDS
 
 
@@ -65,15 +65,15 @@ _GRIDS = frozenset({SeriesKind.HEATMAP, SeriesKind.IMAGE, SeriesKind.CONTOUR, Se
 
 
 class AxisScale(StrEnum):
-    """How an axis places values."""
+    """Scale of an axis."""
 
     LINEAR = "linear"
     LOG = "log"
     SYMLOG = "symlog"
     LOGIT = "logit"
     CATEGORY = "category"
-    """Names side by side."""
+    """Categories."""
     DATETIME = "datetime"
     DURATION = "duration"
-    """Lengths of time, in seconds."""
+    """Durations, in seconds."""
     OTHER = "other"

@@ -90,7 +90,7 @@ def _name(series: Series, index: int) -> str:
 
 
 def _is_shared(items: Sequence[Series], key: str, *, stacked: bool) -> bool:
-    """Whether all series have the same places, and so fit into one table side by side."""
+    """Return whether all series have the same positions, and so fit into one table."""
     if not all(item.kind in _SHARED and item.columns.keys() >= {"x", "y"} for item in items):
         return False
     first = items[0].columns[key]
@@ -110,7 +110,7 @@ def _wide(items: Sequence[Series], key: str, value: str, max_rows: int) -> list[
 
 
 def _rules(chart: Chart) -> list[str]:
-    """Say where reference lines are."""
+    """Describe reference lines."""
     found = []
     for item in chart.series:
         for side in ("x", "y"):
@@ -128,7 +128,7 @@ def _long(series: Series, max_rows: int) -> str:
 
 
 def _matrix(series: Series, max_rows: int) -> str:
-    """Show a grid as it lies: columns across, rows down."""
+    """Format a grid in its layout: columns across, rows down."""
     grid = [row for row in series.columns["z"] if isinstance(row, tuple)]
     width = max(map(len, grid), default=0)
     across = _side(series.columns.get("x"), width)
@@ -146,7 +146,7 @@ def _side(values: Sequence[Value] | None, length: int) -> Sequence[Value]:
 
 
 def _table(titles: list[str], rows: Sequence[Sequence[Value]], max_rows: int) -> str:
-    """Lay out rows, those in the middle counted where there are too many."""
+    """Format rows, with a count in place of the middle ones if there are too many."""
     numeric = [
         bool(rows) and all(_is_number(row[place]) for row in rows if place < len(row))
         for place in range(len(titles))

@@ -1,4 +1,4 @@
-"""Chart records: the JSON form of charts, as it comes from inside and as results store it."""
+"""Chart records: the JSON form of charts, as received from inside and as stored in results."""
 
 import math
 import re
@@ -9,9 +9,9 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from llm_sandbox.results.charts.chart import Annotation, Chart
+from llm_sandbox.results.charts.columns import find_needed, rows_within, trim
 from llm_sandbox.results.charts.kinds import AxisScale, ChartKind, SeriesKind
 from llm_sandbox.results.charts.series import Axis, Series, Value, count_values
-from llm_sandbox.results.charts.shape import find_needed, rows_within, trim
 
 __all__ = ["UNBOUNDED", "VERSION", "Bounds", "from_record", "to_record"]
 
@@ -26,38 +26,38 @@ _MOST_UNREAD = 50
 _DEEPEST = 3
 _LARGEST = 2**62
 _WIDEST = 1023
-"""Bits of an integer: more of them no float can hold, nor the text of JSON in other languages."""
+"""Most bits of an integer: floats, and JSON in other languages, cannot hold more."""
 
 _Word = TypeVar("_Word", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much of a record is taken, in all of its charts together."""
+    """Limits on a record, for all of its charts together."""
 
     values: int = 50_000
-    """Values in columns; the same number of ticks."""
+    """Most values in columns; also most ticks."""
     charts: int = 100
-    """Charts in a figure."""
+    """Most charts in a figure."""
     series: int = 1_000
-    """Series in all."""
+    """Most series in all."""
     text: int = 500
-    """Characters of one text."""
+    """Most characters of one text."""
 
 
 UNBOUNDED = Bounds(sys.maxsize, sys.maxsize, sys.maxsize, sys.maxsize)
-"""Takes everything: for what this library wrote itself."""
+"""No limits: for records that this library wrote itself."""
 
 
 def from_record(record: object, bounds: Bounds | None = None) -> Chart | None:
-    """Return the chart that a record describes; None when it does not describe one.
+    """Return the chart of a record; None if the record does not describe one.
 
-    Never raises: kinds that are unknown become `other`, what is malformed is left out, and what
-    goes beyond the bounds is cut, with the series saying so.
+    Never raises: unknown kinds become `other`, malformed parts are omitted, and parts beyond the
+    bounds are cut, which the series records.
 
     Args:
         record: Anything that JSON can hold.
-        bounds: How much is taken; by default what `Bounds` says.
+        bounds: Limits; by default those of `Bounds`.
     """
     # trust: every part of a record is whatever code inside wanted it to be.
     if not isinstance(record, Mapping) or not _is_integer(record.get("version")):
@@ -68,7 +68,7 @@ def from_record(record: object, bounds: Bounds | None = None) -> Chart | None:
 
 
 class _Reader:
-    """Reads one record, and counts what it has taken."""
+    """Reader of one record, which counts the values it has read."""
 
     def __init__(self, bounds: Bounds) -> None:
         self._bounds = bounds
@@ -232,7 +232,7 @@ def _place(value: object) -> int | None:
 
 
 def to_record(chart: Chart) -> dict[str, object]:
-    """Return the record of a chart, as JSON-able data; `from_record` brings it back."""
+    """Return the record of a chart, as JSON-able data; `from_record` restores it."""
     record: dict[str, object] = {"version": VERSION, "library": chart.library}
     record |= {"kind": chart.kind.value, "title": chart.title}
     record |= {name: _axis(getattr(chart, name)) for name in ("x", "y", "y2", "z")}

@@ -1,4 +1,4 @@
-"""A series: the values that a chart shows under one name."""
+"""Series and axes of a chart."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,11 +20,11 @@ __all__ = [
 ]
 
 Value: TypeAlias = bool | int | float | str | tuple["Value", ...] | None
-"""What a column holds: finite numbers, text, or None where a value is missing. Dates are text in
-ISO 8601; a tuple is the values of one row, such as the outliers of a box."""
+"""Value in a column: a finite number, text, or None for a missing value. Dates are text in ISO
+8601; a tuple holds the values of one row, such as the outliers of a box."""
 
 Sampling: TypeAlias = Literal["stride", "min-max", "first"]
-"""How rows were chosen: every k-th, the least and the greatest of each stretch, or the first."""
+"""Method of row selection: every k-th, minimum and maximum of each bucket, or the first."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -32,54 +32,55 @@ class Series:
     """Values that a chart shows under one name."""
 
     kind: SeriesKind
-    """How it is drawn."""
+    """Kind of the series."""
     label: str | None = None
-    """Its name in the legend, as the program gave it; None when it has none."""
+    """Name in the legend, as the program set it; None when it has none."""
     color: str | None = None
-    """Its colour as `#rrggbb`; None when it has no single one."""
+    """Colour as `#rrggbb`; None when it has no single one."""
     axis: str = "y"
-    """The axis that it is drawn against instead of the first: `y2`, or a name in
+    """Axis of the series if it is not the first one: `y2`, or a name in
     `Chart.more_axes` such as `y3` or `x2`; `y` for the first ones, the default."""
     columns: Mapping[str, Sequence[Value]] = field(default_factory=dict)
-    """Its values by column, in the units of the axes, exact and in the order drawn.
+    """Values by column, in the units of the axes, exact and in drawing order.
 
-    Which columns there are follows from the kind:
+    The kind determines the columns:
 
     - line, step, scatter, area: `x`, `y`; an area also `y_base` or `x_base` where it does not start
       at zero: a band lies between the two, a layer of a stack (`Chart.stacking`) is `y` high and
-      starts at `y_base`; a scatter also `size` and `value`, which is what its colour stands for.
+      starts at `y_base`; a scatter also `size` and `value`, which its colour encodes.
     - bar: `x`, `y`, one of which is the category and the other the bar's length; `base` where bars
       do not start at zero. From a date, lengths are in days as matplotlib has them, elsewhere in
       milliseconds.
     - histogram: `start`, `end`, `count`, a row for each bin.
     - pie: `label`, `value`.
-    - box: `label`, `min`, `q1`, `median`, `q3`, `max`, and perhaps `mean` and `outliers`, a row for
-      each box; `min` and `max` are the ends of the whiskers.
+    - box: `label`, `min`, `q1`, `median`, `q3`, `max`, and optionally `mean` and `outliers`, a row
+      for each box; `min` and `max` are the ends of the whiskers.
     - violin: `label`, `min`, `median`, `max`, `values`, `density`, a row for each violin.
-    - errorbar: `x`, `y`, and those of `y_low`, `y_high`, `x_low`, `x_high` that exist; one of `x`
-      and `y` may be missing where only the ends are drawn.
+    - errorbar: `x`, `y`, and those of `y_low`, `y_high`, `x_low`, `x_high` that exist; `x` or `y`
+      is missing if only the ends are drawn.
     - heatmap, contour, surface3d: `x` names the columns, `y` the rows, `z` is a list of rows;
       contour also `levels`. An image has `z`, or only `shape`.
     - scatter3d, line3d: `x`, `y`, `z`. On polar charts: `theta` in degrees, `r`.
     - rule: `x` or `y`, one value.
-    - other: columns as the library names them; `x` and `y` with a column `path` are the corners of
+    - other: columns as the library names them; `x` and `y` with a column `path` are the vertices of
       outlines, numbered from 0.
     """
     total: int = 0
-    """Rows (cells of a grid) that were drawn, of which `columns` may hold a part; 0 by default."""
+    """Number of rows (cells of a grid) that were drawn, of which `columns` may hold a part; 0 by
+    default."""
     sampling: Sampling | None = None
-    """How the part was chosen; None when `columns` holds everything."""
+    """Method by which the part was chosen; None when `columns` holds everything."""
 
     @property
     def points(self) -> int:
-        """How many rows `columns` holds; cells, where they form a grid."""
+        """Number of rows in `columns`; of cells, for a grid."""
         if self.kind.is_grid and "z" in self.columns:
             return sum(len(row) if isinstance(row, tuple) else 1 for row in self.columns["z"])
         return max(map(len, self.columns.values()), default=0)
 
     @property
     def name(self) -> str:
-        """The label, safe to print; empty when there is none."""
+        """Label, safe to print; empty when there is none."""
         return " ".join(strip_controls(self.label or "").split())
 
     def __repr__(self) -> str:
@@ -88,7 +89,7 @@ class Series:
 
 
 def count_values(value: object) -> int:
-    """Return how many values there are, those of nested rows included."""
+    """Return the number of values, including those of nested rows."""
     if isinstance(value, Mapping):
         return sum(map(count_values, value.values()))
     return sum(map(count_values, value)) if isinstance(value, (tuple, list)) else 1
@@ -96,27 +97,27 @@ def count_values(value: object) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis of a chart."""
+    """Axis of a chart."""
 
     label: str | None = None
-    """Its title as the program gave it; None when it has none."""
+    """Title as the program set it; None when it has none."""
     scale: AxisScale = AxisScale.LINEAR
-    """How it places values; linear by default."""
+    """Scale; linear by default."""
     limits: tuple[Value, Value] | None = None
-    """Where it begins and ends, the first being left or below; None when unknown, and for names."""
+    """Both ends, the first being left or below; None when unknown, and for categories."""
     ticks: tuple[Value, ...] = ()
-    """The values marked on it; on a scale of names all names, in order."""
+    """Values of the ticks; on a categorical scale all categories, in order."""
     tick_labels: tuple[str, ...] = ()
-    """What is written at the ticks; empty when nothing is known of it."""
+    """Labels of the ticks; empty when unknown."""
 
     @property
     def unit(self) -> str | None:
-        """The unit that the label names in brackets, as in `Speed (m/s)`; None without one."""
+        """Unit in brackets in the label, as in `Speed (m/s)`; None without one."""
         return find_unit(self.label) if self.label else None
 
     @property
     def name(self) -> str:
-        """The label on one line, safe to print; empty when there is none."""
+        """Label on one line, safe to print; empty when there is none."""
         return " ".join(strip_controls(self.label or "").split())
 
 
@@ -124,9 +125,9 @@ Row = dict[str, Value]
 
 
 def list_rows(series: Series) -> Iterator[Row]:
-    """Yield a row for each point; for each cell of a grid.
+    """Yield a row for each point, or for each cell of a grid.
 
-    Columns of different lengths, as the kind `other` may have them, leave cells out at the end.
+    Columns of different lengths, as the kind `other` may have, give shorter rows at the end.
     """
     columns = series.columns
     if series.kind.is_grid and "z" in columns:
@@ -138,7 +139,7 @@ def list_rows(series: Series) -> Iterator[Row]:
 
 
 def flatten_grid(series: Series) -> Iterator[Row]:
-    """Yield `x`, `y` and `z` of each cell; positions from 0 where a side has no values."""
+    """Yield `x`, `y` and `z` of each cell; indices from 0 if a side has no values."""
     across, down = series.columns.get("x"), series.columns.get("y")
     for line, row in enumerate(series.columns["z"]):
         for place, value in enumerate(row if isinstance(row, tuple) else ()):
@@ -147,7 +148,7 @@ def flatten_grid(series: Series) -> Iterator[Row]:
 
 
 def _side(values: Sequence[Value] | None, index: int, line: int, place: int) -> Value:
-    """Return what a side says of a cell; of a surface, sides may be grids themselves."""
+    """Return the value of a side for a cell; the sides of a surface may be grids themselves."""
     if values is None:
         return index
     inner = values[line] if line < len(values) else None

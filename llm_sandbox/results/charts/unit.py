@@ -1,8 +1,8 @@
-"""The unit in an axis's label.
+"""Units in axis labels.
 
 Labels end in brackets for many reasons: `Speed (m/s)` names a unit, `Sales (2020)` a year, `Axis
-(left)` a side. Round brackets count only where their content is made of known units. Square ones
-are hardly used for anything else: there any short text counts that is not known as another thing.
+(left)` a side. Round brackets count only if their content consists of known units. Square ones
+rarely have another use: any short text counts unless it is known to be something else.
 """
 
 import re
@@ -57,7 +57,7 @@ _OTHER = re.compile(
 
 
 def find_unit(label: str) -> str | None:
-    """Return the unit that a label ends with, as it is written there; None when it names none."""
+    """Return the unit at the end of a label, as written; None when there is none."""
     # trust: labels come from inside; the part that is looked at is bounded.
     found = _BRACKETS.search(label[-60:])
     if found is None:

@@ -1,4 +1,4 @@
-"""What the layers of one Vega-Lite view share: types of the axes, scales, titles, colours."""
+"""Shared parts of the layers of a Vega-Lite view: axis types, scales, titles, colours."""
 
 import datetime
 import re
@@ -18,16 +18,16 @@ HEIGHT = 300
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?")
 _TOP_DOWN = frozenset({"altair", "seaborn"})
-"""Libraries that put the first name of a vertical axis at the top."""
+"""Libraries that put the first category of a vertical axis at the top."""
 
 
 class Frame:
-    """What the layers of one view share."""
+    """Shared parts of the layers of one view."""
 
     def __init__(self, chart: Chart) -> None:
         self.chart = chart
         self.across = chart.orientation == "horizontal"
-        """Whether bars, boxes and violins lie."""
+        """Whether bars, boxes and violins are horizontal."""
         self.types = {
             "x": _type(chart.x, _values(chart, "x")),
             "y": _type(chart.y, _values(chart, "y")),
@@ -38,24 +38,24 @@ class Frame:
         self.names = _names(chart.series)
         drawn = [item for item in chart.series if item.kind is not SeriesKind.RULE]
         self.colored = len(drawn) > 1 or any(item.name for item in drawn)
-        """Whether colours tell the series apart."""
+        """Whether colours distinguish the series."""
 
     @property
     def key(self) -> str:
-        """The channel on which bars, bins and boxes stand side by side."""
+        """Channel on which bars, bins and boxes are side by side."""
         return "y" if self.across else "x"
 
     @property
     def value(self) -> str:
-        """The channel along which they go."""
+        """Channel of the lengths of bars."""
         return "x" if self.across else "y"
 
     def type_of(self, channel: str, axis: str) -> str:
-        """The type of a channel for series that are drawn against `axis`."""
+        """Return the type of a channel for series on the axis `axis`."""
         return self.types[axis if axis[0] == channel else channel]
 
     def axis_of(self, channel: str, axis: str) -> Axis | None:
-        """The axis behind a channel."""
+        """Return the axis of a channel."""
         return self.chart.all_axes.get(axis if axis[0] == channel else channel)
 
     def position(self, channel: str, field: str, axis: str = "y", **more: Any) -> Spec:
@@ -88,7 +88,7 @@ class Frame:
         return order or None
 
     def floor(self, channel: str, axis: str = "y") -> float | None:
-        """Return where bars begin on a logarithmic axis, which has no zero; None on others."""
+        """Return the base of bars on a logarithmic axis, which has no zero; None on others."""
         known = self.axis_of(channel, axis)
         if known is None or known.scale is not AxisScale.LOG:
             return None
@@ -97,7 +97,7 @@ class Frame:
         return float(min(ends)) if ends else min(least, default=1.0) / 10
 
     def place(self, value: Value, channel: str, axis: str = "y") -> Value:
-        """Return a value as Vega reads it."""
+        """Return a value in the form that Vega parses."""
         kind = self.type_of(channel, axis)
         if kind == "temporal" and isinstance(value, str) and len(value) == 10:
             # Vega takes a bare date for midnight in Greenwich, and all else for local time.
@@ -105,7 +105,9 @@ class Frame:
         return str(value) if kind == "nominal" and value is not None else value
 
     def color(self) -> Spec:
-        """Return the encoding that tells series apart; empty where there is one without a name."""
+        """Return the colour encoding that distinguishes series; empty for one series without a
+        name.
+        """
         if not self.colored:
             return {}
         scale: Spec = {"domain": list(dict.fromkeys(self.names))}
@@ -115,14 +117,14 @@ class Frame:
         return {"color": {"field": "series", "type": "nominal", "title": None, "scale": scale}}
 
     def name(self, series: Series) -> str:
-        """The name of a series, its number where it has none."""
+        """Return the name of a series, or its number if it has none."""
         for name, item in zip(self.names, self.chart.series, strict=True):
             if item is series:
                 return name
         return series.name
 
     def mark(self, kind: str, group: Sequence[Series], **more: Any) -> Spec:
-        """Return a mark, with the colour of the only series."""
+        """Return a mark definition, with the colour of the only series."""
         found: Spec = {"type": kind} | more
         if not self.colored and group[0].color:
             found["color"] = group[0].color
@@ -130,7 +132,7 @@ class Frame:
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Return whether a value is a number, booleans not counted."""
+    """Return whether a value is a number other than a boolean."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
@@ -166,7 +168,7 @@ def _values(chart: Chart, channel: str) -> list[Value]:
 
 
 def _begins_at_text(item: Series) -> bool:
-    """Whether bars begin at dates: then their lengths are no places on the axis."""
+    """Return whether bars begin at dates: then their lengths are not positions on the axis."""
     return any(isinstance(value, str) for value in item.columns.get("base", ()))
 
 

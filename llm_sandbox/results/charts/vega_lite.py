@@ -38,7 +38,7 @@ def to_vega_lite(chart: Chart) -> dict[str, object]:
         if view is None:
             raise UnsupportedError(
                 f"a chart of kind {_kinds(chart)} in Vega-Lite",
-                reason="no form is near to it; to_csv() and to_markdown() say what is known of it",
+                reason="it has no similar form; to_csv() and to_markdown() return its data",
             )
         return spec | view
     panels = sorted(chart.charts, key=lambda item: (item.row or 0, item.column or 0))
@@ -57,7 +57,7 @@ def _kinds(chart: Chart) -> str:
 
 
 def _note(chart: Chart, text: str) -> Spec:
-    """A view that only says what is missing."""
+    """Return a view that only states which data is missing."""
     message = f"{chart.kind.value}: {text}"
     return _titled(chart) | {
         "data": {"values": [{}]},
@@ -72,7 +72,7 @@ def _titled(chart: Chart) -> Spec:
 
 
 def _view(chart: Chart) -> Spec | None:
-    """Return the view of one chart; None when none of its series has a form."""
+    """Return the view of one chart; None when none of its series can be drawn."""
     frame = Frame(chart)
     if can_facet(chart.series):
         return _titled(chart) | violins(frame)
@@ -148,7 +148,7 @@ def _compose(chart: Chart, layers: dict[str, list[Spec]]) -> Spec:
 
 
 def _colors_differ(layers: Sequence[Spec]) -> bool:
-    """Whether colours stand for different things in different layers."""
+    """Return whether colours have different meanings in different layers."""
     fields = {
         (inner["encoding"]["color"].get("field"), inner["encoding"]["color"].get("type"))
         for layer in layers

@@ -1,4 +1,4 @@
-"""Layers of Vega-Lite for lines, points, bars, bins, slices and reference lines."""
+"""Vega-Lite layers of lines, points, bars, bins, slices and reference lines."""
 
 import datetime
 import math
@@ -26,7 +26,7 @@ __all__ = [
 
 
 def data(rows: Sequence[Mapping[str, Value]]) -> Spec:
-    """Return inline data; rows of a series lose nothing of it."""
+    """Return inline data with the rows of series unchanged."""
     # trust: values and names come from inside; in a specification they are data, titles and names
     # of scales, and never expressions, fields or links.
     return {"values": [{k: _listed(v) for k, v in row.items()} for row in rows]}
@@ -37,7 +37,7 @@ def _listed(value: Value) -> object:
 
 
 def placed_rows(frame: Frame, group: Sequence[Series], **channels: str) -> list[Row]:
-    """Return the rows of series with their name and number, values on axes as Vega reads them."""
+    """Return the rows of series with name and number, and axis values as Vega parses them."""
     found: list[Row] = []
     for item in group:
         for index, row in enumerate(list_rows(item)):
@@ -50,7 +50,7 @@ def placed_rows(frame: Frame, group: Sequence[Series], **channels: str) -> list[
 
 
 def line(frame: Frame, group: Sequence[Series]) -> list[Spec]:
-    """Lines and steps."""
+    """Return the layer of lines and steps."""
     axis = group[0].axis
     more = {"interpolate": "step-after"} if group[0].kind is SeriesKind.STEP else {}
     encoding: Spec = {"x": frame.position("x", "x", axis), "y": frame.position("y", "y", axis)}
@@ -73,7 +73,7 @@ def _itself(value: Value) -> Any:
 
 
 def area(frame: Frame, group: Sequence[Series]) -> list[Spec]:
-    """Areas: from their base to their edge."""
+    """Return the layer of areas, from their base to their edge."""
     axis = group[0].axis
     side = "x" if "x_base" in group[0].columns else "y"
     base = f"{side}_base"
@@ -96,7 +96,7 @@ def area(frame: Frame, group: Sequence[Series]) -> list[Spec]:
 
 
 def scatter(frame: Frame, group: Sequence[Series]) -> list[Spec]:
-    """Points, with what their size and colour stand for."""
+    """Return the layer of points, with size and colour encodings."""
     axis = group[0].axis
     encoding: Spec = {"x": frame.position("x", "x", axis), "y": frame.position("y", "y", axis)}
     if all("size" in item.columns for item in group):
@@ -121,7 +121,7 @@ def scatter(frame: Frame, group: Sequence[Series]) -> list[Spec]:
 
 
 def bar(frame: Frame, group: Sequence[Series]) -> list[Spec]:
-    """Bars: from their base, beside each other, on top of each other or through each other."""
+    """Return the layer of bars: grouped, stacked or overlaid."""
     axis, key, value = group[0].axis, frame.key, frame.value
     stacking = frame.chart.stacking
     rows = placed_rows(frame, group, x="x", y="y")
@@ -175,7 +175,7 @@ _UNITS = dict.fromkeys(("matplotlib", "pandas", "seaborn"), "days")
 
 
 def _bar_width(group: Sequence[Series], key: str) -> float:
-    """Pixels that leave a gap between bars that stand at numbers or dates."""
+    """Return the width in pixels of bars on a continuous scale, which leaves a gap between them."""
     places = {value for item in group for value in item.columns[key] if value is not None}
     room = (HEIGHT if key == "y" else WIDTH) * 0.7
     numbers = sorted(float(value) for value in places if is_number(value))
@@ -186,7 +186,7 @@ def _bar_width(group: Sequence[Series], key: str) -> float:
 
 
 def histogram(frame: Frame, group: Sequence[Series]) -> list[Spec]:
-    """Bins: bars from one end of each to the other."""
+    """Return the layer of bins: bars from one edge to the other."""
     axis, key, value = group[0].axis, frame.key, frame.value
     rows = placed_rows(frame, group, start=key, end=key)
     kind = frame.type_of(key, axis)
@@ -211,7 +211,7 @@ def histogram(frame: Frame, group: Sequence[Series]) -> list[Spec]:
 
 
 def pie(frame: Frame, group: Sequence[Series]) -> list[Spec]:
-    """Slices; several series are rings around each other."""
+    """Return the layers of slices; several series are concentric rings."""
     layers = []
     width = HEIGHT / 2 / len(group)
     for number, item in enumerate(group):
@@ -229,7 +229,7 @@ def pie(frame: Frame, group: Sequence[Series]) -> list[Spec]:
 
 
 def errorbar(frame: Frame, group: Sequence[Series]) -> list[Spec]:
-    """Points with the ranges around them."""
+    """Return the layers of points with their error bars."""
     layers = [_ranges(frame, group, "y", "x"), _ranges(frame, group, "x", "y")]
     points = [item for item in group if item.columns.keys() >= {"x", "y"}]
     return [layer for layer in layers if layer] + (scatter(frame, points) if points else [])
@@ -257,7 +257,7 @@ def _ranges(frame: Frame, group: Sequence[Series], side: str, other: str) -> Spe
 
 
 def rule(frame: Frame, group: Sequence[Series]) -> list[Spec]:
-    """Reference lines."""
+    """Return the layer of reference lines."""
     layers = []
     for side in ("x", "y"):
         items = [item for item in group if item.columns.get(side)]
@@ -284,4 +284,4 @@ MARKS: Mapping[SeriesKind, Callable[[Frame, Sequence[Series]], list[Spec]]] = {
     SeriesKind.ERRORBAR: errorbar,
     SeriesKind.RULE: rule,
 }
-"""What draws consecutive series of one kind against one axis."""
+"""Layer functions by series kind, for consecutive series on one axis."""

@@ -1,4 +1,4 @@
-"""Layers of Vega-Lite for boxes, violins, grids, polar charts and candlesticks."""
+"""Vega-Lite layers of boxes, violins, grids, polar charts and candlesticks."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ OHLC = frozenset({"open", "high", "low", "close"})
 
 
 def box(frame: Frame, group: Sequence[Series]) -> list[Spec]:
-    """Boxes with whiskers, medians and outliers."""
+    """Return the layers of boxes with whiskers, medians and outliers."""
     axis, key, value = group[0].axis, frame.key, frame.value
     rows, outside = [], []
     for item in group:
@@ -55,7 +55,7 @@ def box(frame: Frame, group: Sequence[Series]) -> list[Spec]:
 
 
 def _side_by_side(frame: Frame, group: Sequence[Series]) -> Spec:
-    """The channel on which boxes stand in their order."""
+    """Return the categorical channel of boxes, in their order."""
     found = frame.position(frame.key, "label", group[0].axis)
     found.pop("scale", None)
     if found["type"] != "nominal":
@@ -65,7 +65,7 @@ def _side_by_side(frame: Frame, group: Sequence[Series]) -> Spec:
 
 
 def violin(frame: Frame, group: Sequence[Series]) -> list[Spec]:
-    """Violins among other series: their range and their median."""
+    """Return the layers of violins among other series: range and median."""
     axis, key, value = group[0].axis, frame.key, frame.value
     rows: list[Row] = []
     for item in group:
@@ -83,7 +83,7 @@ def violin(frame: Frame, group: Sequence[Series]) -> list[Spec]:
 
 
 def can_facet(series: Sequence[Series]) -> bool:
-    """Return whether all series are violins that hold their outlines."""
+    """Return whether all series are violins with outlines."""
     return bool(series) and all(
         item.kind is SeriesKind.VIOLIN and item.columns.keys() >= {"values", "density"}
         for item in series
@@ -91,7 +91,7 @@ def can_facet(series: Sequence[Series]) -> bool:
 
 
 def violins(frame: Frame) -> Spec:
-    """Violins alone: each outline in a strip of its own, beside the others."""
+    """Return the view of violins alone: each outline in its own facet."""
     rows, labels = [], []
     for item in frame.chart.series:
         for row in list_rows(item):
@@ -126,7 +126,7 @@ def violins(frame: Frame) -> Spec:
 
 
 def grid(frame: Frame, item: Series) -> list[Spec]:
-    """Cells of a heat map, coloured; a contour's in the steps of its levels."""
+    """Return the layer of heat map cells; those of a contour in the steps of its levels."""
     rows = list(list_rows(item))
     encoding: Spec = {}
     size: Spec = {"type": "rect"}
@@ -164,7 +164,7 @@ def _is_log(frame: Frame, side: str) -> bool:
 
 
 def _edges(values: Sequence[Value], *, log: bool) -> list[float] | None:
-    """Return the borders of cells around ascending or descending centres; None without them."""
+    """Return the edges of cells around monotonic centres; None without centres."""
     centres = [float(value) for value in values if is_number(value)]
     if not centres or len(centres) != len(values):
         return None
@@ -200,7 +200,7 @@ def _shade(frame: Frame, item: Series) -> Spec:
 
 
 def polar(frame: Frame) -> list[Spec]:
-    """Polar series in a square: angles go against the clock from the right."""
+    """Return the layers of polar series in a square, counter-clockwise from the right."""
     layers = []
     radii = [r for item in frame.chart.series for r in item.columns.get("r", ()) if is_number(r)]
     reach = max(map(abs, radii), default=1) or 1
@@ -251,7 +251,7 @@ def _wedges(frame: Frame, item: Series, rows: Sequence[Row], reach: float) -> Sp
 
 
 def candles(frame: Frame, item: Series) -> list[Spec]:
-    """Candlesticks: the day's range, and its first and last price."""
+    """Return the layers of candlesticks: range, opening and closing price of a day."""
     rows = list(list_rows(item))
     length = max(1, len(rows))
     for index, row in enumerate(rows):

@@ -1,4 +1,4 @@
-"""Table records: the JSON form of tables, as it comes from inside and as results store it."""
+"""Table records: the JSON form of tables, as received from inside and as stored in results."""
 
 import math
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _LONGEST = 500
 _LONGEST_WORD = 100
 _LARGEST = 2**62
 _WIDEST = 1024
-"""Bits of an integer: the text of longer ones may not be read back."""
+"""Most bits of an integer: the text of longer ones may not be parsed back."""
 
 _Word = TypeVar("_Word", bound=StrEnum)
 
@@ -41,7 +41,7 @@ def to_record(table: Table) -> dict[str, object]:
 
 
 def read_record(record: object) -> dict[str, Any] | None:
-    """Return what a record says of each field of a table; None when it describes no table."""
+    """Return the fields of a table from a record; None if the record does not describe a table."""
     # trust: every part of a record is whatever code inside wanted it to be.
     if not isinstance(record, Mapping) or record.get("version") is True:
         return None

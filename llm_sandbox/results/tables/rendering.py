@@ -1,4 +1,4 @@
-"""Tables as Markdown text."""
+"""Tables as Markdown, CSV and HTML text."""
 
 import csv
 import io
@@ -99,7 +99,7 @@ _MOST_HTML_ROWS = 20
 
 
 def to_html(table: Table) -> str:
-    """Return a table as an HTML table without any style or script of its own."""
+    """Return a table as an HTML table without style or script."""
     head = "".join(f"<th>{_html_text(column.name)}</th>" for column in table.columns)
     half = _MOST_HTML_ROWS // 2
     rows = table.rows

@@ -1,4 +1,4 @@
-"""A table that was shown: what it holds, in short."""
+"""Table: the data of a displayed data frame."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from llm_sandbox.host.terminal import strip_controls
 __all__ = ["Cell", "Column", "ColumnRole", "ColumnType", "Row", "Table"]
 
 Cell: TypeAlias = str | int | float | bool | None
-"""A value in a table: dates, decimals, lists and other objects are texts, missing ones None."""
+"""Value in a table: dates, decimals, lists and other objects are texts, missing values None."""
 
 
 class ColumnType(StrEnum):
-    """What a column holds, whichever library it is of."""
+    """Type of a column, whichever library it is of."""
 
     INTEGER = "integer"
     NUMBER = "number"
@@ -33,12 +33,12 @@ class ColumnType(StrEnum):
 
     @property
     def is_number(self) -> bool:
-        """Whether its values are numbers."""
+        """True if the values are numbers."""
         return self in (ColumnType.INTEGER, ColumnType.NUMBER)
 
 
 class ColumnRole(StrEnum):
-    """What a column is to its table."""
+    """Role of a column in its table."""
 
     INDEX = "index"
     VALUE = "value"
@@ -46,16 +46,16 @@ class ColumnRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table."""
+    """Column of a table."""
 
     name: str
-    """Its name; the parts of a composed one are joined by slashes."""
+    """Name; the parts of a composed one are joined by slashes."""
     type: ColumnType = ColumnType.OTHER
-    """What it holds."""
+    """Type of the values."""
     dtype: str = ""
-    """What its library calls that; empty when unknown."""
+    """Type of the values as the library names it; empty when unknown."""
     role: ColumnRole = ColumnRole.VALUE
-    """Whether it is data or labels the rows."""
+    """Whether the column is data or labels the rows."""
 
 
 Row = tuple[Cell, ...]
@@ -65,50 +65,50 @@ _DESCRIBED = 8
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Table:
-    """What a table that was shown holds: all of a small one, both ends of a large one.
+    """Data of a displayed table: all of a small one, both ends of a large one.
 
-    Everything in it was found inside the sandbox by the side of the program, and is what the
-    program's table claims. `Session.fetch_table` gives the whole.
+    All of it was read inside the sandbox, beside the program, and is a claim. `Session.fetch_table`
+    returns the whole table.
     """
 
     columns: tuple[Column, ...] = ()
-    """Its columns, those that label the rows first; at most 50."""
+    """Columns, those that label the rows first; at most 50."""
     shape: tuple[int, int] = (0, 0)
-    """Rows and columns of the whole, not counting columns that label the rows."""
+    """Rows and columns of the whole table, without columns that label the rows."""
     head: tuple[Row, ...] = ()
-    """The first rows: all of them up to 100, else 50."""
+    """First rows: all of them up to 100, else 50."""
     tail: tuple[Row, ...] = ()
-    """The last rows when `head` is not all; else empty."""
+    """Last rows when `head` is not all; else empty."""
     library: str = ""
-    """The library it is of; empty when unknown."""
+    """Library of the table; empty when unknown."""
     name: str | None = None
-    """Its name; None when it has none."""
+    """Name of the table; None when it has none."""
     handle: str = ""
-    """By what the session knows it; empty when it cannot be fetched."""
+    """Handle for `Session.fetch_table`; empty when the table cannot be fetched."""
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """The rows that are here, first and last ones together."""
+        """Rows in this record, first and last ones together."""
         return (*self.head, *self.tail)
 
     @property
     def omitted_rows(self) -> int:
-        """How many rows are not here; they lie between `head` and `tail`."""
+        """Number of omitted rows, between `head` and `tail`."""
         return max(0, self.shape[0] - len(self.head) - len(self.tail))
 
     @property
     def omitted_columns(self) -> int:
-        """How many columns are not here; they are the last."""
+        """Number of omitted columns, which are the last."""
         present = sum(column.role is ColumnRole.VALUE for column in self.columns)
         return max(0, self.shape[1] - present)
 
     @property
     def is_truncated(self) -> bool:
-        """Whether rows or columns are not here."""
+        """True if rows or columns are omitted."""
         return self.omitted_rows > 0 or self.omitted_columns > 0
 
     def describe(self) -> str:
-        """Return one line about it, without control characters."""
+        """Return one line about the table, without control characters."""
         rows, columns = self.shape
         facts = [f"{rows:,} row{'s' * (rows != 1)} x {columns:,} column{'s' * (columns != 1)}"]
         names = [f"{column.name[:40]} ({column.type})" for column in self.columns[:_DESCRIBED]]
@@ -119,31 +119,31 @@ class Table:
         return " ".join(strip_controls(text).split())
 
     def to_markdown(self, max_rows: int = 10, max_columns: int = 12) -> str:
-        """Return the table as Markdown, with exact counts of what is left out.
+        """Return the table as Markdown, with exact counts of the omitted rows and columns.
 
         Args:
             max_rows: Most rows, half of them from either end.
             max_columns: Most columns.
 
         Raises:
-            ValidationError: There would be fewer than two rows or one column.
+            ValidationError: `max_rows` is less than 2, or `max_columns` less than 1.
         """
         from llm_sandbox.results.tables.rendering import to_markdown
 
         return to_markdown(self, max_rows, max_columns)
 
     def to_csv(self, *, safe: bool = True) -> str:
-        """Return the rows and columns that are here as CSV.
+        """Return the rows and columns of this record as CSV.
 
         Args:
-            safe: Put an apostrophe before texts that a spreadsheet would take for a formula.
+            safe: Put an apostrophe before texts that a spreadsheet would evaluate as a formula.
         """
         from llm_sandbox.results.tables.rendering import to_csv
 
         return to_csv(self, safe=safe)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the table as JSON-able data; `from_dict` brings it back."""
+        """Return the table as JSON-able data; `from_dict` restores it."""
         from llm_sandbox.results.tables.record import to_record
 
         return to_record(self)
@@ -162,9 +162,9 @@ class Table:
 
     @classmethod
     def from_record(cls, record: object) -> "Self | None":
-        """Return the table that a record from inside describes; None when it describes none.
+        """Return the table of a record from inside; None if the record does not describe one.
 
-        Never raises: what is malformed is left out, and what is too much is cut.
+        Never raises: malformed parts are omitted, and excess is cut.
 
         Args:
             record: Anything that JSON can hold.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from llm_sandbox.language_handlers.bash import BashHandler
-from llm_sandbox.language_handlers.bash.errors import read_error
+from llm_sandbox.language_handlers.bash.handler import read_error
 
 HANDLER = BashHandler()
 

@@ -128,8 +128,8 @@ def test_a_damaged_file_is_refused(installer: MakeInstaller, repository: Reposit
     ("line", "words"),
     [
         ("org.demo:absent:1", r"no repository has org/demo/absent/1/absent-1\.pom"),
-        ("org.demo:${nothing}:1", "is no name"),
-        ("org.demo:..:1", "is no name"),
+        ("org.demo:${nothing}:1", "invalid name or unknown version"),
+        ("org.demo:..:1", "invalid name or unknown version"),
         ("org.demo:later:1-SNAPSHOT", "snapshot"),
     ],
 )

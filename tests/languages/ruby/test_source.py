@@ -10,7 +10,7 @@ import time
 import pytest
 
 from llm_sandbox.language_handlers.ruby import RubyHandler
-from llm_sandbox.language_handlers.ruby.errors import read_error
+from llm_sandbox.language_handlers.ruby.handler import read_error
 
 HANDLER = RubyHandler()
 

@@ -1,14 +1,15 @@
-"""Gives matplotlib the list of fonts that was made with the image.
+"""Import hook that gives matplotlib the font list built with the image.
 
-Matplotlib looks for it in `MPLCONFIGDIR` only, which is empty in a fresh sandbox, and would read
-each font anew: 0.4 s of the first plot. The `.pth` file beside this has each Python load it.
+Matplotlib looks for the list in `MPLCONFIGDIR` only, which is empty in a fresh sandbox, and would
+read each font anew: 0.4 s of the first plot. Every Python loads this module through the `.pth` file
+beside it.
 """
 
 import sys
 
 
 class _WhenMatplotlibComes:
-    """A finder that finds nothing, but is asked before each import."""
+    """Import finder that finds nothing, but is called before each import."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:

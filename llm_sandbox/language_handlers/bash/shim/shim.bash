@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2034 # main.sh reads __llm_code
-# Runs pieces of code in one shell that stays; see guest/wrapper.py for the messages.
+# Bash shim: runs cells in one persistent shell; see guest/wrapper.py for the protocol.
 #
 # An `exit`, an error that ends a shell, or an interrupt, leads to the EXIT trap, whatever was going
-# on. There the process goes on as a new shell, which is told the state of this one. Code that sets
-# an EXIT trap of its own ends the shell when it exits.
+# on. There the process continues as a new shell, which restores the state of this one. Code that
+# sets its own EXIT trap ends the shell when it exits.
 #
 # 200 requests, 201 answers, 202 to 204 the program's own streams, as they are without redirections;
 # programs that the code starts do not get them.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds a program from one source file: build.sh SOURCE
 #
-# The program is left beside the source as `main`. Called in the directory that the program will run
+# The program is written beside the source as `main`. Called in the directory that the program runs
 # in, whose headers the source may include. A program that was built from the same source before is
 # taken from the cache, and what it includes first may have been compiled by `upkeep.sh`.
 set -uf

@@ -1,5 +1,5 @@
-# Prints what a source includes by `<...>` before anything else stands there: a name for all of it,
-# and the lines. Nothing if that is C's, which is compiled in no time, or too much for a name.
+# Header list of a C++ source: prints a name for its leading includes by `<...>`, and their lines.
+# Prints nothing for headers of C, which compile fast, or for more headers than a name can hold.
 {
     line = $0
     sub(/\r$/, "", line)

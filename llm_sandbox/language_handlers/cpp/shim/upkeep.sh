@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prepares the next run, while nothing runs: compiles the headers that the last program included
-# first, which takes longer than a program does, and removes programs that were not run for long.
+# Maintenance between runs: precompiles the leading headers of the last program, which takes longer
+# than compiling a program, and removes cached programs that were not run recently.
 set -u
 
 shim=${0%/*}

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Builds a program from one source file: build.sh SOURCE
 #
-# The program is left beside the source as `main`. Called in the directory that the program will run
-# in: to the compiler the source lies there, so that its module and the files that it embeds are
+# The program is written beside the source as `main`. Called in the directory that the program runs
+# in: the compiler treats the source as if it were there, so that its module and embedded files are
 # found. A program that was built from the same source before is taken from the cache.
 set -uf
 

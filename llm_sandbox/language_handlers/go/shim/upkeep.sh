@@ -1,5 +1,5 @@
 #!/bin/sh
-# Bounds what is kept for the next runs, while nothing runs: programs that were not run for long, and
+# Maintenance between runs: limits the caches by removing programs that were not run recently, and
 # packages that were compiled after those of the first program.
 set -u
 

@@ -1,4 +1,4 @@
-"""Descriptions of artifacts, completed by those that they inherit from and import."""
+"""Descriptions of artifacts (POMs), with their parents and imports applied."""
 
 import platform
 import re
@@ -18,7 +18,7 @@ _WORD = re.compile(r"[A-Za-z0-9_.+-]{1,200}", re.ASCII)
 
 @dataclass
 class Dependency:
-    """A declaration, as it is written."""
+    """Dependency declaration, as written in the POM."""
 
     group: str
     name: str
@@ -31,13 +31,13 @@ class Dependency:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What declarations of the same share."""
+        """Group, name, kind and classifier, which identify the dependency regardless of version."""
         return self.group, self.name, self.kind, self.classifier
 
 
 @dataclass
 class Model:
-    """What a description says, together with those it inherits from."""
+    """Effective POM: the description of an artifact merged with its parents."""
 
     properties: dict[str, str] = field(default_factory=dict)
     dependencies: list[Dependency] = field(default_factory=list)
@@ -47,14 +47,14 @@ class Model:
 
 
 class Descriptions:
-    """Reads descriptions, each once."""
+    """Cached reader of descriptions."""
 
     def __init__(self, repositories: Repositories) -> None:
         self._repositories = repositories
         self._models: dict[tuple[str, str, str], Model] = {}
 
     def read(self, group: str, name: str, version: str, depth: int = 0) -> Model:
-        """Return what an artifact's description says, inherited and completed."""
+        """Return the effective description of an artifact."""
         key = (group, name, version)
         if key not in self._models:
             if depth > _DEEPEST_PARENT:
@@ -98,7 +98,7 @@ class Descriptions:
         return model
 
     def _complete(self, model: Model, depth: int) -> Model:
-        """Fill in properties, and what is managed."""
+        """Fill in properties and managed versions."""
         own = model.properties
         managed: dict[tuple[str, str, str, str], Dependency] = {}
         imported = []
@@ -191,11 +191,11 @@ def _fits_java(asked: str) -> bool:
 
 
 def plain(word: str) -> str:
-    """Return a word that is a name or a version.
+    """Return a name or a version unchanged.
 
     Raises:
-        ResolutionError: It is neither.
+        ResolutionError: The word is neither a name nor a version.
     """
     if not _WORD.fullmatch(word) or ".." in word:
-        raise ResolutionError(f"{word[:100]!r} is no name, or a version that is not known")
+        raise ResolutionError(f"invalid name or unknown version: {word[:100]!r}")
     return word

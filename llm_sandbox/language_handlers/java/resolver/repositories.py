@@ -1,4 +1,4 @@
-"""Artifacts, and the repositories that have them."""
+"""Maven artifacts, and the repositories that hold them."""
 
 import base64
 import hashlib
@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from .versions import order
 
-__all__ = ["Absent", "Artifact", "Repositories", "ResolutionError", "parse", "text_of"]
+__all__ = ["Artifact", "NotFoundError", "Repositories", "ResolutionError", "parse", "text_of"]
 
 _TIMEOUT_S = 30
 _LARGEST_POM = 8 << 20
@@ -18,16 +18,16 @@ _PIECE = 1 << 20
 
 
 class ResolutionError(Exception):
-    """It cannot be resolved."""
+    """Error of a resolution that cannot succeed."""
 
 
-class Absent(ResolutionError):
-    """No repository has it."""
+class NotFoundError(ResolutionError):
+    """Error of an artifact that no repository has."""
 
 
 @dataclass(frozen=True)
 class Artifact:
-    """Coordinates."""
+    """Coordinates of an artifact."""
 
     group: str
     name: str
@@ -37,19 +37,19 @@ class Artifact:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What two versions of the same share."""
+        """Coordinates without the version."""
         return self.group, self.name, self.kind, self.classifier
 
     @property
     def file(self) -> str:
-        """Name of its file."""
+        """File name of the artifact."""
         ending = {"test-jar": "jar", "bundle": "jar", "ejb": "jar"}.get(self.kind, self.kind)
         classifier = self.classifier or {"test-jar": "tests"}.get(self.kind, "")
         return f"{self.name}-{self.version}{'-' if classifier else ''}{classifier}.{ending}"
 
     @property
     def path(self) -> str:
-        """Where repositories have it."""
+        """Path of the artifact in a repository."""
         return f"{self.group.replace('.', '/')}/{self.name}/{self.version}/{self.file}"
 
     def __str__(self) -> str:
@@ -57,13 +57,13 @@ class Artifact:
 
 
 class Repositories:
-    """Where artifacts are, in the order in which they are asked."""
+    """Repositories, in the order in which they are queried."""
 
     def __init__(self, known: list[dict[str, str]]) -> None:
         self._known = known
 
     def read(self, path: str, largest: int = _LARGEST_POM) -> bytes:
-        """Return a file, checked by its digest where there is one."""
+        """Return a file, verified by its checksum where the repository has one."""
         for repository in self._known:
             data = self._read(repository, path, largest)
             if data is None:
@@ -73,7 +73,7 @@ class Repositories:
             if said and said[0].lower() != hashlib.sha1(data).hexdigest():  # noqa: S324 - Maven's
                 raise ResolutionError(f"{path.rpartition('/')[2]} is damaged: its digest differs")
             return data
-        raise Absent(f"no repository has {path}")
+        raise NotFoundError(f"no repository has {path}")
 
     def _read(self, repository: dict[str, str], path: str, largest: int) -> bytes | None:
         address = f"{repository['url'].rstrip('/')}/{urllib.parse.quote(path)}"
@@ -103,22 +103,22 @@ class Repositories:
         return bytes(data)
 
     def versions(self, group: str, name: str) -> tuple[list[str], str]:
-        """All versions of an artifact, and the newest release."""
+        """Return all versions of an artifact, and the newest release."""
         path = f"{group.replace('.', '/')}/{name}/maven-metadata.xml"
         try:
             root = parse(self.read(path), path)
-        except Absent:
-            raise Absent(f"no repository has {group}:{name}") from None
+        except NotFoundError:
+            raise NotFoundError(f"no repository has {group}:{name}") from None
         found = [item.text or "" for item in root.iterfind("versioning/versions/version")]
         release = text_of(root.find("versioning"), "release") or max(found, key=order, default="")
         return found, release
 
 
 def parse(data: bytes, what: str) -> ElementTree.Element:
-    """Read an XML document; its names lose their namespaces.
+    """Parse an XML document; namespaces are removed from the names.
 
     Raises:
-        ResolutionError: It is none.
+        ResolutionError: The data is not an XML document.
     """
     try:
         root = ElementTree.fromstring(data)  # noqa: S314 - in a throw-away sandbox
@@ -131,5 +131,5 @@ def parse(data: bytes, what: str) -> ElementTree.Element:
 
 
 def text_of(element: ElementTree.Element | None, tag: str) -> str:
-    """Return the text of a child, empty where there is none."""
+    """Return the text of a child element, empty if it is absent."""
     return (element.findtext(tag) or "").strip() if element is not None else ""

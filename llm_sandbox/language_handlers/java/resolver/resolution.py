@@ -1,25 +1,32 @@
-"""Which artifacts are needed, and in which versions."""
+"""Resolution of artifacts and their versions, and the program that runs it: SETTINGS FOLDER
+COORDINATES...
+"""
 
+import json
+import sys
 from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from .descriptions import Dependency, Descriptions, plain
-from .repositories import Absent, Artifact, Repositories, ResolutionError
+from .repositories import Artifact, NotFoundError, Repositories, ResolutionError
 from .versions import in_range, order
 
-__all__ = ["Resolution"]
+__all__ = ["Resolution", "main"]
 
 _MOST_ARTIFACTS = 500
+_LARGEST_FILE = 1 << 30
 
 
 class Resolution:
-    """Decides what is needed."""
+    """Resolver of the transitive dependencies of artifacts."""
 
     def __init__(self, repositories: Repositories) -> None:
         self._repositories = repositories
         self._descriptions = Descriptions(repositories)
 
     def resolve(self, wanted: list[str]) -> list[Artifact]:
-        """Return what is needed at run time, the nearest first."""
+        """Return the artifacts needed at run time, the nearest first."""
         queue: deque[tuple[Dependency, frozenset[tuple[str, str]]]] = deque()
         for text in wanted:
             group, name, version = (*text.split(":"), "")[:3]
@@ -58,7 +65,7 @@ class Resolution:
             known = self._repositories.versions(asked.group, asked.name)[0]
             fitting = [item for item in known if in_range(item, version)]
             if not fitting:
-                raise Absent(f"no version of {asked.group}:{asked.name} is in {version}")
+                raise NotFoundError(f"no version of {asked.group}:{asked.name} is in {version}")
             version = max(fitting, key=order)
         words = (asked.group, asked.name, version, asked.kind, asked.classifier)
         group, name, version, kind, classifier = (word and plain(word) for word in words)
@@ -71,3 +78,27 @@ class Resolution:
 
 def _is_excluded(item: Dependency, excluded: frozenset[tuple[str, str]]) -> bool:
     return any(group in (item.group, "*") and name in (item.name, "*") for group, name in excluded)
+
+
+def main() -> int:
+    """Run the program and return its exit code."""
+    settings, folder, *wanted = sys.argv[1:]
+    known = json.loads(Path(settings).read_text("utf-8"))
+    repositories = Repositories(known)
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    try:
+        artifacts = Resolution(repositories).resolve(wanted)
+        names = [item.file for item in artifacts]
+
+        def fetch(artifact: Artifact) -> None:
+            data = repositories.read(artifact.path, _LARGEST_FILE)
+            shared = names.count(artifact.file) > 1
+            (target / f"{artifact.group + '.' if shared else ''}{artifact.file}").write_bytes(data)
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(fetch, artifacts))
+    except ResolutionError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    return 0

@@ -1,4 +1,4 @@
-"""Versions as Maven orders them."""
+"""Version order and version ranges of Maven."""
 
 import re
 
@@ -9,7 +9,7 @@ _QUALIFIERS |= {"ga": 0, "final": 0, "release": 0, "sp": 1, "a": -5, "b": -4, "m
 
 
 def order(version: str) -> list[tuple[int, int, str]]:
-    """Return what versions are sorted by."""
+    """Return the sort key of a version."""
     found: list[tuple[int, int, str]] = []
     for part in re.findall(r"\d+|[a-z]+", version.lower()):
         if part.isdigit():
@@ -28,7 +28,7 @@ def order(version: str) -> list[tuple[int, int, str]]:
 
 
 def in_range(version: str, asked: str) -> bool:
-    """Whether a version is in one of the ranges, such as ``[1.0,2.0)``."""
+    """Return whether a version is in one of the ranges, such as ``[1.0,2.0)``."""
     for part in re.findall(r"[\[(][^\])]*[\])]", asked):
         low, comma, high = (word.strip() for word in part[1:-1].partition(","))
         if not comma:

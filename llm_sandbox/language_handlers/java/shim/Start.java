@@ -7,8 +7,8 @@ import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 
 /**
- * Compiles the shell and starts it, in one virtual machine: the compiler that has just been loaded
- * is what the shell needs next.
+ * Launcher of the shell: compiles and starts it in one virtual machine, because the shell needs the
+ * compiler that has just been loaded.
  */
 final class Start {
     private Start() {}

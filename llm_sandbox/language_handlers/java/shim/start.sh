@@ -1,9 +1,9 @@
 #!/bin/sh
-# Starts Java's programs with what they need to start fast and to stay in the sandbox's limits:
+# Launcher of Java programs, with options for fast start and for the limits of the sandbox:
 #   start.sh compile FILE     javac, into the folder `classes` beside the file
 #   start.sh run FILE CLASS [ARGUMENT...]  java, the class that was compiled from the file
-#   start.sh shell            the shell that keeps state
-#   start.sh script FILE      one piece of code for the shell, as a program
+#   start.sh shell            the persistent shell
+#   start.sh script FILE      one cell for the shell, as a program
 set -eu
 
 mode=$1

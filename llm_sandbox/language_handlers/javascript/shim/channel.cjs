@@ -1,5 +1,5 @@
 'use strict';
-// The messages between this process and the kernel around it; see guest/fields.py.
+// Channel of messages between this process and the wrapper kernel; see guest/fields.py.
 
 const {
   Atomics,

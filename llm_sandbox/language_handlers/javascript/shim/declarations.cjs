@@ -1,6 +1,6 @@
 'use strict';
-// What a script declares at its top, so that a later one can declare it anew. V8's consoles allow
-// that of `let` after `let` and of `var` after `var`, and `const` is another matter to them.
+// Top-level declarations of scripts, so that a later script can redeclare them. V8's consoles allow
+// `let` after `let` and `var` after `var`, but treat `const` differently.
 
 const { Set } = require('./globals.cjs');
 

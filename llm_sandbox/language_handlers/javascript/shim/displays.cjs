@@ -1,5 +1,5 @@
 'use strict';
-// What is shown: the forms of a value, and the global `display`.
+// Displays: MIME bundles of values, and the global `display`.
 
 const {
   Buffer,
@@ -44,7 +44,7 @@ function summaryOf(data) {
   return `[${type}]`;
 }
 
-/** What a value says itself of how it is to be shown: data by MIME type, maybe promised; or null. */
+/** Returns the MIME bundle that a value itself provides, or a promise of it; else null. */
 function own(value) {
   if (value === null || typeof value !== 'object') return null;
   const key = JUPYTER.find((symbol) => typeof value[symbol] === 'function');

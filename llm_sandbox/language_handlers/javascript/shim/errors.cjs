@@ -1,5 +1,5 @@
 'use strict';
-// Errors in the words of the user's code: its lines, and no frames of what runs it.
+// Errors in terms of the user's code: with its lines, and without frames of the shim.
 
 const { Error, JSON, Map, Math, Number, Object, String, WeakMap } = require('./globals.cjs');
 
@@ -19,7 +19,7 @@ function nameOf(run) {
   return `${title}?${run}`;
 }
 
-/** Tells which run is going on; `place` maps a line and column of its script to the code's. */
+/** Sets the current run; `place` maps a line and column of its script to the code's. */
 function begin(run, place) {
   current = run;
   if (place !== undefined) sources.set(run, place);
@@ -59,7 +59,7 @@ function framesOf(sites) {
   return frames;
 }
 
-/** Has every stack be told in these frames. */
+/** Installs these frames as the stack of every error. */
 function install() {
   Error.stackTraceLimit = 20;
   Error.prepareStackTrace = (error, sites) => {

@@ -1,6 +1,6 @@
 'use strict';
-// Code evaluated as V8's consoles do it: what it declares at the top stays and may be declared anew,
-// and it may await.
+// Evaluation of code as in V8's consoles: top-level declarations persist and may be redeclared, and
+// top-level await is allowed.
 
 const { BigInt, Number, Object } = require('./globals.cjs');
 
@@ -72,7 +72,7 @@ function evaluate(script, name, callback) {
   stopListening();
 }
 
-/** Gives up a script that may not have settled. */
+/** Abandons a script that may not have settled. */
 function forget() {
   if (unsettled === null) return;
   session.disconnect();

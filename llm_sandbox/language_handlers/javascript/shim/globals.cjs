@@ -1,6 +1,6 @@
 'use strict';
-// What this program uses of the global names, as they are before any code of the user's: a script
-// may declare `process`, `Map` or `performance` at its top, and would hide them from here as well.
+// Global names that the shim uses, saved before any code of the user runs: a script may declare
+// `process`, `Map` or `performance` at its top level, which would shadow them here as well.
 
 const { performance } = require('perf_hooks');
 

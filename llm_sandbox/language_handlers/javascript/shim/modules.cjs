@@ -1,5 +1,5 @@
 'use strict';
-// `require` and `import` as a script in the working directory has them.
+// `require` and `import` as in a script in the working directory.
 
 const { Boolean, JSON, Object, String, SyntaxError, TypeError, process } = require('./globals.cjs');
 
@@ -42,7 +42,7 @@ function importFrom(file, name, options) {
   }
 }
 
-/** Where an older Node finds the module of a name, seen from a file. */
+/** Returns the path at which an older Node resolves a module name, from a file. */
 function locate(name, file) {
   try {
     return Module.createRequire(file).resolve(name);
@@ -93,7 +93,7 @@ async function load(name, options, file) {
   throw first;
 }
 
-/** What a static import of some names gives; as in a module, a name that is not there is an error. */
+/** Returns the values of a static import of names; as in a module, a missing name is an error. */
 async function loadNames(name, names, options, file, lenient) {
   const space = await load(name, options, file);
   const found = {};
@@ -152,7 +152,7 @@ function install(file, lenient) {
   }
 }
 
-/** Has packages found where NODE_PATH says now. */
+/** Makes packages resolve by the present NODE_PATH. */
 function refresh() {
   Module._initPaths();
 }

@@ -1,6 +1,6 @@
 'use strict';
-// What a run has begun and that is still to come: its timers, reads, requests and children. A run
-// waits for them as a program does, but not for servers, which are there for later runs.
+// Pending operations of a run: its timers, reads, requests and child processes. A run waits for
+// them as a program does, but not for servers, which later runs use.
 
 const {
   Map,
@@ -18,7 +18,7 @@ const promises = require('timers/promises');
 const timers = require('timers');
 const { promisify } = require('util');
 
-// What a program that serves waits for until it is stopped.
+// Operations that a server waits for until it is stopped.
 const SERVING = new Set([
   'TCPServerWrap',
   'PipeServerWrap',
@@ -84,7 +84,7 @@ function disregard(worker) {
   ours = worker;
 }
 
-/** Has timers be remembered, so that those of an interrupted run can be cleared. */
+/** Records timers, so that those of an interrupted run can be cleared. */
 function install() {
   const sleep = promises.setTimeout;
   promises.setTimeout = function setTimeout(delay, value, options) {
@@ -122,7 +122,7 @@ function begin() {
   older = new Set(workers);
 }
 
-/** Whether anything of this run is still to come, besides what is named `but`. */
+/** Returns whether operations of this run are pending, except those in `but`. */
 function isWaiting(but) {
   const now = count();
   now.delete(but);

@@ -1,5 +1,5 @@
 'use strict';
-// What draws, by what it can do rather than by its library: canvases, charts, SVG and HTML nodes.
+// Drawable values, detected by their methods, not their library: canvases, charts, SVG and HTML.
 
 const { Array, Buffer, JSON, Promise, String, Uint8Array } = require('./globals.cjs');
 
@@ -14,7 +14,7 @@ const SVG_SPACE = 'http://www.w3.org/2000/svg';
 
 const has = (value, name) => typeof value[name] === 'function';
 
-/** Whether text is a whole SVG document. */
+/** Returns whether text is a whole SVG document. */
 function isSvg(text) {
   return text.includes('<svg') && SVG.test(text);
 }

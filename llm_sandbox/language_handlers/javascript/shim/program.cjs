@@ -1,5 +1,5 @@
 'use strict';
-// Loaded before a whole program: gives it `display`, and what a script in the working directory has.
+// Preload of whole programs: defines `display`, and resolves modules from the working directory.
 
 const fs = require('fs');
 const Module = require('module');
@@ -59,7 +59,7 @@ function show(kind, pairs) {
   write('bundle.json', JSON.stringify(bundle));
 }
 
-/** Has a script be one of the working directory, whatever its file is. */
+/** Makes a script resolve modules from the working directory, wherever its file is. */
 function standInForScript() {
   const native = Module._extensions['.js'];
   Module._extensions['.js'] = function load(module, file) {

@@ -1,4 +1,4 @@
-// Has a program be a module of the working directory, and its packages be found where NODE_PATH says.
+// Module resolution hook: resolves a program from the working directory, and packages by NODE_PATH.
 
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 'use strict';
-// Runs pieces of code, one after another, in one process whose state stays. See guest/wrapper.py
-// for the messages, and evaluate.cjs for how code is run.
+// JavaScript shim: runs cells, one after another, in one persistent process. See guest/wrapper.py
+// for the protocol, and evaluate.cjs for the evaluation of code.
 
 const {
   Atomics,
@@ -116,7 +116,7 @@ function start(script, original, otherwise) {
 
 const DECLARED = /^Identifier '(.+)' has already been declared$/;
 
-/** Whether code was refused only because an earlier run declared a name in another way. */
+/** Returns whether code was refused only because an earlier run declared a name differently. */
 function mustRedeclare(thrown, script) {
   if (!(thrown instanceof SyntaxError) || !DECLARED.test(thrown.message)) return false;
   try {
@@ -214,7 +214,7 @@ process.on('SIGINT', () => {
   giveUp(mine, RESTLESS_LOOKS);
 });
 
-/** Gives up a run; what still runs by itself after several looks can only be ended with the
+/** Abandons a run; code that still runs by itself after several looks can only be ended with the
  *  process. One look is not enough: threads that end keep a busy machine busy for a while. */
 function giveUp(mine, looks) {
   if (run !== mine) return;

@@ -1,6 +1,6 @@
 'use strict';
-// What a script of V8's may not hold, rewritten to what it may: modules' own statements. Lines stay
-// where they are, and columns where nothing on the line was rewritten.
+// Rewriting of module statements, which a V8 script may not contain. Line numbers do not change,
+// nor do columns on lines without a rewritten statement.
 
 const { tokenize } = require('./tokens.cjs');
 
@@ -134,7 +134,7 @@ function rewriteExport(tokens, index) {
   return next.text === '{' && last < tokens.length ? [start, tokens[last].end, ';'] : null;
 }
 
-/** Whether a token begins a line that does not carry on the one before. */
+/** Returns whether a token begins a line that does not continue the previous one. */
 function onNewLine(code, tokens, index) {
   const before = tokens[index - 1];
   return (

@@ -1,5 +1,5 @@
 'use strict';
-// Standard streams: outputs that are written at once, an input that begins anew with each run.
+// Standard streams: unbuffered outputs, and an input that starts anew with each run.
 
 const { Buffer, Object, process } = require('./globals.cjs');
 

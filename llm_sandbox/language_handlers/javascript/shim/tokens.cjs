@@ -1,5 +1,5 @@
 'use strict';
-// Code cut into tokens: enough to tell names from strings, templates, comments and expressions.
+// Tokenizer: distinguishes names from strings, templates, comments and expressions.
 
 const { Set } = require('./globals.cjs');
 

@@ -1,6 +1,6 @@
 'use strict';
-// Writes the JavaScript of a TypeScript program beside it: `main.mjs` for `main.mts`. It says that it
-// was made from a file of the working directory.
+// Transpiler program: writes the JavaScript of a TypeScript program beside it, `main.mjs` for
+// `main.mts`, with a source map that refers to a file of the working directory.
 
 const fs = require('fs');
 const path = require('path');

@@ -1,5 +1,5 @@
 'use strict';
-// TypeScript without its types: by the compiler's package, or by Node.js where it can do that.
+// Type stripping for TypeScript: by the compiler's package, or by Node.js where it supports that.
 
 const { Boolean, Error, JSON, Number, process } = require('./globals.cjs');
 

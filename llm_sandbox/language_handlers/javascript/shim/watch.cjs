@@ -1,6 +1,6 @@
 'use strict';
-// A thread that stops code which never comes back to the event loop. Node tells the main thread of
-// a signal only there, so this thread listens as well, and has V8 stop what the main one executes.
+// Watchdog thread that stops code which never returns to the event loop. Node delivers a signal to
+// the main thread only there, so this thread listens as well, and makes V8 terminate the execution.
 
 const { parentPort, workerData } = require('worker_threads');
 const { Session } = require('inspector');

@@ -1,7 +1,7 @@
-"""Plot capture inside the sandbox.
+"""Capture of plots and tables inside the sandbox.
 
-``install(shell)`` is called once, before the process forks. It holds no thread and no open file,
-imports no plotting library, and may be called again for the same shell without effect.
+``install(shell)`` is called once, before the process forks. The call starts no thread, opens no
+file, imports no plotting library, and has no effect when repeated for the same shell.
 """
 
 from __future__ import annotations
@@ -16,24 +16,25 @@ from . import (
     media_capture,
     pillow_capture,
     plotly_capture,
-    services,
     worker_processes,
 )
 from .session import Service, Session
 
 __all__ = ["install"]
 
+Answer = tuple[dict[str, Any], list[bytes]]
+
 _MARK = "_llm_sandbox_session"
 
 
 def install(shell: Any) -> dict[str, Service]:
-    """Make every plot of ``shell`` leave as Jupyter display data.
+    """Publish every plot of ``shell`` as Jupyter display data.
 
     Args:
         shell: An IPython ``InteractiveShell``, usually the one of a running ipykernel.
 
     Returns:
-        What the host may ask for besides running cells, by name.
+        Services that the host may call besides running cells, by name.
     """
     if _MARK in vars(shell):
         installed: Session = vars(shell)[_MARK]
@@ -47,6 +48,38 @@ def install(shell: Any) -> dict[str, Service]:
     bokeh_capture.install(session)
     pillow_capture.install(session)
     media_capture.install(session)
-    services.install(session)
+    _offer_services(session)
     worker_processes.install()
     return session.services
+
+
+def _offer_services(session: Session) -> None:
+    """Register the services of variables and tables. A service that fails answers with ``failure``:
+    a kind for programs, and a message.
+
+    Args:
+        session: The session of the shell.
+    """
+
+    # Their code is loaded by the first request: most sessions never see one.
+    def variables(arguments: dict[str, Any], buffers: list[memoryview]) -> Answer:
+        from .variables import list_variables
+
+        return list_variables(session.shell, arguments), []
+
+    def get(arguments: dict[str, Any], buffers: list[memoryview]) -> Answer:
+        from .variables import get_variable
+
+        return get_variable(session.shell, arguments)
+
+    def set(arguments: dict[str, Any], buffers: list[memoryview]) -> Answer:
+        from .variables import set_variable
+
+        return set_variable(session.shell, arguments, buffers), []
+
+    def table(arguments: dict[str, Any], buffers: list[memoryview]) -> Answer:
+        from .exports import export
+
+        return export(session.handles, arguments)
+
+    session.services.update(variables=variables, get=get, set=set, table=table)

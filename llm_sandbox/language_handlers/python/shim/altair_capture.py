@@ -1,4 +1,6 @@
-"""Altair charts: one display of the specification and a full HTML document per chart and state."""
+"""Capture of Altair charts: one display with the specification and a full HTML document per chart
+and state.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ _PARTS = ("layer", "hconcat", "vconcat", "concat")
 
 
 def describe_chart(spec: dict[str, Any], kind: str) -> str:
-    """Give a short text for a chart; altair's own repr says nothing.
+    """Return a short text for a chart; altair's own repr is not informative.
 
     Args:
         spec: The specification.
@@ -54,7 +56,7 @@ def _marks(spec: dict[str, Any], depth: int = 0) -> list[str]:
 
 
 class AltairCapture:
-    """The altair side of a session."""
+    """Capture of altair for one session."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -64,7 +66,7 @@ class AltairCapture:
         self._mixin: type | None = None
 
     def attach(self, module: ModuleType) -> None:
-        """Capture charts wherever they are shown or saved.
+        """Capture charts wherever they are displayed or saved.
 
         Args:
             module: ``altair``.
@@ -107,16 +109,16 @@ class AltairCapture:
             exclude: Ignored likewise.
 
         Returns:
-            Nothing for IPython itself to show; ``None`` when altair has to say what is wrong.
+            An empty bundle; ``None`` to let altair report an invalid chart.
         """
         return ({}, {}) if self.capture(chart, "show") else None
 
     def capture(self, chart: Any, event: str) -> bool:
-        """Publish a chart unless this state of it left in this cell already.
+        """Publish a chart unless this state of the chart was published in this cell already.
 
         Args:
             chart: The chart.
-            event: What made it leave.
+            event: Event that published the chart.
 
         Returns:
             Whether the chart is valid.
@@ -181,9 +183,9 @@ def _page(spec: dict[str, Any]) -> str:
 
 
 def _add_chart(spec: dict[str, Any], data: dict[str, Any]) -> None:
-    """Say what a chart shows; one that cannot be read leaves without."""
+    """Add the chart record to the bundle; a chart that cannot be read is published without."""
     from .charts.record import CHART_MIME
-    from .charts.vega.altair_figure import altair_chart
+    from .charts.vega.chart import altair_chart
 
     chart = altair_chart(spec)
     if chart is not None:

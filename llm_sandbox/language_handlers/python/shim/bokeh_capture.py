@@ -1,4 +1,4 @@
-"""Bokeh documents: one display of HTML and of the document per figure and state."""
+"""Capture of Bokeh documents: one display with HTML and the document per figure and state."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _JSON = "application/vnd.bokeh.document+json"
 
 
 def describe_models(models: Sequence[Any], figures: Sequence[Any]) -> str:
-    """Give a short text for what is shown.
+    """Return a short text for displayed models.
 
     Args:
-        models: What is shown.
-        figures: The figures in it.
+        models: The displayed models.
+        figures: The figures in them.
 
     Returns:
         One line naming the glyphs and the first title.
@@ -44,7 +44,7 @@ def describe_models(models: Sequence[Any], figures: Sequence[Any]) -> str:
 
 
 class BokehCapture:
-    """The bokeh side of a session."""
+    """Capture of bokeh for one session."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -54,8 +54,8 @@ class BokehCapture:
         self._busy = False
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Let nothing that happens inside the block count as shown."""
+    def _suppressed(self) -> Iterator[None]:
+        """Suppress the capture inside the block."""
         before, self._busy = self._busy, True
         try:
             yield
@@ -74,7 +74,7 @@ class BokehCapture:
             obj: Any, state: Any, browser: Any, new: Any, notebook_handle: bool = False
         ) -> None:
             if state.file:
-                with self._alone():
+                with self._suppressed():
                     target.save(obj, state=state)
             self.capture(obj, "show")
 
@@ -92,7 +92,7 @@ class BokehCapture:
         @functools.wraps(original)
         def save_helper(obj: Any, *args: Any, **kwargs: Any) -> None:
             busy = self._busy
-            with self._alone():
+            with self._suppressed():
                 original(obj, *args, **kwargs)
             if not busy and not self._session.quiet:
                 # The file is written: nothing that fails from here on is the program's fault.
@@ -119,7 +119,8 @@ class BokehCapture:
         target.load_notebook = load_notebook
 
     def attach_document(self, module: ModuleType) -> None:
-        """Capture what is added to the current document, as programs for a server do.
+        """Capture figures that are added to the current document, as programs for a Bokeh server
+        do.
 
         Args:
             module: ``bokeh.document.document``.
@@ -129,7 +130,7 @@ class BokehCapture:
         @functools.wraps(original)
         def add_root(document: Any, model: Any, *args: Any, **kwargs: Any) -> None:
             busy = self._busy
-            with self._alone():
+            with self._suppressed():
                 original(document, model, *args, **kwargs)
             if not busy and _is_current(document):
                 with suppress(Exception):
@@ -154,7 +155,7 @@ class BokehCapture:
             exclude: Ignored likewise.
 
         Returns:
-            Nothing for IPython itself to show; ``None`` for a model without figures.
+            An empty bundle; ``None`` for a model without figures.
         """
         if not _figures([model]):
             return None
@@ -162,11 +163,11 @@ class BokehCapture:
         return {}, {}
 
     def capture(self, obj: Any, event: str) -> None:
-        """Publish models unless this state of them left in this cell already.
+        """Publish models unless this state of the models was published in this cell already.
 
         Args:
             obj: A model, or several.
-            event: What made them leave.
+            event: Event that published the models.
         """
         from bokeh.embed import file_html
         from bokeh.resources import CDN
@@ -174,7 +175,7 @@ class BokehCapture:
         models = list(obj) if isinstance(obj, Sequence) else [obj]
         if not models:
             return
-        with self._alone():
+        with self._suppressed():
             document = _document_of(models)
             # The rest of a document is new each time.
             state = json.dumps(document.get("roots"), default=repr)
@@ -206,7 +207,7 @@ def _is_current(document: Any) -> bool:
 
 
 def _figures(models: Sequence[Any]) -> list[Any]:
-    """Return the figures that models hold."""
+    """Return the figures in models."""
     plots = sys.modules.get("bokeh.models.plots")
     found: dict[int, Any] = {}
     for model in models:
@@ -218,7 +219,7 @@ def _figures(models: Sequence[Any]) -> list[Any]:
 
 
 def _document_of(models: list[Any]) -> dict[str, Any]:
-    """Return models as a document in JSON values."""
+    """Return models as a document of JSON values."""
     from bokeh.embed.util import OutputDocumentFor
     from bokeh.settings import settings
 
@@ -233,7 +234,7 @@ def _document_of(models: list[Any]) -> dict[str, Any]:
 
 
 def _add_chart(models: list[Any], data: dict[str, Any]) -> None:
-    """Say what models show; those that cannot be read leave without."""
+    """Add the chart record to the bundle; models that cannot be read are published without."""
     from .charts.bokeh.figure import bokeh_chart
     from .charts.record import CHART_MIME
 
@@ -246,7 +247,7 @@ def _add_chart(models: list[Any], data: dict[str, Any]) -> None:
 
 
 def install(session: Session) -> None:
-    """Capture what bokeh shows.
+    """Capture plots of bokeh.
 
     Args:
         session: The session of the shell.

@@ -1,4 +1,6 @@
-"""Annotations for displays: type names and table records; plots as last expression are met here."""
+"""Annotations for displays: type names and table records, and plots as the last expression of a
+cell.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,14 @@ _TABLE_LIBRARIES = frozenset({"pandas", "polars", "pyarrow"})
 
 
 def annotate(obj: Any, bundle: Bundle) -> Bundle:
-    """Say of which type a displayed object is.
+    """Add the type of a displayed object to its bundle.
 
     Args:
         obj: The object.
-        bundle: What IPython made of it.
+        bundle: The bundle that IPython made of the object.
 
     Returns:
-        The bundle, with the type unless text is all there is.
+        The bundle, with the type unless it has only text.
     """
     data, metadata = bundle
     if len(data) > 1 and METADATA_KEY not in metadata:
@@ -31,7 +33,7 @@ def annotate(obj: Any, bundle: Bundle) -> Bundle:
 
 
 def install(session: Session) -> None:
-    """Annotate whatever the shell displays.
+    """Annotate every display of the shell.
 
     Args:
         session: The session of the shell.

@@ -1,4 +1,4 @@
-"""Displayed tables as files, piece by piece."""
+"""Export of displayed tables as files, in pieces."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _open: dict[int, IO[bytes]] = {}
 
 
 class _TooLargeError(Exception):
-    """The file grew over its limit."""
+    """Error of a file that exceeds its limit."""
 
 
 class _Bounded:
-    """A file that refuses to grow over a limit."""
+    """File object that refuses to grow over a limit."""
 
     def __init__(self, file: IO[bytes], limit: int) -> None:
         self._file = file
@@ -47,15 +47,15 @@ class _Bounded:
 
 
 def export(handles: Handles, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
-    """Write a displayed table, or read on in what was written.
+    """Write a displayed table to a file, or read the next piece of that file.
 
     Args:
         handles: The displayed tables.
-        arguments: ``handle``, ``format`` and ``limit`` to begin; ``export`` and ``offset`` to go
-            on.
+        arguments: ``handle``, ``format`` and ``limit`` to begin; ``export`` and ``offset`` to
+            continue.
 
     Returns:
-        The number of the export and the size of the whole, with one piece; or the failure.
+        The number of the export and the size of the file, with one piece; or the failure.
     """
     if "export" in arguments:
         return _piece(int(arguments["export"]), int(arguments["offset"]))

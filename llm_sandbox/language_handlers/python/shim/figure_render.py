@@ -1,4 +1,4 @@
-"""Turn matplotlib figures into MIME bundles."""
+"""Rendering of matplotlib figures to MIME bundles."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .session import Bundle
 
 READ_LIMIT = 32 * 1024 * 1024
-"""A saved file larger than this is not read back; a PNG is drawn instead."""
+"""Largest saved file that is read back, in bytes; above, a PNG is drawn instead."""
 
 _SAVED = {
     "png": "image/png",
@@ -32,7 +32,7 @@ _OPTIONS = ("dpi", "facecolor", "edgecolor", "bbox_inches", "pad_inches", "trans
 
 
 def is_empty(figure: Any) -> bool:
-    """Tell whether a figure holds nothing but its background.
+    """Return whether a figure has nothing but its background.
 
     Args:
         figure: The figure.
@@ -51,10 +51,10 @@ def render(shell: Any, figure: Any) -> Bundle:
         figure: The figure.
 
     Returns:
-        The bundle; it always holds a picture.
+        The bundle, which always has a picture.
 
     Raises:
-        Exception: Whatever a broken artist raises.
+        Exception: An artist of the user raised it.
     """
     data: dict[str, Any] = {}
     metadata: dict[str, Any] = dict(_background(figure) or {})
@@ -78,7 +78,7 @@ def render(shell: Any, figure: Any) -> Bundle:
 
 
 def draw_png(figure: Any) -> bytes:
-    """Draw a figure the way the inline backend does, even when it has no axes.
+    """Draw a figure as the inline backend does, even if it has no axes.
 
     Args:
         figure: The figure.
@@ -99,12 +99,12 @@ def draw_png(figure: Any) -> bytes:
 
 
 def saved_format(figure: Any, target: Any, options: dict[str, Any]) -> str:
-    """Find the format matplotlib saves in.
+    """Return the format that matplotlib saves in.
 
     Args:
         figure: The figure.
-        target: What the user saves to.
-        options: What the user passed to ``savefig``.
+        target: Target of ``savefig``.
+        options: Other arguments of ``savefig``.
 
     Returns:
         The format in lower case.
@@ -116,23 +116,23 @@ def saved_format(figure: Any, target: Any, options: dict[str, Any]) -> str:
 
 
 def mime_of(name: str) -> str | None:
-    """Give the MIME type of a format that leaves as it was saved.
+    """Return the MIME type of a format that is published as it was saved.
 
     Args:
         name: A matplotlib format.
 
     Returns:
-        The type, or ``None`` for a format that is replaced by a PNG.
+        The type, or ``None`` for a format that a PNG replaces.
     """
     return _SAVED.get(name)
 
 
 def encode(mime: str, content: bytes) -> str:
-    """Put a file into a MIME bundle.
+    """Add a file to a MIME bundle.
 
     Args:
-        mime: Its type.
-        content: Its bytes.
+        mime: MIME type of the file.
+        content: Content of the file.
 
     Returns:
         Text for SVG, base64 for the rest.
@@ -150,7 +150,7 @@ def read_back(target: Any, suffix: str) -> bytes | None:
         suffix: Format matplotlib appends to a path without one; empty if it appends nothing.
 
     Returns:
-        Its content; ``None`` if it is no regular file or too large.
+        The content; ``None`` if the file is not regular or too large.
     """
     name = os.fsdecode(target)
     if suffix and not Path(name).suffix[1:]:
@@ -168,10 +168,10 @@ def read_back(target: Any, suffix: str) -> bytes | None:
 
 
 def png_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Keep those ``savefig`` options that mean something for every format.
+    """Return the ``savefig`` options that apply to every format.
 
     Args:
-        options: What the user passed.
+        options: Options that the user passed.
 
     Returns:
         Options to draw a PNG with.
@@ -180,13 +180,13 @@ def png_options(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def fingerprint(data: dict[str, Any]) -> int:
-    """Give a number that is equal for equal pictures.
+    """Return a number that is equal for equal pictures.
 
     Args:
         data: A bundle without its chart.
 
     Returns:
-        A hash of its pictures, without dates and random names in them.
+        A hash of the pictures, without the dates and random identifiers in them.
     """
     found: list[tuple[str, str | bytes]] = []
     for mime, content in sorted(data.items()):
@@ -202,16 +202,16 @@ def fingerprint(data: dict[str, Any]) -> int:
 def save_again(
     original: Callable[..., Any], mime: str, options: dict[str, Any], figure: Any
 ) -> int:
-    """Draw a figure as it was saved before.
+    """Draw a figure again with the options of an earlier save.
 
     Args:
         original: ``Figure.savefig`` of matplotlib.
-        mime: Type of what left.
-        options: What the user passed.
+        mime: MIME type that was published.
+        options: Options that the user passed.
         figure: The figure.
 
     Returns:
-        The fingerprint of what would leave.
+        The fingerprint of the result.
     """
     buffer = io.BytesIO()
     name = next(name for name, known in _SAVED.items() if known == mime)
@@ -222,7 +222,7 @@ def save_again(
 
 
 def add_chart(figure: Any, data: dict[str, Any]) -> None:
-    """Say in a bundle what a figure shows.
+    """Add the chart record of a figure to a bundle.
 
     Args:
         figure: The figure; it was just drawn, so its ticks are known.

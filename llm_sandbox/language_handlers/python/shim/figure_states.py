@@ -1,4 +1,4 @@
-"""Which state of a matplotlib figure has left already."""
+"""Tracking of the states of matplotlib figures that were published already."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class _State:
 
 
 class FigureStates:
-    """Remembers captured figures and notices when they change.
+    """Record of published figures, which detects when they change.
 
     matplotlib's own ``Figure.stale`` is of no use after the fact: rendering to a file leaves it
     set, and drawing to the canvas clears it although the user changed something. The same
-    notifications, heard only from the capture on and only outside of drawing, tell the truth.
+    notifications are reliable if received only after the capture and only outside of drawing.
     """
 
     def __init__(self) -> None:
@@ -46,41 +46,43 @@ class FigureStates:
         redraw: Redraw | None = None,
         saved: bool = False,
     ) -> None:
-        """Note that the present state of a figure has left.
+        """Record that the present state of a figure was published.
 
         Args:
             figure: The figure.
             cell: Number of the running cell.
-            content: Fingerprint of what left.
-            redraw: Draws the figure the same way again and gives the fingerprint; it must not
-                hold the figure.
-            saved: Whether it left as a file of the user.
+            content: Fingerprint of what was published.
+            redraw: Draws the figure the same way again and returns the fingerprint; it must not
+                reference the figure.
+            saved: Whether the figure was published as a file of the user.
         """
         self._states[figure] = _State(
-            cell, content, _silent(figure), _layout(figure), redraw, saved
+            cell, content, _unnotified_state(figure), _layout(figure), redraw, saved
         )
         self._listen(figure)
 
     def same_picture(self, figure: Any, cell: int, saved: bool) -> bool:
-        """Tell whether a modified figure still looks as it did when it left the other way.
+        """Return whether a modified figure still looks as it did when it was published the other
+        way.
 
-        A saved file has other pixels than a display, so they cannot be compared with each other:
-        the figure is drawn again as it was then. Two files, or two displays, are compared by
-        ``same_content`` and cost no further drawing.
+        A saved file has other pixels than a display, so these cannot be compared: the figure is
+        drawn again with the earlier options. Two files, or two displays, are compared by
+        ``same_content`` without drawing again.
 
         Args:
             figure: The figure.
             cell: Number of the running cell.
-            saved: Whether it is about to leave as a file of the user.
+            saved: Whether the figure is about to be published as a file of the user.
 
         Returns:
-            Whether it left in this cell and a reading call alone made it seem modified.
+            Whether it was published in this cell and only seems modified, because of a reading
+            call.
         """
         state = self._states.get(figure)
         if state is None or state.cell != cell or state.saved == saved or state.redraw is None:
             return False
         try:
-            _settle(figure, state.layout)
+            _restore_layout(figure, state.layout)
             same = state.redraw(figure) == state.content
         except Exception:  # noqa: BLE001 - artists raise anything; the capture itself reports it
             return False
@@ -89,38 +91,38 @@ class FigureStates:
         return same
 
     def same_content(self, figure: Any, cell: int, content: int) -> bool:
-        """Tell whether a figure that seems modified still looks the same.
+        """Return whether a figure that seems modified still looks the same.
 
         Args:
             figure: The figure.
             cell: Number of the running cell.
-            content: Fingerprint of what would leave.
+            content: Fingerprint of what would be published.
 
         Returns:
-            Whether the same content left in this cell.
+            Whether the same content was published in this cell.
         """
         state = self._states.get(figure)
         return state is not None and state.cell == cell and state.content == content
 
     def unchanged(self, figure: Any, cell: int | None = None) -> bool:
-        """Tell whether the present state of a figure has left already.
+        """Return whether the present state of a figure was published already.
 
         Args:
             figure: The figure.
-            cell: Count only what left in this cell.
+            cell: Number of a cell, to consider only what was published in it.
 
         Returns:
-            Whether it has.
+            Whether it was published.
         """
         state = self._states.get(figure)
         if state is None or (cell is not None and state.cell != cell):
             return False
         if not state.modified:
-            state.modified = state.silent != _silent(figure)
+            state.modified = state.silent != _unnotified_state(figure)
         return not state.modified
 
     def refresh(self, figure: Any) -> None:
-        """Take a figure as unmodified again after it was written to a file.
+        """Mark a figure as unmodified again after it was written to a file.
 
         Args:
             figure: A figure that was unmodified before.
@@ -162,15 +164,17 @@ def _layout(figure: Any) -> dict[str, float]:
     return {name: float(getattr(figure.subplotpars, name)) for name in _MARGINS}
 
 
-def _settle(figure: Any, before: dict[str, float]) -> None:
-    """Undo what is only rounding: a second ``tight_layout`` may move an edge to the next pixel."""
+def _restore_layout(figure: Any, before: dict[str, float]) -> None:
+    """Restore the earlier layout if it differs only by rounding: a second ``tight_layout`` may move
+    an edge to the next pixel.
+    """
     now = _layout(figure)
     if now != before and all(abs(now[name] - before[name]) < _ROUNDING for name in now):
         figure.subplots_adjust(**before)
 
 
-def _silent(figure: Any) -> list[Any]:
-    """Collect what changes without a notification: axis labels, table cells, 3D views."""
+def _unnotified_state(figure: Any) -> list[Any]:
+    """Return state that changes without a notification: axis labels, table cells, 3D views."""
     found: list[Any] = []
     for axes in figure.axes:
         found.append([getattr(axes, name, None) for name in ("elev", "azim", "roll")])

@@ -1,4 +1,4 @@
-"""Names for displayed objects, by which more of them can be asked for later."""
+"""Handles of displayed objects, by which the host can request more of their data."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ _MOST = 64
 
 
 class Handles:
-    """Remembers the objects that were displayed last, without keeping them alive."""
+    """Weak references to the objects that were displayed last."""
 
     def __init__(self) -> None:
         self._shown: OrderedDict[str, weakref.ref[Any]] = OrderedDict()
         self._numbers = itertools.count(1)
 
     def name(self, value: Any) -> str:
-        """Give an object its handle.
+        """Return the handle of an object.
 
         Args:
-            value: What is displayed.
+            value: The displayed object.
 
         Returns:
-            The handle it has already, or a new one.
+            The existing handle, or a new one.
 
         Raises:
             TypeError: The object cannot be weakly referenced.
@@ -42,13 +42,13 @@ class Handles:
         return handle
 
     def find(self, handle: str) -> Any:
-        """Look a displayed object up.
+        """Return a displayed object by its handle.
 
         Args:
-            handle: Its handle.
+            handle: The handle.
 
         Returns:
-            The object; ``None`` if it is gone or too many were displayed since.
+            The object; ``None`` if it no longer exists or too many were displayed since.
         """
         shown = self._shown.get(handle)
         return None if shown is None else shown()

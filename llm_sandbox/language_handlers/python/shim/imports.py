@@ -1,4 +1,4 @@
-"""Post-import hooks that cost nothing while the library is not imported."""
+"""Post-import hooks, at no cost while the library is not imported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Hook = Callable[[ModuleType], None]
 
 
 class ImportHooks:
-    """A finder that finds nothing itself: it lets hooks run after a module was executed."""
+    """Import finder that finds nothing itself: it runs hooks after a module was executed."""
 
     def __init__(self) -> None:
         self._hooks: dict[str, list[Hook]] = {}
@@ -41,11 +41,11 @@ class ImportHooks:
 
         Args:
             name: Full module name.
-            path: Search path of the parent package; the next finders get it again.
+            path: Search path of the parent package, passed on to the other finders.
             target: Module that is being reloaded, if any.
 
         Returns:
-            The spec the other finders give, with a loader that runs the hooks.
+            The spec of the other finders, with a loader that runs the hooks.
         """
         if name not in self._hooks or name in self._searching:
             return None

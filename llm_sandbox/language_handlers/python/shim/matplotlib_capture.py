@@ -1,4 +1,6 @@
-"""matplotlib figures (seaborn draws them too): shown, saved, or open when a cell ends."""
+"""Capture of matplotlib figures (seaborn draws them too): displayed, saved, or open when a cell
+ends.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,10 @@ _SOURCE = "matplotlib"
 
 
 class MatplotlibCapture:
-    """The matplotlib side of a session.
+    """Capture of matplotlib for one session.
 
     Attributes:
-        session: The session it publishes to.
+        session: The session that figures are published to.
     """
 
     def __init__(self, session: Session) -> None:
@@ -32,11 +34,11 @@ class MatplotlibCapture:
         self._shown: list[tuple[int, Any]] = []
 
     def capture(self, figure: Any, event: str) -> None:
-        """Publish a figure unless its present state left already.
+        """Publish a figure unless its present state was published already.
 
         Args:
             figure: The figure.
-            event: What makes it leave.
+            event: Event that publishes the figure.
         """
         cell = self.session.cell
         # A figure that was kept open is news at the end of a later cell only if it changed.
@@ -56,7 +58,7 @@ class MatplotlibCapture:
         Args:
             figure: The figure.
             include: MIME types to keep, or nothing to keep all.
-            exclude: MIME types to leave out.
+            exclude: MIME types to omit.
 
         Returns:
             The bundle, empty if this state of the figure was captured in this cell.
@@ -81,11 +83,11 @@ class MatplotlibCapture:
         return data, {**metadata, **plot_metadata(_SOURCE, "show")}
 
     def show(self, close: bool | None = None, block: bool | None = None) -> None:
-        """Do what ``plt.show()`` does, for every backend.
+        """Emulate ``plt.show()`` for every backend.
 
         Args:
             close: Whether to close the figures; by default as the inline backend is configured.
-            block: ``False`` leaves the figures open, as it does with windows.
+            block: ``False`` leaves the figures open, as with windows.
         """
         opened = _open_figures()
         again = [
@@ -102,16 +104,16 @@ class MatplotlibCapture:
     def save(
         self, original: Callable[..., Any], figure: Any, target: Any, options: dict[str, Any]
     ) -> Any:
-        """Save a figure for the user and publish what was saved.
+        """Save a figure for the user and publish the saved file.
 
         Args:
             original: ``Figure.savefig`` of matplotlib.
             figure: The figure.
-            target: A path, a file object or something only matplotlib understands.
-            options: What else the user passed.
+            target: A path, a file object or another target that matplotlib accepts.
+            options: Other arguments of the user.
 
         Returns:
-            What matplotlib returns.
+            The return value of matplotlib.
         """
         if self.session.quiet:
             return original(figure, target, **options)
@@ -161,7 +163,7 @@ class MatplotlibCapture:
         self._send(figure, (data, {}), "savefig", redraw)
 
     def cell_end(self) -> None:
-        """Publish and close what is still open, then begin the next cell."""
+        """Publish and close the figures that are still open, then begin the next cell."""
         try:
             opened = _open_figures()
             for _, figure in opened:
@@ -224,7 +226,7 @@ def _closes_figures() -> bool:
 
 
 def _forget_queue() -> None:
-    """Leave nothing to the inline backend, which displays its queue when a cell ends."""
+    """Empty the queue of the inline backend, which displays it when a cell ends."""
     module = sys.modules.get("matplotlib_inline.backend_inline")
     if module is not None:
         module.show._to_draw = []

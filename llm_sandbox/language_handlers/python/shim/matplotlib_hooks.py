@@ -1,4 +1,4 @@
-"""Where matplotlib and seaborn are made to call the capture."""
+"""Import hooks that connect matplotlib and seaborn to the capture."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _INLINE = "module://matplotlib_inline.backend_inline"
 
 
 def install(session: Session) -> None:
-    """Capture what matplotlib draws.
+    """Capture plots of matplotlib.
 
     Args:
         session: The session of the shell.
@@ -40,14 +40,14 @@ def install(session: Session) -> None:
 
 
 def _attach_charts(module: ModuleType) -> None:
-    """Load what reads figures: a program without matplotlib never pays for it."""
-    for name in ("calls", "seaborn_calls", "pandas_calls"):
+    """Load the chart readers: a program without matplotlib does not pay for them."""
+    for name in ("calls", "library_calls"):
         importlib.import_module(f".charts.matplotlib.{name}", __package__).install(on_import)
     importlib.import_module(".charts.matplotlib.figure", __package__)
 
 
 def _attach_figure(capture: MatplotlibCapture, module: ModuleType) -> None:
-    """Wrap what figures can do by themselves."""
+    """Wrap the methods of figures that display or save."""
     kind: Any = module.Figure
     capture.session.handlers[kind] = capture.display
     original = kind.savefig
@@ -80,7 +80,7 @@ def _attach_pyplot(capture: MatplotlibCapture, module: ModuleType) -> None:
 
 
 def _attach_animation(capture: MatplotlibCapture, module: ModuleType) -> None:
-    """Keep the frames of an animation from counting as plots."""
+    """Exclude the frames of an animation from the captured plots."""
     original: Callable[..., AbstractContextManager[Any]] = module.AbstractMovieWriter.saving
 
     @functools.wraps(original)
@@ -93,7 +93,7 @@ def _attach_animation(capture: MatplotlibCapture, module: ModuleType) -> None:
 
 
 def _attach_inline(capture: MatplotlibCapture, module: ModuleType) -> None:
-    """Give an inline backend that was loaded before the shell its formats and settings."""
+    """Set the formats and settings of an inline backend that was loaded before the shell."""
     import matplotlib
 
     shell = capture.session.shell

@@ -1,4 +1,4 @@
-"""Sound and video: the recording itself beside the HTML that IPython makes of it."""
+"""Capture of sound and video: the recording itself beside IPython's HTML of it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 _LIMIT = 32 * 1024 * 1024
 _TWICE_LIMIT = 8 * 1024 * 1024
-"""A longer recording leaves once, without the HTML that holds the same bytes again: together they
-would be over the limit of a display."""
+"""A longer recording is published without the HTML that repeats its bytes: together they would
+exceed the limit of a display."""
 
 
 def install(session: Session) -> None:
-    """Give what plays in a notebook a type of its own.
+    """Publish audio and video displays with their own MIME types.
 
     Args:
         session: The session of the shell.

@@ -1,4 +1,4 @@
-"""Names of types as their users write them."""
+"""Public names of types."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 def qualified_name(kind: type) -> str:
-    """Name a type the way its users write it.
+    """Return the public name of a type.
 
     Args:
         kind: The type.

@@ -1,4 +1,4 @@
-"""Pillow images: ``Image.show()`` and images as the value of a cell."""
+"""Capture of Pillow images: ``Image.show()`` and images as the value of a cell."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SOURCE = "pillow"
 
 
 def encode_png(image: Any) -> str:
-    """Encode an image of any mode.
+    """Encode an image of any mode as PNG.
 
     Args:
         image: A ``PIL.Image.Image``.
@@ -34,13 +34,13 @@ def encode_png(image: Any) -> str:
 
 
 def describe_image(image: Any) -> str:
-    """Give the short text of an image, without its unpredictable address.
+    """Return the short text of an image, without its unpredictable address.
 
     Args:
         image: A ``PIL.Image.Image``.
 
     Returns:
-        The text Pillow itself gives IPython.
+        The text that Pillow itself returns to IPython.
     """
     kind = type(image)
     width, height = image.size
@@ -48,7 +48,7 @@ def describe_image(image: Any) -> str:
 
 
 def install(session: Session) -> None:
-    """Capture what Pillow shows.
+    """Capture images of Pillow.
 
     Args:
         session: The session of the shell.

@@ -1,4 +1,4 @@
-"""Plotly figures: one display of JSON and a full HTML document per figure and state."""
+"""Capture of plotly figures: one display with JSON and a full HTML page per figure and state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HTML_OPTIONS = ("config", "auto_play", "post_script", "animation_opts")
 
 
 def describe_figure(content: dict[str, Any]) -> str:
-    """Give a short text for a figure; plotly's own repr holds all of its data.
+    """Return a short text for a figure; plotly's own repr contains all of its data.
 
     Args:
         content: The figure as JSON types.
@@ -42,7 +42,7 @@ def describe_figure(content: dict[str, Any]) -> str:
 
 
 class PlotlyCapture:
-    """The plotly side of a session."""
+    """Capture of plotly for one session."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -51,13 +51,13 @@ class PlotlyCapture:
         self._cell = -1
 
     def capture(self, figure: Any, event: str, validate: bool, options: dict[str, Any]) -> None:
-        """Publish a figure unless this state of it left in this cell already.
+        """Publish a figure unless this state of the figure was published in this cell already.
 
         Args:
             figure: A figure, or a dict that describes one.
-            event: What made it leave.
+            event: Event that published the figure.
             validate: Whether plotly checks a dict.
-            options: What the user passed; the parts that matter to HTML are used.
+            options: Arguments of the user; those for HTML are used.
         """
         from plotly.io._html import to_html
         from plotly.io._json import to_json_plotly
@@ -86,7 +86,7 @@ class PlotlyCapture:
         return known is None or known[0]() is not figure or known[1] != state
 
     def attach_show(self, module: ModuleType) -> None:
-        """Replace ``plotly.io.show``, where every way of showing a figure ends.
+        """Replace ``plotly.io.show``, which every way of showing a figure calls.
 
         Args:
             module: ``plotly.io._renderers``.
@@ -119,7 +119,7 @@ class PlotlyCapture:
         _replace(module, "write_html", original, write_html)
 
     def attach_renderers(self, module: ModuleType) -> None:
-        """Keep renderers from displaying their scripts, as ``init_notebook_mode`` asks.
+        """Keep renderers from displaying their scripts, as ``init_notebook_mode`` requests.
 
         Args:
             module: ``plotly.io._base_renderers``.
@@ -143,14 +143,14 @@ class PlotlyCapture:
             exclude: Ignored likewise.
 
         Returns:
-            Nothing for IPython itself to show.
+            An empty bundle.
         """
         self.capture(figure, "show", True, {})
         return {}, {}
 
 
 def _add_chart(content: dict[str, Any], data: dict[str, Any]) -> None:
-    """Say what a figure shows; one that cannot be read leaves without."""
+    """Add the chart record to the bundle; a figure that cannot be read is published without."""
     from .charts.plotly.figure import plotly_chart
     from .charts.record import CHART_MIME
 
@@ -173,7 +173,7 @@ def _replace(
 
 
 def install(session: Session) -> None:
-    """Capture what plotly shows.
+    """Capture plots of plotly.
 
     Args:
         session: The session of the shell.

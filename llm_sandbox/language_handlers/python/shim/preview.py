@@ -33,7 +33,7 @@ _SMALL = frozenset(
         *(date, datetime, time, timedelta, timezone, Fraction, UUID, PosixPath, PurePosixPath),
     ]
 )
-"""Types whose `repr` is short, or as long as the value, and runs nobody's code."""
+"""Types whose `repr` is short, or as long as the value, and runs no user code."""
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
 _LONGEST_INT = 2048
 
@@ -42,11 +42,11 @@ def preview(value: Any, limit: int = 200) -> str:
     """Describe a value on one line.
 
     Args:
-        value: Anything; methods of classes that are not known are never called.
+        value: Anything; methods of unknown classes are never called.
         limit: Most characters of the text.
 
     Returns:
-        The text that `repr` would give for small plain values, and less of it for large ones.
+        The `repr` of small plain values, a shortened one for large values.
     """
     text = ""
     for piece in _pieces(value, limit, 0):

@@ -1,4 +1,4 @@
-"""What the captures share: the shell, the current cell, and the way out."""
+"""Capture session: the shell, the current cell, and the publication of displays."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ Bundle = tuple[dict[str, Any], dict[str, Any]]
 """Data by MIME type, and its metadata, as IPython formatters return them."""
 
 Handler = Callable[[Any, Any, Any], "Bundle | None"]
-"""Takes ``(obj, include, exclude)``; ``None`` leaves the object to IPython."""
+"""Display handler: takes ``(obj, include, exclude)``; ``None`` leaves the object to IPython."""
 
 Service = Callable[[dict[str, Any], list[memoryview]], tuple[dict[str, Any], list[bytes]]]
-"""Answers a request of the host: arguments and buffers in, content and buffers out."""
+"""Service for a request of the host: takes arguments and buffers, returns content and buffers."""
 
 METADATA_KEY = "llm_sandbox"
 
 
 def plot_metadata(source: str, event: str) -> dict[str, Any]:
-    """Describe a plot.
+    """Return the metadata of a plot.
 
     Args:
-        source: The library that drew it.
-        event: What made it leave: ``show``, ``cell_end`` or ``savefig``.
+        source: Library that drew the plot.
+        event: Event that published the plot: ``show``, ``cell_end`` or ``savefig``.
 
     Returns:
         Metadata to merge into that of the display.
@@ -35,17 +35,17 @@ def plot_metadata(source: str, event: str) -> dict[str, Any]:
 
 
 class Session:
-    """One shell whose displays are captured.
+    """Shell whose displays are captured.
 
     Attributes:
         shell: The IPython shell.
         cell: Number of the running cell; it grows when a cell ends.
-        quiet: Above zero while files are written that are no plots of the user, such as the
-            frames of an animation.
+        quiet: Above zero while files are written that are not plots of the user, such as the frames
+            of an animation.
         handlers: Display handlers by type; they hold for subclasses too.
         plain_format: IPython's own formatting, without handlers and annotations.
-        services: What the host may ask for between cells, by name.
-        handles: Names of the tables that were displayed.
+        services: Services that the host may call between cells, by name.
+        handles: Handles of the tables that were displayed.
     """
 
     def __init__(self, shell: Any) -> None:
@@ -64,16 +64,16 @@ class Session:
 
         Args:
             data: The plot by MIME type.
-            metadata: What the library itself says about it.
-            source: The library that drew it.
-            event: What made it leave.
+            metadata: Metadata of the library itself.
+            source: Library that drew the plot.
+            event: Event that published the plot.
         """
         self.shell.display_pub.publish(
             data=data, metadata={**metadata, **plot_metadata(source, event)}
         )
 
     def handler(self, kind: type) -> Handler | None:
-        """Find the display handler of a type.
+        """Return the display handler of a type.
 
         Args:
             kind: Type of the displayed object.
@@ -90,7 +90,7 @@ class Session:
 
     @contextmanager
     def quietly(self) -> Iterator[None]:
-        """Let nothing that is saved inside the block count as a plot."""
+        """Ignore files saved inside the block instead of capturing them as plots."""
         self.quiet += 1
         try:
             yield
@@ -99,11 +99,11 @@ class Session:
 
 
 def report(what: str, error: BaseException) -> None:
-    """Tell the user about a plot that could not be drawn, on one line of stderr.
+    """Report a plot that could not be drawn, on one line of stderr.
 
     Args:
-        what: What failed.
-        error: Why.
+        what: The failed operation.
+        error: The exception.
     """
     reason = " ".join(f"{type(error).__name__}: {error}".split())
     sys.stderr.write(f"{what}: {reason[:500]}\n")

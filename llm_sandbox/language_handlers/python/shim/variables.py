@@ -1,4 +1,4 @@
-"""The user's variables: what they are, and their values in both directions."""
+"""Variables of the user: their description, and transfer of their values in both directions."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
 
 
 def list_variables(shell: Any, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Describe what the user's code has named.
+    """Describe the variables of the user's code.
 
     Args:
         shell: The IPython shell.
         arguments: ``all`` adds functions, classes, modules and names with a leading underscore.
 
     Returns:
-        The first 1,000 in the order in which they were made, and how many there are.
+        The first 1,000 in order of creation, and the number of all.
     """
     everything = arguments.get("all") is True
     hidden = shell.user_ns_hidden
@@ -148,7 +148,7 @@ def get_variable(shell: Any, arguments: dict[str, Any]) -> tuple[dict[str, Any],
 def set_variable(
     shell: Any, arguments: dict[str, Any], buffers: list[memoryview]
 ) -> dict[str, Any]:
-    """Give a variable a value.
+    """Set the value of a variable.
 
     Args:
         shell: The IPython shell.

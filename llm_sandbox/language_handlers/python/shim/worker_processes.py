@@ -1,4 +1,6 @@
-"""Worker processes of `multiprocessing` and joblib: what they print comes back line by line."""
+"""Line buffering in worker processes of `multiprocessing` and joblib, so that their output is not
+lost.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,10 @@ _PREFIX = "import sys; sys.stdout.reconfigure(line_buffering=True); "
 
 
 def install() -> None:
-    """Have interpreters that are started as workers, by ``spawn``, ``forkserver`` and ``loky``,
+    """Make interpreters that are started as workers, by ``spawn``, ``forkserver`` and ``loky``,
     write whole lines at once, as to a terminal.
 
-    A pool ends its workers without letting them flush, so that what they printed into a pipe would
-    be lost with them.
+    A pool ends its workers before they flush, so that output in a pipe's buffer would be lost.
     """
     on_import("multiprocessing.util", _follow)
     on_import(_LOKY, _follow_loky)

@@ -1,4 +1,4 @@
-# The device that plots are drawn on when the code opens none: pages as pictures in a folder.
+# Default graphics device, used when the code opens none: pages as pictures in a folder.
 
 resolution <- 144
 smallest_interesting <- 8192L
@@ -6,7 +6,7 @@ smallest_interesting <- 8192L
 # Our devices by number.
 devices <- list()
 device_folders <- 0L
-# How a page looks that nothing is drawn on, by its size.
+# Blank pages, by their size.
 blank_pages <- list()
 
 # A setting that notebooks for R know, or its default.
@@ -51,7 +51,7 @@ open_device <- function(width = 7, height = 5, pointsize = 12, bg = "white", ...
   invisible()
 }
 
-# Whether a device is one of ours and still open: numbers come again.
+# Return whether a device is one of ours and still open: device numbers are reused.
 is_our_device <- function(number) {
   device <- devices[[as.character(number)]]
   opened <- get(".Devices", envir = baseenv())

@@ -1,4 +1,4 @@
-# What went wrong, in the words that R has for it, and where in the user's code.
+# Error reports: R's message, and the location in the user's code.
 
 most_frames <- 50L
 
@@ -11,7 +11,7 @@ is_ours <- function(reference) {
   !is.null(reference) && identical(attr(reference, "srcfile"), source_file)
 }
 
-# How R says it: "Error in f(x) : message", on two lines where that is too long for one.
+# R's message: "Error in f(x) : message", on two lines where that is too long for one.
 error_text <- function(condition) {
   message <- message_of(condition)
   call <- conditionCall(condition)
@@ -63,7 +63,7 @@ user_frames <- function(calls, depth) {
   frames
 }
 
-# Where in an expression a statement stands that holds a call; NULL when it does not.
+# Return the position in an expression of the statement that holds a call; NULL if there is none.
 find_call <- function(expression, call) {
   if (!is.call(expression)) return(NULL)
   places <- if (identical(expression[[1L]], quote(`{`))) attr(expression, "srcref")
@@ -87,7 +87,7 @@ holds <- function(part, call) {
   FALSE
 }
 
-# What there is to tell of an error: its text, its frames, and its line in the user's code. `frames`
+# Return the record of an error: its text, its frames, and its line in the user's code. `frames`
 # are of `user_frames`; `expression` and `place` are of the one that was being evaluated.
 describe_error <- function(condition, frames, expression, place) {
   call <- conditionCall(condition)

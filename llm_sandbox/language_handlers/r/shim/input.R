@@ -1,4 +1,4 @@
-# The standard input of a run: R's "console" is the input that the run is given.
+# Standard input of a run: R's "console" is the input of the run.
 
 opened_input <- NULL
 

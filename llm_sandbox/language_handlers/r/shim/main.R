@@ -1,7 +1,7 @@
-# The program of a script, run as R does, but with the lines of its errors.
+# Runner of a whole script, as R runs it, but with line numbers of errors.
 #
-# R reads a script expression by expression and forgets where it stands. Here all of it is read
-# before; a script that cannot be read is left to R, which runs what stands before the mistake.
+# R parses a script expression by expression and loses the positions. Here it is parsed as a whole
+# first; a script that does not parse is left to R, which runs the part before the error.
 
 offer_main <- function() {
   path <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))

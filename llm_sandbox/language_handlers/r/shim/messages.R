@@ -1,4 +1,4 @@
-# Messages to and from the kernel: fields with their sizes, then an empty line.
+# Channel of messages to and from the kernel: fields with their sizes, then an empty line.
 
 requests <- NULL
 answers <- NULL
@@ -59,7 +59,7 @@ tell <- function(kind, fields) {
   invisible()
 }
 
-# What of R is replaced; the originals by name.
+# Replaced functions of R: the originals by name.
 originals <- list()
 
 replace_in_base <- function(name, value) {

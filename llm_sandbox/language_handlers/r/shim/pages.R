@@ -1,14 +1,14 @@
-# Pages of plots: each is told once, when the next one begins, when nothing more is drawn on it, or
+# Pages of plots: each is published once, when the next one begins, when drawing on it has ended, or
 # when the run ends.
 #
-# A page that has been told is closed, and its device with it. It is kept as a recording: code that
-# goes on drawing on it gets it back, and what it then looks like is told as a change of it.
+# A published page is closed, and its device with it. It is kept as a recording: code that continues
+# to draw on it gets it back, and the result is published as an update of the page.
 
-# What is done with a page: function(bytes, mime, id, changed).
+# Callback that publishes a page: function(bytes, mime, id, changed).
 take_page <- NULL
 # The page that was closed last, for who goes on drawing on it.
 closed_page <- NULL
-# Whether the code's last word on the only device was not that it is closed.
+# Whether the only device was not closed by the code itself.
 closed_quietly <- FALSE
 # Settings of graphics that outlive their device.
 kept_settings <- NULL
@@ -145,7 +145,7 @@ continue_page <- function(calls) {
   }
 }
 
-# Whether what asks for a device means the page that was closed, and not a new one.
+# Return whether a request for a device refers to the closed page, and not to a new one.
 goes_on <- function(page, calls) {
   if (is.null(page$recording)) return(FALSE)
   if (isTRUE(reopening)) return(TRUE)
@@ -159,7 +159,7 @@ goes_on <- function(page, calls) {
 
 reopening <- FALSE
 
-# Have the closed page on a device again.
+# Replay the closed page on a device.
 reopen_page <- function() {
   reopening <<- TRUE
   on.exit(reopening <<- FALSE)
@@ -192,7 +192,7 @@ settle_page <- function() {
   suspendInterrupts(close_page(number))
 }
 
-# Whether lattice was told that more comes on the page.
+# Return whether lattice expects more plots on the page.
 lattice_goes_on <- function() {
   if (!isNamespaceLoaded("lattice")) return(FALSE)
   status <- function() utils::getFromNamespace("lattice.getStatus", "lattice")("print.more")

@@ -1,5 +1,5 @@
-# A profile for whole programs: what they draw goes to the folder of the program's displays, and
-# errors say where they are.
+# Start-up profile of whole programs: plots go to the folder of the program's displays, and errors
+# have locations.
 local({
   folder <- dirname(Sys.getenv("R_PROFILE_USER"))
   # R programs that this one starts are theirs own.

@@ -1,4 +1,4 @@
-# The conversation: runs, variables of the environment, the end.
+# Main loop of the shim: runs, environment variables, shutdown.
 
 # Compiling our own functions on their way would make the first runs slow: the level is the user's
 # only while the user's code is evaluated.
@@ -198,7 +198,7 @@ show_special <- function(value, is_last) {
   TRUE
 }
 
-# What printing writes, without its last line end.
+# Return the printed text, without its last line end.
 printed <- function(value) {
   text <- rawConnection(raw(), "w")
   sink(text)

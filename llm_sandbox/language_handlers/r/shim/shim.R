@@ -1,6 +1,6 @@
-# Runs pieces of code in one R that stays; see guest/wrapper.py for the messages.
+# R shim: runs cells in one persistent R process; see guest/wrapper.py for the protocol.
 #
-# Everything of ours lives in one environment of its own, so that the user's workspace holds the
+# All functions of the shim are in a separate environment, so that the user's workspace holds the
 # user's objects only.
 local({
   path <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[[1L]])

@@ -1,4 +1,4 @@
-# Data frames and matrices as tables: what R prints, a page's table, and a record of the cells.
+# Displays of data frames and matrices: R's printed text, an HTML table, and a table record.
 
 most_columns <- 50L
 most_rows <- 100L

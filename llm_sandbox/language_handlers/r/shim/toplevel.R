@@ -1,6 +1,6 @@
-# What makes evaluating the user's expressions look like R's own loop to them.
+# Evaluation of the user's expressions as in R's own top-level loop.
 
-# How many calls of ours stand below the user's code: programs ask whether they are the outermost.
+# Number of shim calls below the user's code: programs check whether they are the outermost.
 depth <- -1L
 # Those of evaluating itself: `withVisible`, `eval` twice, and that of `outermost`.
 calls_between <- 4L
@@ -19,7 +19,7 @@ outermost <- function(expression) {
   ))
 }
 
-# Whether a condition names our own call as that of code outside of all functions.
+# Return whether a condition names a shim call as that of code outside of all functions.
 at_top <- function(call) {
   is.call(call) && identical(call, quote(eval(user_expression, user_globals)))
 }

@@ -1,11 +1,11 @@
-# Warnings, kept until the expression that gave them has ended and then printed as R does.
+# Warnings, collected until the expression that raised them has ended and then printed as R does.
 
 most_warnings <- 50L
 
 kept_warnings <- list()
 warnings_given <- 0L
 
-# What R's own function of that name gives.
+# Replacement of R's function of that name.
 last_warnings <- NULL
 
 replace_warnings <- function() {

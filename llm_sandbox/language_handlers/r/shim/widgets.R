@@ -1,10 +1,10 @@
-# Pages of HTML that objects stand for (plotly and the other htmlwidgets), whole in one file.
+# Displays of htmlwidgets (plotly and others) as self-contained HTML pages.
 
 take_widget <- NULL
 
 is_widget <- function(value) inherits(value, "htmlwidget")
 
-# Have widgets shown when they are printed, wherever that is.
+# Display widgets when they are printed, wherever that is.
 offer_widgets <- function(take) {
   take_widget <<- take
   setHook(packageEvent("htmlwidgets", "onLoad"), function(...) {

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module LLMSandbox
-  # Messages to and from the kernel; see guest/wrapper.py.
+  # Channel of messages to and from the kernel; see guest/wrapper.py.
   class Channel
     def initialize(requests, answers)
       @requests = IO.for_fd(requests, "rb")

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module LLMSandbox
-  # Blocks for the end of a program run at the end of the run that set them: of the code itself, and
-  # of the libraries whose work is done there. Those of other libraries wait for the process.
+  # `at_exit` blocks of the code, and of libraries that do their work in them, run at the end of the
+  # run that registered them. Those of other libraries run when the process ends.
   module Endings
     FILES = %r{\A#{Regexp.escape(Failures::FILE)}:|/minitest[./]|/test/unit[./]}.freeze
 
@@ -14,7 +14,7 @@ module LLMSandbox
         @blocks.clear
       end
 
-      # Whether a block waits for the end of the run.
+      # Returns whether a block runs at the end of the run.
       def take(block, place)
         return false if block.nil? || Process.pid != @process || !FILES.match?(place)
 

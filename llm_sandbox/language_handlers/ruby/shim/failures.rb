@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module LLMSandbox
-  # Errors of the code, as fields of a message: without the frames that are not the code's.
+  # Errors of the code, as fields of a message, without frames of the shim.
   module Failures
     FILE = "main.rb"
     MOST_FRAMES = 60

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module LLMSandbox
-  # The forms in which a value is shown: MIME type to text or bytes.
+  # MIME bundles of values: MIME type to text or bytes.
   module Forms
     TABLE = "application/vnd.llm-sandbox.table+json"
     LONGEST = 1 << 20
@@ -14,7 +14,7 @@ module LLMSandbox
     }.freeze
 
     class << self
-      # When the run began; nil in a whole program.
+      # Start time of the run; nil in a whole program.
       attr_accessor :began
     end
 
@@ -50,7 +50,7 @@ module LLMSandbox
       {} # what libraries offer may need what is not there
     end
 
-    # What libraries tell IRuby: [MIME, data], or a bundle and its metadata.
+    # Returns the bundle that a library gives IRuby: [MIME, data], or a bundle and its metadata.
     def told(value)
       if value.respond_to?(:to_iruby_mimebundle)
         value.to_iruby_mimebundle(include: [])&.first&.transform_keys(&:to_s)
@@ -96,12 +96,12 @@ module LLMSandbox
       image.to_blob { |options| (options || image).format = "PNG" }
     end
 
-    # Whether a file was written by this run, which shows it already.
+    # Returns whether a file was written by this run, which displays it already.
     def written?(path)
       Forms.began && !path.to_s.empty? && File.file?(path) && File.mtime(path) >= Forms.began - 0.02
     end
 
-    # Whether a value is of a class that may not be loaded.
+    # Returns whether a value is of a class that may not be loaded.
     def is?(value, name)
       Object.const_defined?(name) && value.is_a?(Object.const_get(name))
     end

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# What the notebooks of Ruby offer to code, as far as it shows things.
+# The display functions of IRuby, the Jupyter kernel of Ruby.
 module IRuby
   class << self
-    # How things are shown here: a callable that gets a hash of MIME type to text or bytes.
+    # Callable that displays a MIME bundle: a hash of MIME type to text or bytes.
     attr_accessor :shows
   end
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module LLMSandbox
-  # The code's own world: what a program called main.rb finds.
+  # Top-level environment of the code, as in a program called main.rb.
   module Main
     FILE = Failures::FILE
     ENDED = /^__END__\r?\n/.freeze

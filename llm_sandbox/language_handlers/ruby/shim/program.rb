@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Loaded before a whole program, which is called main.rb and starts in the folder of its file: takes
-# it to where it is to run, and shows things through files.
+# Preload of whole programs, which are called main.rb and start in the folder of their file: changes
+# to the working directory, and displays values through files.
 require_relative "forms"
 require_relative "iruby"
 require_relative "tables"

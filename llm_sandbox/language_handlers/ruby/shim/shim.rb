@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Runs pieces of code in one process that stays; see guest/wrapper.py for the messages.
+# Ruby shim: runs cells in one persistent process; see guest/wrapper.py for the protocol.
 require_relative "channel"
 require_relative "failures"
 require_relative "endings"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module LLMSandbox
-  # Tables: arrays of hashes, or of structs, that all have the same keys; CSV tables.
+  # Tables: arrays of hashes or structs with the same keys, and CSV tables.
   module Tables
     MOST_ROWS = 100
     HALF = 50
@@ -12,7 +12,7 @@ module LLMSandbox
 
     module_function
 
-    # What the host is told of a table, as JSON; nil when the value is none.
+    # Returns the table record, as JSON; nil if the value is not a table.
     def record(value)
       rows = rows_of(value) or return nil
       names = rows.first.keys

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 
-/** Shows images, charts, tables and text to whoever runs the code. */
+/** Displays of images, charts, tables and text. */
 public final class Display {
     private static final String FOLDER = "LLM_SANDBOX_DISPLAYS";
     private static final Map<String, String> EXTENSIONS = Map.of(
@@ -57,7 +57,7 @@ public final class Display {
         taker.accept(Map.of(type, Forms.text(content)), "{}");
     }
 
-    /** Has what is shown taken by another than a folder of files: forms and metadata as JSON. */
+    /** Sets the receiver of displays, instead of a folder of files: bundle and metadata as JSON. */
     public static void connect(BiConsumer<Map<String, byte[]>, String> other) {
         taker = other;
     }

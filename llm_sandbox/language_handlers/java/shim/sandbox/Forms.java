@@ -11,7 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import javax.imageio.ImageIO;
 
-/** What a value looks like: its MIME types with their content. */
+/** MIME bundle of a value: its representations by MIME type. */
 public final class Forms {
     private static final String TABLE = "application/vnd.llm-sandbox.table+json";
     private static final String JFREECHART = "org.jfree.chart.JFreeChart";

@@ -4,7 +4,7 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.StringJoiner;
 
-/** Writes JSON. */
+/** JSON writer. */
 public final class Json {
     private Json() {}
 

@@ -14,7 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Rows of equal kind, as a table: a collection of maps or of records. */
+/** Table of uniform rows: a collection of maps or of records. */
 final class Table {
     private static final int MOST_ROWS = 100;
     private static final int MOST_COLUMNS = 50;

@@ -1,4 +1,4 @@
-"""What a figure shows, read as data inside the sandbox.
+"""Readers of charts: the data of a figure, read inside the sandbox.
 
-Every library has its own reader; all of them build the record that ``record`` describes.
+Every library has its own reader; all of them build the record defined in ``record``.
 """

@@ -1,4 +1,4 @@
-"""Colours by name, and the palettes that web libraries take colours from."""
+"""Named colours, and the default palettes of web libraries."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ SCHEMES = {
 
 
 def web_color(value: Any) -> str | None:
-    """Return a colour of the web as ``#rrggbb``.
+    """Return a CSS colour as ``#rrggbb``.
 
     Args:
-        value: A name, or what ``record.color`` understands.
+        value: A name, or a notation that ``record.color`` accepts.
 
     Returns:
-        The colour; ``None`` for what is none, such as a list of one a point.
+        The colour; ``None`` for anything else, such as a list of one colour per point.
     """
     if isinstance(value, str):
         known = _BY_NAME.get(value.strip().lower())

@@ -1,4 +1,4 @@
-"""Names that are written on an axis, in place of the positions or the categories they stand for."""
+"""Tick labels as names, in place of the positions or categories of an axis."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ Place = tuple[float, str]
 
 
 def axis_in(chart: Record, name: str) -> Record | None:
-    """Return the axis of a chart that has a name such as ``y2``."""
+    """Return the axis of a chart by a name such as ``y2``."""
     found: Record | None = chart.get(name) or chart["more_axes"].get(name)
     return found
 
 
 def name_ticks(chart: Record, name: str, ticks: Iterable[tuple[Any, str | None]]) -> bool:
-    """Put the names at the ticks in place of the positions, if every position has one.
+    """Replace positions by tick labels, if every position has one.
 
-    Names that are the same numbers written in another way, such as ``$2K`` at 2000, change nothing,
-    and neither does a scale that only some positions have names on: its ticks say which.
+    Labels that only format the number, such as ``$2K`` at 2000, change nothing, and neither do
+    labels on only some positions: they stay tick labels.
 
     Args:
         chart: The chart, not yet finished, whose axis is one of numbers.
-        name: The axis: ``x``, ``y``, ``z`` in three dimensions, or a further one.
-        ticks: Positions with what is written there.
+        name: The axis: ``x``, ``y``, ``z`` in three dimensions, or an additional one.
+        ticks: Positions with their tick labels.
 
     Returns:
         Whether the axis has names now.
@@ -86,12 +86,12 @@ def name_ticks(chart: Record, name: str, ticks: Iterable[tuple[Any, str | None]]
 
 
 def rename(chart: Record, name: str, names: Mapping[Any, str]) -> None:
-    """Write the categories of an axis as the picture does.
+    """Replace the categories of an axis by their tick labels.
 
     Args:
         chart: The chart, not yet finished.
-        name: The axis, whose scale has names already.
-        names: What is written for a category; others stay as they are.
+        name: The axis, which is categorical already.
+        names: Label of each category; categories without one do not change.
     """
     known = {**names, **{str(value): text for value, text in names.items()}}
 
@@ -114,13 +114,13 @@ def rename(chart: Record, name: str, names: Mapping[Any, str]) -> None:
 
 
 def _is_on(item: Record, name: str) -> bool:
-    """Tell whether a series is drawn against an axis."""
+    """Return whether a series is drawn against an axis."""
     own = item["axis"]
     return bool(name == (own if own[0] == name[0] else name[0]))
 
 
 def _is_measured(item: Record, letter: str, *, upright: bool) -> bool:
-    """Tell whether a series has lengths or bins along an axis, which names cannot stand for."""
+    """Return whether a series has lengths or bins along an axis, which names cannot replace."""
     along = "x" if upright else "y"
     if item["kind"] == "histogram":
         return letter == along
@@ -139,12 +139,12 @@ def _columns_on(item: Record, letter: str, *, upright: bool) -> Sequence[str]:
 
 
 def _is_discrete(item: Record, column: str) -> bool:
-    """Tell whether what is drawn there has a width, and so belongs to the nearest name."""
+    """Return whether the marks have a width, and so belong to the nearest name."""
     return item["kind"] in ("bar", *_SIDED, *_GRIDS) or column == "label"
 
 
 def _named(values: Sequence[Any], places: list[Place], *, exact: bool) -> list[str | None] | None:
-    """Name positions; ``None`` if one has no name."""
+    """Return the names at positions; ``None`` if one has no name."""
     gap = min((b[0] - a[0] for a, b in itertools.pairwise(places)), default=1.0)
     if gap <= 0:
         return None
@@ -173,7 +173,7 @@ def _nearest(value: Any, places: list[Place], reach: float) -> str | None:
 
 
 def _is_same(place: float, text: str) -> bool:
-    """Tell whether a text is only another way to write the number."""
+    """Return whether a text only formats the number."""
     match = _NUMBER.match(text.strip())
     if match is None:
         return False

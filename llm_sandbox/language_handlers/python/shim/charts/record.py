@@ -1,7 +1,8 @@
-"""The chart record: what a figure shows, as a JSON value.
+"""Chart record: the data of a figure as a JSON value.
 
 Readers build axes, series and charts with any sequences as columns (lists, arrays, series of
-pandas) and call ``finish`` once: it shortens what is too long and makes everything plain JSON.
+pandas) and call ``finish`` once: ``finish`` shortens long columns and converts everything to plain
+JSON.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ __all__ = [
 
 CHART_MIME = "application/vnd.llm-sandbox.chart+json"
 POINT_LIMIT = 10_000
-"""Values of one chart; a panel of several charts is one chart."""
+"""Most values of one chart; a panel of several charts is one chart."""
 
 TOTAL_LIMIT = 50_000
-"""Values of all panels of a figure."""
+"""Most values of all panels of a figure."""
 
 SERIES_LIMIT = 500
 PANEL_LIMIT = 100
@@ -55,12 +56,12 @@ def axis(
     """Describe an axis.
 
     Args:
-        label: Its title.
+        label: Title of the axis.
         scale: ``linear``, ``log``, ``symlog``, ``logit``, ``category``, ``datetime``,
             ``duration`` or ``other``.
-        limits: Both ends of what is visible.
-        ticks: Where it is marked; the names in their order for categories.
-        tick_labels: What is written there.
+        limits: Both ends of the visible range.
+        ticks: Positions of the ticks; for categories, their names in order.
+        tick_labels: Labels of the ticks.
 
     Returns:
         The axis.
@@ -85,12 +86,12 @@ def series(
     """Describe a series.
 
     Args:
-        kind: What it is drawn as.
-        columns: Its values by the names the kind has.
-        label: Its name in the legend.
-        color_: Its colour, in any way ``color`` understands.
+        kind: Kind of mark.
+        columns: Columns of values, with the column names of the kind.
+        label: Name in the legend.
+        color_: Colour, in any notation that ``color`` accepts.
         axis_: ``y``, ``y2`` for the second vertical axis, or the name of one of ``more_axes``.
-        total: Points it has, where the columns hold only some of them.
+        total: Number of points, if the columns hold only some of them.
 
     Returns:
         The series.
@@ -107,12 +108,12 @@ def series(
 
 
 def annotation(content: Any, x: Any = None, y: Any = None) -> Record:
-    """Describe a text inside of a chart.
+    """Describe a text inside a chart.
 
     Args:
         content: The text.
-        x: Where it points to on the x axis.
-        y: Where it points to on the y axis.
+        x: Position on the x axis that the text refers to.
+        y: Position on the y axis that the text refers to.
 
     Returns:
         The annotation.
@@ -140,21 +141,21 @@ def chart(
     """Describe one chart or one panel.
 
     Args:
-        library: Who drew it.
-        kind: What it is.
-        series: Its series in drawing order.
-        title: Its title.
-        x: Its horizontal axis.
-        y: Its vertical axis.
-        y2: Its second vertical axis.
-        z: Its third axis, or the scale of its colours.
+        library: Library that drew the chart.
+        kind: Kind of the chart.
+        series: Series in drawing order.
+        title: Title of the chart.
+        x: Horizontal axis.
+        y: Vertical axis.
+        y2: Second vertical axis.
+        z: Third axis, or the colour scale.
         orientation: ``vertical`` or ``horizontal`` for bars, histograms, boxes and violins.
         stacking: ``grouped``, ``stacked`` or ``overlaid`` where there are several such series.
-        annotations: Texts inside of it.
+        annotations: Texts inside the chart.
         row: Row of a panel.
         column: Column of a panel.
-        more_axes: Further axes: ``x2``, and ``y3`` onwards.
-        unread: What is drawn and not described, a phrase for each.
+        more_axes: Additional axes: ``x2``, and ``y3`` onwards.
+        unread: Descriptions of what is drawn and not recorded, a phrase for each.
 
     Returns:
         The chart, still to be finished.
@@ -184,9 +185,9 @@ def multi(library: str, charts: Iterable[Record], title: Any = None) -> Record:
     """Describe several charts in one figure.
 
     Args:
-        library: Who drew them.
+        library: Library that drew the charts.
         charts: The panels, in reading order.
-        title: Title of the whole.
+        title: Title of the figure.
 
     Returns:
         The chart, still to be finished.

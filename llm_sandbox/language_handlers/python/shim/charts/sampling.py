@@ -1,4 +1,4 @@
-"""Which points of a long series are kept."""
+"""Downsampling of long series."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from .values import ascending
 
 ORDERED = frozenset({"line", "area", "step"})
-"""Kinds whose smallest and largest points are kept rather than every k-th one."""
+"""Kinds whose bucket minima and maxima are kept rather than every k-th point."""
 
 GRIDS = frozenset({"heatmap", "contour", "surface3d", "image"})
 """Kinds whose column ``z`` is a list of rows."""
@@ -22,7 +22,7 @@ def size(values: Any) -> int:
         values: A column, nested or not.
 
     Returns:
-        The number of its innermost values.
+        The number of innermost values.
     """
     found = getattr(values, "size", None)
     if isinstance(found, int):
@@ -31,14 +31,14 @@ def size(values: Any) -> int:
 
 
 def shares(sizes: list[int], limit: int) -> list[int]:
-    """Divide a limit over series, so that short ones stay whole.
+    """Divide a limit among series, so that short ones stay complete.
 
     Args:
-        sizes: Values of each series.
-        limit: Values of all of them.
+        sizes: Number of values of each series.
+        limit: Number of values of all series together.
 
     Returns:
-        How many values each may keep.
+        Number of values that each may keep.
     """
     found = list(sizes)
     if sum(sizes) <= limit:
@@ -52,15 +52,15 @@ def shares(sizes: list[int], limit: int) -> list[int]:
 
 
 def sample(kind: str, columns: dict[str, Any], limit: int) -> tuple[dict[str, Any], str]:
-    """Keep as much of a series as a limit allows.
+    """Reduce a series to a limit of values.
 
     Args:
         kind: The kind of the series.
-        columns: Its columns.
-        limit: How many values may stay.
+        columns: Columns of the series.
+        limit: Number of values to keep.
 
     Returns:
-        The shortened columns, and how they were chosen: ``stride`` or ``min-max``.
+        The shortened columns, and the method: ``stride`` or ``min-max``.
     """
     if kind in GRIDS and "z" in columns:
         return _sample_grid(columns, limit), "stride"
@@ -77,7 +77,7 @@ def sample(kind: str, columns: dict[str, Any], limit: int) -> tuple[dict[str, An
 
 
 def _stride(length: int, count: int) -> list[int]:
-    """Give every k-th index, the first and the last."""
+    """Return every k-th index, the first and the last."""
     if length <= count:
         return list(range(length))
     step = math.ceil((length - 1) / max(1, count - 1))
@@ -86,7 +86,7 @@ def _stride(length: int, count: int) -> list[int]:
 
 
 def _extremes(values: Any, count: int) -> list[int]:
-    """Give the indices of the smallest and largest value of each bucket."""
+    """Return the indices of the smallest and largest value of each bucket."""
     length = len(values)
     width = math.ceil(length / max(1, (count - 2) // 2))
     kept = {0, length - 1}

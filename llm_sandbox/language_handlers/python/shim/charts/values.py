@@ -1,4 +1,4 @@
-"""Values of any library as plain JSON values."""
+"""Conversion of values of any library to plain JSON values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 TEXT_LIMIT = 500
-"""Characters that are kept of one string."""
+"""Most characters that are kept of one string."""
 
 _DEPTH = 4
 _INTEGER_LIMIT = 1 << 63
@@ -23,13 +23,13 @@ _RGB = re.compile(r"rgba?\(\s*([\d.]+)[\s,]+([\d.]+)[\s,]+([\d.]+)[^)]*\)\Z")
 
 
 def text(value: Any) -> str | None:
-    """Give a value as text.
+    """Return a value as text.
 
     Args:
-        value: Anything; what cannot be written as text counts as nothing.
+        value: Anything; a value that cannot be converted counts as None.
 
     Returns:
-        At most ``TEXT_LIMIT`` characters; ``None`` for nothing and for empty text.
+        At most ``TEXT_LIMIT`` characters; ``None`` for None and for empty text.
     """
     if value is None:
         return None
@@ -42,7 +42,7 @@ def text(value: Any) -> str | None:
 
 
 def color(value: Any) -> str | None:
-    """Give a colour as ``#rrggbb``.
+    """Return a colour as ``#rrggbb``.
 
     Args:
         value: A ``#`` notation, ``rgb(...)`` or ``rgba(...)`` with numbers up to 255, or three or
@@ -77,7 +77,7 @@ def _hexadecimal(parts: list[float]) -> str:
 
 
 def column(values: Any) -> list[Any]:
-    """Give a sequence of values as plain JSON values.
+    """Return a sequence of values as plain JSON values.
 
     Args:
         values: A list, a numpy array, a pandas series or index, or any iterable; it may nest.
@@ -91,13 +91,13 @@ def column(values: Any) -> list[Any]:
 
 
 def plain(value: Any) -> Any:
-    """Give one value as a plain JSON value.
+    """Return one value as a plain JSON value.
 
     Args:
         value: Anything.
 
     Returns:
-        What ``column`` gives for a column that holds only this value.
+        The result of ``column`` for a column that holds only this value.
     """
     if type(value) is float:
         return value if math.isfinite(value) else None
@@ -123,7 +123,7 @@ def _column(values: Any, depth: int) -> list[Any]:
 
 
 def _array(values: Any) -> Any:
-    """Turn a pandas series, index or extension array into an array or a list."""
+    """Convert a pandas series, index or extension array to an array or a list."""
     for name in ("to_numpy", "tolist"):
         method = getattr(values, name, None)
         if callable(method):
@@ -164,7 +164,7 @@ def _moments(values: Any) -> list[Any]:
 
 
 def _with_dates(values: list[Any]) -> list[Any]:
-    """Write dates and times, which are still objects, the same way in all of a column."""
+    """Format dates and times, which are still objects, in the same way throughout a column."""
     dates = [value for value in values if isinstance(value, datetime.date)]
     if not dates:
         return values
@@ -183,7 +183,7 @@ def _iso(value: datetime.date, midnight: bool) -> str:
 
 
 def _scalar(value: Any, depth: int) -> Any:
-    """Give a plain value, a list of such, or a date for ``_with_dates``."""
+    """Return a plain value, a list of such, or a date for ``_with_dates``."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -224,13 +224,13 @@ def _number(value: Any) -> float | None:
 
 
 def ascending(values: Sequence[Any]) -> bool:
-    """Tell whether numbers or dates never fall.
+    """Return whether numbers or dates never decrease.
 
     Args:
         values: Plain values, or an array of numbers or dates.
 
     Returns:
-        Whether they do; text that is no date has no order here.
+        Whether they are in ascending order; False for text that is not a date.
     """
     numpy = sys.modules.get("numpy")
     try:

@@ -1,7 +1,6 @@
-"""Table records: the columns, types and first and last rows of what pandas and its like display.
+"""Table records: columns, types, and first and last rows of displayed data frames.
 
-Only what is shown is ever converted, so that a record of ten million rows costs what one of a
-hundred does.
+Only the shown cells are converted, so that ten million rows cost as much as a hundred.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Columns of Arrow tables."""
+"""Columns of Arrow tables for table records."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ _BY_PREFIX = (
 
 
 def arrow_kind(dtype: str) -> str:
-    """Say what a column holds.
+    """Return the record's type of a column.
 
     Args:
-        dtype: Its Arrow type as text.
+        dtype: Arrow type of the column, as text.
 
     Returns:
-        The word of the record.
+        The type as the record names it.
     """
     return next((kind for prefix, kind in _BY_PREFIX if dtype.startswith(prefix)), "other")
 
 
 def read_arrow(table: Any, window: Window) -> tuple[str | None, list[Column]]:
-    """Read what is shown of a table, a record batch or a chunked array.
+    """Read the shown part of a table, a record batch or a chunked array.
 
     Args:
         table: Any of these.
-        window: Which rows.
+        window: Rows to read.
 
     Returns:
         No name, and the columns.
@@ -76,7 +76,7 @@ def _column(name: str, values: Any, window: Window) -> Column:
 
 
 def arrow_cells(values: Any, limit: int) -> list[Cell]:
-    """Turn Arrow values into cells.
+    """Convert Arrow values to cells.
 
     Args:
         values: A short array.
@@ -95,7 +95,7 @@ def arrow_cells(values: Any, limit: int) -> list[Cell]:
 
 
 def _plain(scalar: Any, limit: int, depth: int) -> Any:
-    """Convert as much of a scalar as will be shown; ``as_py`` would convert all of it."""
+    """Convert the shown part of a scalar; ``as_py`` would convert all of it."""
     if not scalar.is_valid:
         return None
     kind = str(scalar.type)

@@ -1,4 +1,4 @@
-"""Values of any library as cells of a record: JSON scalars."""
+"""Cells of table records: values of any library as JSON scalars."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _CONTAINERS = (list, tuple, dict, set, frozenset, bytes, bytearray)
 
 
 def cell(value: Any, limit: int) -> Cell:
-    """Turn a value into a cell.
+    """Convert a value to a cell.
 
     Args:
-        value: Anything that a table holds.
+        value: Value in a table.
         limit: Most characters of a text.
 
     Returns:
-        The same value where JSON has it, nothing for a missing one, text for the rest.
+        The value itself if JSON has its type, None for a missing value, text for the rest.
     """
     kind = type(value)
     if value is None or kind is bool:
@@ -42,7 +42,7 @@ def cell(value: Any, limit: int) -> Cell:
 
 
 def cut(text: str, limit: int) -> str:
-    """Shorten a text visibly.
+    """Shorten a text, with a visible mark.
 
     Args:
         text: The text.

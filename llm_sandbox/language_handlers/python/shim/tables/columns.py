@@ -1,4 +1,4 @@
-"""What a record needs of one column, whichever library it is of."""
+"""Column and row window of a table record, for every library."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 50
 MOST_ROWS = 100
-"""A table of so many rows is shown whole; of a longer one half of them from either end."""
+"""Most rows that are shown of a table; of a longer one half of them from either end."""
 
 _MIDNIGHT = "T00:00:00"
 
 
 @dataclass(slots=True)
 class Window:
-    """Which rows are shown.
+    """Rows that are shown.
 
     Attributes:
-        rows: Rows of the table.
-        head: How many of the first are shown.
-        tail: How many of the last are shown.
+        rows: Number of rows of the table.
+        head: Number of first rows that are shown.
+        tail: Number of last rows that are shown.
         text: Most characters of a cell.
     """
 
@@ -36,8 +36,8 @@ class Window:
         """Choose the window for a table.
 
         Args:
-            rows: Its rows.
-            columns: Its columns.
+            rows: Number of rows.
+            columns: Number of columns.
 
         Returns:
             The window; wide tables get shorter texts.
@@ -49,14 +49,14 @@ class Window:
 
 @dataclass(slots=True)
 class Column:
-    """One shown column.
+    """Shown column of a table.
 
     Attributes:
-        name: Its name; the levels of a composed name are joined.
-        type: What it holds, in the words of the record.
-        dtype: What its library calls that.
+        name: Name of the column; the levels of a composed name are joined.
+        type: Type of the values, as the record names it.
+        dtype: Type of the values, as the library names it.
         role: ``index`` or ``value``.
-        cells: The shown cells, those of the head first.
+        cells: Shown cells, those of the head first.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Column:
     cells: list[Cell]
 
     def shorten_dates(self) -> None:
-        """Leave the time of day out where it is midnight throughout."""
+        """Omit the time of day if it is midnight throughout."""
         texts = [cell for cell in self.cells if cell is not None]
         if self.type == "datetime" and all(str(text).endswith(_MIDNIGHT) for text in texts):
             shorter = len(_MIDNIGHT)
@@ -74,7 +74,7 @@ class Column:
 
 
 def label(name: Any) -> str:
-    """Write a column's name as one text.
+    """Return a column's name as one text.
 
     Args:
         name: A name; that of a column with several levels is a tuple.

@@ -1,4 +1,4 @@
-"""Columns of pandas frames and series."""
+"""Columns of pandas data frames and series for table records."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ _BY_CLASS = {
 
 
 def read_pandas(table: Any, window: Window) -> tuple[str | None, list[Column]]:
-    """Read what is shown of a frame or a series.
+    """Read the shown part of a data frame or a series.
 
     Args:
         table: The frame or series.
-        window: Which rows.
+        window: Rows to read.
 
     Returns:
         The name of a series, and the columns, those of the index first.
@@ -68,13 +68,13 @@ def read_pandas(table: Any, window: Window) -> tuple[str | None, list[Column]]:
 
 
 def is_trivial(index: Any) -> bool:
-    """Tell whether an index says no more than the position of a row.
+    """Return whether an index is only the position of a row.
 
     Args:
         index: A pandas index.
 
     Returns:
-        Whether it counts the rows from zero and has no name.
+        Whether the index counts the rows from zero and has no name.
     """
     pandas = sys.modules["pandas"]
     if type(index) is not pandas.RangeIndex:
@@ -83,13 +83,13 @@ def is_trivial(index: Any) -> bool:
 
 
 def index_names(index: Any) -> list[str]:
-    """Name the levels of an index.
+    """Return the names of the levels of an index.
 
     Args:
         index: A pandas index.
 
     Returns:
-        A name for each level, also where it has none.
+        A name for each level, also for an unnamed one.
     """
     several = index.nlevels > 1
     return [

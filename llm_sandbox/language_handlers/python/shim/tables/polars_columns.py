@@ -1,4 +1,4 @@
-"""Columns of polars frames and series."""
+"""Columns of polars data frames and series for table records."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _BY_NAME = {
 
 
 def read_polars(table: Any, window: Window) -> tuple[str | None, list[Column]]:
-    """Read what is shown of a frame or a series.
+    """Read the shown part of a data frame or a series.
 
     Args:
         table: The frame or series.
-        window: Which rows.
+        window: Rows to read.
 
     Returns:
         The name of a series, and the columns.
@@ -75,7 +75,9 @@ def _cells(series: Any, limit: int) -> list[Cell]:
 
 
 def _nested(series: Any, limit: int) -> list[Cell]:
-    """Let polars write the cells, as it does to draw the table: a list may hold millions."""
+    """Return cells formatted by polars, as it displays the table: a list may have millions of
+    values.
+    """
     missing = series.is_null().to_list()
     write = series._s.get_fmt
     return [None if absent else cut(write(row, limit), limit) for row, absent in enumerate(missing)]

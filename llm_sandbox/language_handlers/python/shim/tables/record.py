@@ -1,4 +1,4 @@
-"""The record of a table, as it leaves with its display."""
+"""Table record of a displayed table."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def record_of(value: Any, handles: Handles) -> dict[str, Any] | None:
     """Describe a displayed table.
 
     Args:
-        value: What is displayed.
-        handles: Where it gets the name by which the rest can be asked for.
+        value: The displayed object.
+        handles: Handles to register the table with, so that the host can request the rest.
 
     Returns:
-        The record; ``None`` for what is no table, or is one that cannot be read.
+        The record; ``None`` if the object is not a table, or cannot be read.
     """
     try:
         found = recognise(value)

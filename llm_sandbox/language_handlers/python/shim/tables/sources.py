@@ -1,4 +1,4 @@
-"""Which objects are tables, and of which library."""
+"""Detection of table objects and their libraries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STYLE = "pandas.io.formats.style"
 
 
 def recognise(value: Any) -> tuple[str, Any] | None:
-    """Tell whether an object is a table.
+    """Return the library and the table of an object, if it is a table.
 
     Args:
         value: Anything.

@@ -1,9 +1,8 @@
-"""Values as a JSON header and raw bytes, and back: plain data, arrays and tables, never code.
+"""Codec of values: a JSON header and raw bytes for plain data, arrays and tables, never code.
 
-Both ends use this package, so that what one writes the other reads. Nothing that is decoded can run
-anything: types are named by words of this package only, numbers by sizes that are checked before
-anything is allocated, and the bytes of a header and a blob can become no more than a small multiple
-of themselves.
+Both ends use this package, so that what one writes the other reads. Decoding runs no code: types
+are identified by names of this package only, sizes are checked before anything is allocated, and
+the bytes of a header and a blob can become no more than a small multiple of themselves.
 """
 
 from __future__ import annotations

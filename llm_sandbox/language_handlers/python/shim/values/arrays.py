@@ -1,4 +1,4 @@
-"""numpy's arrays and scalars."""
+"""Codec of numpy arrays and scalars."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ _UNIT = r"(?:\[\d{0,6}(?:Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\])?"
 _DTYPE = re.compile(
     r"\|b1|[|<>][iu][1248]|[<>]f[248]|[<>]c(?:8|16)|[<>][mM]8" + _UNIT + r"|[|<>][SU][1-9]\d{0,8}"
 )
-"""Numbers, booleans, moments and texts of one width; never objects, never records."""
+"""Numbers, booleans, dates and texts of fixed width; never objects, never records."""
 
 _MOST_DIMENSIONS = 32
 _LAST_CHARACTER = 0x10FFFF
 
 
 def numpy() -> Any:
-    """Return the library, which is loaded by now or about to be needed."""
+    """Return the numpy module, which is loaded already or about to be needed."""
     return importlib.import_module("numpy")
 
 
 def encode(encoder: Encoder, value: Any) -> Node:
-    """Encode a value of numpy's.
+    """Encode a numpy value.
 
     Args:
         encoder: The encoder.
-        value: Anything of a type of numpy's.
+        value: A value of a numpy type.
 
     Returns:
-        Its node; ``None`` for what does not go over.
+        The node; ``None`` if the value cannot be transferred.
     """
     np = numpy()
     kind = type(value)
@@ -61,10 +61,10 @@ def write_array(encoder: Encoder, value: Any) -> Node:
         value: The array.
 
     Returns:
-        Its node.
+        The node.
 
     Raises:
-        TransferError: Of its kind of elements, or of one of its elements.
+        TransferError: The element type, or an element, cannot be transferred.
     """
     shape = list(value.shape)
     if value.dtype == object:
@@ -92,7 +92,7 @@ def _flat_path(number: int, item: Any) -> str:
 def _dtype(text: Any) -> Any:
     # trust: a dtype's name can ask for objects, that is for addresses taken from the bytes.
     if type(text) is not str or not _DTYPE.fullmatch(text):
-        raise MalformedError("an array of the encoded value has a type that is not offered")
+        raise MalformedError("an array of the encoded value has an unsupported type")
     return numpy().dtype(text)
 
 
@@ -110,7 +110,7 @@ def _from_bytes(raw: memoryview | bytes, dtype: Any) -> Any:
     if dtype.kind == "b" and np.frombuffer(raw, np.uint8).max() > 1:
         raise MalformedError("a boolean of the encoded value is neither true nor false")
     if dtype.kind == "U" and np.frombuffer(raw, f"{dtype.str[0]}u4").max() > _LAST_CHARACTER:
-        raise MalformedError("a text of the encoded value has no such characters")
+        raise MalformedError("a text of the encoded value has invalid characters")
     return values
 
 
@@ -119,13 +119,13 @@ def read_array(decoder: Decoder, node: Node) -> Any:
 
     Args:
         decoder: The decoder.
-        node: Its node.
+        node: The node.
 
     Returns:
-        The array, with memory of its own.
+        The array, with its own memory.
 
     Raises:
-        TransferError: The node lies about it.
+        TransferError: The node is inconsistent.
     """
     np = numpy()
     dtype, shape = _dtype(node["d"]), _shape(node["s"])

@@ -1,7 +1,7 @@
-"""Arrow's tables, batches and arrays.
+"""Codec of Arrow tables, batches and arrays.
 
-Never as Arrow's own files: their readers trust what a file says about itself far more than these
-nodes are trusted, and a compressed one grows without bound.
+Arrow's own file formats are not used: their readers trust the metadata of a file too much, and a
+compressed file grows without bound.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ def _arrow() -> Any:
 
 
 def encode(encoder: Encoder, value: Any) -> Node:
-    """Encode a value of Arrow's.
+    """Encode an Arrow value.
 
     Args:
         encoder: The encoder.
-        value: Anything of a type of Arrow's.
+        value: A value of an Arrow type.
 
     Returns:
-        Its node; ``None`` for what does not go over.
+        The node; ``None`` if the value cannot be transferred.
     """
     pa = _arrow()
     if isinstance(value, (pa.Table, pa.RecordBatch)):
@@ -93,7 +93,9 @@ def _read_table(decoder: Decoder, node: Node) -> Any:
     columns = [read_chunks(decoder, column) for column in node["v"]]
     table = pa.Table.from_arrays(columns, names=names)
     if table.num_rows != node["n"] and columns:
-        raise MalformedError("a table of the encoded value has not as many rows as it says")
+        raise MalformedError(
+            "a table of the encoded value does not have the declared number of rows"
+        )
     if node["$"] == "pa.Table":
         return table
     whole = [column.combine_chunks() for column in columns]
@@ -108,10 +110,10 @@ def write_chunks(encoder: Encoder, values: Any) -> Node:
         values: A chunked array.
 
     Returns:
-        Its node.
+        The node.
 
     Raises:
-        TransferError: Of its type, or of what it holds.
+        TransferError: The type, or a value, cannot be transferred.
     """
     kind = _write_type(encoder, values, values.type)
     if _is_number(values.type):
@@ -144,13 +146,13 @@ def read_chunks(decoder: Decoder, node: Node) -> Any:
 
     Args:
         decoder: The decoder.
-        node: Its node.
+        node: The node.
 
     Returns:
         A chunked array.
 
     Raises:
-        TransferError: The node describes none.
+        TransferError: The node does not describe a column.
     """
     pa = _arrow()
     kind = _read_type(node["t"])
@@ -171,7 +173,7 @@ def read_chunks(decoder: Decoder, node: Node) -> Any:
     plain = arrays.read_array(decoder, node["v"])
     mask = None if node["m"] is None else arrays.read_array(decoder, node["m"])
     if plain.ndim != 1 or not _is_number(kind):
-        raise MalformedError("a column of the encoded value is not one")
+        raise MalformedError("a column of the encoded value is malformed")
     return pa.chunked_array([pa.array(plain, type=kind, mask=mask)], type=kind)
 
 
@@ -179,7 +181,7 @@ def _check_times(stored: Any, kind: str) -> None:
     per_second = {"s": 1, "ms": 1000, "us": 10**6, "ns": 10**9}[kind.partition("[")[2][:-1]]
     for value in stored.drop_null().to_numpy()[:].tolist():
         if not 0 <= value < 86400 * per_second:
-            raise MalformedError("a time of the encoded value is on no day")
+            raise MalformedError("a time of the encoded value is out of range")
 
 
 def _is_number(kind: Any) -> bool:
@@ -254,7 +256,7 @@ def _named_type(name: str) -> Any:
         precision, scale = map(int, rest[:-1].split(","))
         natural(precision)
         return getattr(pa, make)(precision, scale)
-    raise MalformedError("a column of the encoded value has a type that is not offered")
+    raise MalformedError("a column of the encoded value has an unsupported type")
 
 
 DECODERS: dict[str, Callable[[Any, Any], Any]] = {

@@ -1,7 +1,7 @@
-"""The header's nodes: one for each value, and the walk over them in both directions.
+"""Encoder and decoder of the header's nodes: one node for each value.
 
 ``None``, booleans, texts, finite floats and ints of 64 bits are themselves, lists are lists; all
-else is an object whose ``$`` names its kind. Bytes lie in the blob: ``[offset, length]``.
+else is an object whose ``$`` names its kind. Bytes are in the blob: ``[offset, length]``.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..naming import qualified_name
 from . import failures, moments, plain
-from .advice import advice_for
+from .failures import advice_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 LARGEST = 120 * 1024 * 1024
-"""Most bytes of a value: a frame of the wire takes 128 MiB."""
+"""Most bytes of a value; a frame of the protocol has at most 128 MiB."""
 
 _LARGEST_HEADER = 32 * 1024 * 1024
 _MOST_NODES = 4_000_000
@@ -50,7 +50,8 @@ def encode(value: Any, limit: int = LARGEST) -> tuple[bytes, bytes]:
         The header and the blob.
 
     Raises:
-        TransferError: It holds something that is not plain data, an array or a table, or too much.
+        TransferError: The value holds something that is not plain data, an array or a table, or too
+            much.
     """
     encoder = Encoder(min(limit, LARGEST))
     header = json.dumps(encoder.encode(value), separators=(",", ":"), allow_nan=False).encode()
@@ -62,7 +63,7 @@ def encode(value: Any, limit: int = LARGEST) -> tuple[bytes, bytes]:
 
 
 def decode(header: memoryview | bytes, blob: memoryview | bytes) -> Any:
-    """Decode what `encode` made.
+    """Decode the result of `encode`.
 
     Args:
         header: The header.
@@ -72,7 +73,8 @@ def decode(header: memoryview | bytes, blob: memoryview | bytes) -> Any:
         The value; nothing of it refers to the blob.
 
     Raises:
-        TransferError: They describe no value, or one of a library that is not installed here.
+        TransferError: The input does not describe a value, or one of a library that is not
+            installed here.
     """
     # trust: on the host both come from inside.
     if len(header) > _LARGEST_HEADER:
@@ -90,7 +92,7 @@ def decode(header: memoryview | bytes, blob: memoryview | bytes) -> Any:
 
 
 class Encoder:
-    """Collects the blob while the nodes are made.
+    """Encoder of values, which collects the blob while it builds the nodes.
 
     Attributes:
         limit: Most bytes.
@@ -106,7 +108,7 @@ class Encoder:
         self._inside: set[int] = set()
 
     def encode(self, value: Any) -> Node:
-        """Make the node of a value.
+        """Build the node of a value.
 
         Args:
             value: Any value.
@@ -115,7 +117,7 @@ class Encoder:
             The node.
 
         Raises:
-            TransferError: It cannot be encoded.
+            TransferError: The value cannot be encoded.
         """
         self._nodes += 1
         # Parts that are shared are written each time: they may multiply without end.
@@ -157,11 +159,11 @@ class Encoder:
         return self.refuse(value, advice_for(value))
 
     def refuse(self, value: Any, advice: str) -> NoReturn:
-        """Give up.
+        """Raise the error of a value that cannot be encoded.
 
         Args:
-            value: What cannot be encoded.
-            advice: What to do instead.
+            value: The value.
+            advice: Suggested alternative.
 
         Raises:
             TransferError: Always.
@@ -175,11 +177,11 @@ class Encoder:
         return {"$": "str", "b": self.add(text.encode("utf-8", "surrogatepass"))}
 
     def items(self, values: Iterable[Any], path: Callable[[int, Any], str]) -> list[Node]:
-        """Make the nodes of several values.
+        """Build the nodes of several values.
 
         Args:
             values: The values.
-            path: Writes the way to one of them, given its number and itself.
+            path: Returns the path of a value, given its number and itself.
 
         Returns:
             The nodes.
@@ -194,7 +196,7 @@ class Encoder:
         return nodes
 
     def add(self, data: bytes) -> list[int]:
-        """Put bytes into the blob.
+        """Append bytes to the blob.
 
         Args:
             data: The bytes.
@@ -203,7 +205,7 @@ class Encoder:
             The reference for the node.
 
         Raises:
-            TransferError: The limit is passed.
+            TransferError: The limit is exceeded.
         """
         self.reserve(len(data))
         self.pieces.append(data)
@@ -211,23 +213,23 @@ class Encoder:
         return [self.size - len(data), len(data)]
 
     def reserve(self, size: int) -> None:
-        """Find out whether so many bytes fit, before they are made.
+        """Check that a number of bytes fits, before these are produced.
 
         Args:
-            size: How many.
+            size: Number of bytes.
 
         Raises:
-            TransferError: The limit would be passed.
+            TransferError: The limit would be exceeded.
         """
         if self.size + size > self.limit:
             raise failures.TooLargeError(self.limit)
 
 
 class Decoder:
-    """Reads nodes.
+    """Decoder of nodes.
 
     Args:
-        blob: What their references point into.
+        blob: The blob that references of the nodes point into.
     """
 
     def __init__(self, blob: memoryview) -> None:
@@ -236,7 +238,7 @@ class Decoder:
         self._depth = 0
 
     def decode(self, node: Node) -> Any:
-        """Make the value of a node.
+        """Build the value of a node.
 
         Args:
             node: The node.
@@ -245,7 +247,7 @@ class Decoder:
             The value.
 
         Raises:
-            Exception: The node describes none.
+            Exception: The node does not describe a value.
         """
         kind = type(node)
         if node is None or kind in (bool, int, float, str):
@@ -274,7 +276,7 @@ class Decoder:
         return found
 
     def bytes(self, reference: Any) -> memoryview:
-        """Look up bytes of the blob.
+        """Return the bytes of a reference into the blob.
 
         Args:
             reference: Offset and length.
@@ -283,7 +285,7 @@ class Decoder:
             A view of them.
 
         Raises:
-            TransferError: They lie outside, or were referred to before.
+            TransferError: The reference is out of range, or overlaps an earlier one.
         """
         offset, length = map(natural, reference)
         self._used += length
@@ -294,16 +296,16 @@ class Decoder:
         return self._blob[offset : offset + length]
 
     def keys(self, node: Node) -> list[Any]:
-        """Make values that are about to be hashed.
+        """Build values that are about to be hashed.
 
         Args:
-            node: Their node.
+            node: Node of the values.
 
         Returns:
             The values.
 
         Raises:
-            TransferError: Many of them have the same hash, as no honest ones do.
+            TransferError: Too many values have the same hash, which indicates an attack.
         """
         values = self.decode(node)
         # trust: hashes of numbers are known to anyone, and colliding ones take quadratic time.
@@ -320,10 +322,10 @@ def natural(number: Any) -> int:
         number: Anything.
 
     Returns:
-        The same.
+        The count.
 
     Raises:
-        TransferError: It is no count.
+        TransferError: The value is not a count.
     """
     if type(number) is not int or not 0 <= number < 1 << 62:
         raise failures.MalformedError("a number of the encoded value is out of range")

@@ -1,15 +1,33 @@
-"""Why a value does not go over, as data for the other side."""
+"""Errors of a value that cannot be transferred, as data for the other side."""
 
 from __future__ import annotations
 
+from enum import Enum
+from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any, ClassVar
+
+_BY_LIBRARY = {
+    "PIL": "show it in a run and take the picture from result.artifacts",
+    "matplotlib": "show it in a run and take the figure from result.artifacts",
+    "plotly": "show it in a run and take the figure from result.artifacts",
+    "altair": "show it in a run and take the figure from result.artifacts",
+    "bokeh": "show it in a run and take the figure from result.artifacts",
+    "torch": "transfer value.detach().cpu().numpy()",
+    "tensorflow": "transfer value.numpy()",
+    "jax": "transfer numpy.asarray(value)",
+    "jaxlib": "transfer numpy.asarray(value)",
+    "xarray": "transfer value.values, or value.to_dataframe()",
+    "geopandas": "transfer pandas.DataFrame(value.to_wkt())",
+}
+_CODE = (FunctionType, BuiltinFunctionType, MethodType, ModuleType, type)
+_GENERAL = "transfer the parts that are plain data, arrays or tables"
 
 
 class TransferError(ValueError):
-    """A value cannot be brought to the other side.
+    """Error of a value that cannot be transferred.
 
     Attributes:
-        facts: What there is to know, for programs.
+        facts: Details of the error, for programs.
     """
 
     kind: ClassVar[str] = "transfer"
@@ -19,12 +37,12 @@ class TransferError(ValueError):
         self.facts = facts
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the failure as JSON-able data."""
+        """Return the error as JSON-able data."""
         return {"kind": self.kind, "message": str(self), **self.facts}
 
 
 class NotTransferableError(TransferError):
-    """Some part of the value is neither plain data nor an array nor a table."""
+    """Error of a part of the value that is neither plain data nor an array nor a table."""
 
     kind = "not_transferable"
 
@@ -32,16 +50,16 @@ class NotTransferableError(TransferError):
         super().__init__(advice, type=type_name[:200], path="", advice=advice)
 
     def found_in(self, part: str) -> None:
-        """Say one more step of the way to that part, from the inside out.
+        """Prepend one step to the path of that part, from the inside out.
 
         Args:
-            part: An index as Python writes it.
+            part: Index expression in Python syntax.
         """
         self.facts["path"] = f"{part}{self.facts['path']}"[:500]
 
 
 class TooLargeError(TransferError):
-    """The value takes more bytes than agreed."""
+    """Error of a value that takes more bytes than the limit."""
 
     kind = "too_large"
 
@@ -50,7 +68,7 @@ class TooLargeError(TransferError):
 
 
 class MissingLibraryError(TransferError):
-    """The value is of a library that is not installed on this side."""
+    """Error of a value whose library is not installed on this side."""
 
     kind = "missing"
 
@@ -59,6 +77,39 @@ class MissingLibraryError(TransferError):
 
 
 class MalformedError(TransferError):
-    """The header and the blob describe no value."""
+    """Error of a header and a blob that do not describe a value."""
 
     kind = "malformed"
+
+
+def advice_for(value: Any) -> str:
+    """Return advice on what to transfer instead of a value.
+
+    Args:
+        value: The value that cannot be transferred.
+
+    Returns:
+        A clause without a full stop.
+    """
+    kind = type(value)
+    library = str(kind.__module__).partition(".")[0]
+    if issubclass(kind, _CODE):
+        return "code is not transferred: run it there and transfer what it returns"
+    if kind.__name__ == "LazyFrame":
+        return "transfer value.collect()"
+    if library == "scipy" and "toarray" in dir(kind):
+        return "transfer value.toarray()"
+    if library in _BY_LIBRARY:
+        return _BY_LIBRARY[library]
+    if issubclass(kind, GeneratorType):
+        return "transfer list(value)"
+    if issubclass(kind, Enum):
+        return "transfer value.value"
+    if issubclass(kind, tuple) and "_asdict" in dir(kind):
+        return "transfer value._asdict()"
+    if "__dataclass_fields__" in dir(kind):
+        return "transfer dataclasses.asdict(value)"
+    if issubclass(kind, (dict, list, tuple, set, frozenset, str, int, float)):
+        plain = next(base for base in kind.__mro__ if base.__module__ == "builtins")
+        return f"transfer {plain.__name__}(value)"
+    return _GENERAL

@@ -1,4 +1,4 @@
-"""Dates, times and time zones."""
+"""Codec of dates, times and time zones."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def write_zone(encoder: Encoder, zone: Any) -> Node:
-    """Describe a time zone.
+    """Encode a time zone.
 
     Args:
         encoder: The encoder.
-        zone: Any ``tzinfo``, or nothing.
+        zone: Any ``tzinfo``, or None.
 
     Returns:
         The name of a zone of the time zone database, else its offset in microseconds.
 
     Raises:
-        TransferError: It has neither.
+        TransferError: The zone has neither.
     """
     if zone is None:
         return None
@@ -43,16 +43,16 @@ def write_zone(encoder: Encoder, zone: Any) -> Node:
 
 
 def read_zone(node: Node) -> tzinfo | None:
-    """Make a time zone.
+    """Decode a time zone.
 
     Args:
-        node: What `write_zone` gave.
+        node: Result of `write_zone`.
 
     Returns:
         The zone.
 
     Raises:
-        TransferError: It is not known here.
+        TransferError: The zone is unknown here.
     """
     if node is None:
         return None

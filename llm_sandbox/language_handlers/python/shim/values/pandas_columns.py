@@ -1,4 +1,4 @@
-"""The values of one column of pandas', by the kind of array that holds them."""
+"""Codec of pandas columns, by the type of the array that holds the values."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def write_columns(encoder: Encoder, columns: list[Any], path: Callable[[int], st
     Args:
         encoder: The encoder.
         columns: The array of each.
-        path: Writes the way to one of them, given its number.
+        path: Returns the path of a column, given its number.
 
     Returns:
-        Their nodes.
+        The nodes.
 
     Raises:
-        TransferError: Of what one holds.
+        TransferError: A value of a column cannot be transferred.
     """
     nodes = []
     for number, column in enumerate(columns):
@@ -54,13 +54,13 @@ def write_column(encoder: Encoder, values: Any) -> Node:
 
     Args:
         encoder: The encoder.
-        values: Its array.
+        values: Array of the column.
 
     Returns:
-        Its node.
+        The node.
 
     Raises:
-        TransferError: Of what it holds.
+        TransferError: A value of the column cannot be transferred.
     """
     dtype = values.dtype
     kind = type(dtype).__name__
@@ -186,7 +186,7 @@ def _write_intervals(encoder: Encoder, values: Any, dtype: Any) -> Node:
 
 def _read_intervals(decoder: Decoder, node: Node) -> Any:
     if node["c"] not in _CLOSED:
-        raise MalformedError("an interval of the encoded value is closed in no known way")
+        raise MalformedError("an interval of the encoded value has an unknown closed side")
     left, right = read_column(decoder, node["l"]), read_column(decoder, node["r"])
     return _pandas().arrays.IntervalArray.from_arrays(left, right, closed=node["c"])
 
@@ -230,15 +230,15 @@ def read_column(decoder: Decoder, node: Node) -> Any:
 
     Args:
         decoder: The decoder.
-        node: Its node.
+        node: The node.
 
     Returns:
         An array of one dimension.
 
     Raises:
-        TransferError: The node describes none.
+        TransferError: The node does not describe a column.
     """
     values = _READERS[node["$"]](decoder, node)
     if values.ndim != 1:
-        raise MalformedError("a column of the encoded value is not one")
+        raise MalformedError("a column of the encoded value is malformed")
     return values

@@ -1,4 +1,4 @@
-"""pandas' frames, series, indexes and scalars."""
+"""Codec of pandas data frames, series, indexes and scalars."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _UNITS = ("s", "ms", "us", "ns")
 
 
 def pandas() -> Any:
-    """Return the library, which is loaded by now or about to be needed."""
+    """Return the pandas module, which is loaded already or about to be needed."""
     return importlib.import_module("pandas")
 
 
 def encode(encoder: Encoder, value: Any) -> Node:
-    """Encode a value of pandas'.
+    """Encode a pandas value.
 
     Args:
         encoder: The encoder.
-        value: Anything of a type of pandas'.
+        value: A value of a pandas type.
 
     Returns:
-        Its node; ``None`` for what does not go over.
+        The node; ``None`` if the value cannot be transferred.
     """
     pd = pandas()
     kind = type(value)
@@ -89,7 +89,7 @@ def _read_frame(decoder: Decoder, node: Node) -> Any:
 
 def _series(values: Any, index: Any, name: Any = None) -> Any:
     if len(values) != len(index):
-        raise MalformedError("a column of the encoded value has not the length of its index")
+        raise MalformedError("a column of the encoded value differs in length from its index")
     # The dtype is said so that pandas infers none from objects.
     return pandas().Series(values, index=index, name=name, dtype=values.dtype)
 
@@ -104,13 +104,13 @@ def write_index(encoder: Encoder, index: Any) -> Node:
 
     Args:
         encoder: The encoder.
-        index: It.
+        index: The index.
 
     Returns:
-        Its node.
+        The node.
 
     Raises:
-        TransferError: Of what it holds.
+        TransferError: A value of the index cannot be transferred.
     """
     pd = pandas()
     names = encoder.encode(list(index.names))
@@ -144,13 +144,13 @@ def read_index(decoder: Decoder, node: Node) -> Any:
 
     Args:
         decoder: The decoder.
-        node: Its node.
+        node: The node.
 
     Returns:
         The index.
 
     Raises:
-        TransferError: The node describes none.
+        TransferError: The node does not describe an index.
     """
     pd = pandas()
     kind, names = node["$"], decoder.decode(node["n"])

@@ -1,4 +1,4 @@
-"""Plain data: containers, numbers, texts and what else of the standard library is only data."""
+"""Codec of plain data: containers, numbers, texts and other data types of the standard library."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .codec import Decoder, Encoder, Node
 
 _PACKED = 16
-"""Lists of so many numbers or texts go into the blob."""
+"""Minimum length of a list of numbers or texts that is stored in the blob."""
 
 _LARGEST_FRACTION_BITS = 65536
 _FACTORIES = ("int", "float", "str", "bool", "list", "dict", "set", "tuple", "bytes")
@@ -40,14 +40,14 @@ def _write_list(encoder: Encoder, value: Any) -> Node:
 
 
 def pack(encoder: Encoder, value: Any) -> Node:
-    """Put a long list of numbers or texts into the blob.
+    """Store a long list of numbers or texts in the blob.
 
     Args:
         encoder: The encoder.
         value: A list or tuple.
 
     Returns:
-        Its node; ``None`` if it is short or holds something else.
+        The node; ``None`` if the list is short or has other values.
     """
     if len(value) < _PACKED:
         return None
@@ -80,14 +80,14 @@ def _read_numbers(decoder: Decoder, code: str, reference: Any) -> array[Any]:
 
 
 def write_texts(encoder: Encoder, values: Iterable[str | None]) -> Node:
-    """Put texts into the blob.
+    """Store texts in the blob.
 
     Args:
         encoder: The encoder.
-        values: Texts, and nothing where one is missing.
+        values: Texts, and None for a missing one.
 
     Returns:
-        Their node, which decodes to a list.
+        The node, which decodes to a list.
     """
     lengths = array("i")
     pieces = []
@@ -121,7 +121,7 @@ def _read_texts(decoder: Decoder, node: Node) -> list[str | None]:
         offset += length
     # trust: a slice that ends beyond its blob is only shorter.
     if offset != len(blob):
-        raise MalformedError("the texts of the encoded value do not add up")
+        raise MalformedError("the texts of the encoded value have inconsistent lengths")
     return found
 
 
@@ -253,7 +253,7 @@ ENCODERS: dict[type, Callable[[Any, Any], Any]] = {
     WindowsPath: _write_path,
     PureWindowsPath: _write_path,
 }
-"""Writers by exact type: a subclass may be anything."""
+"""Encoders by exact type: a subclass may behave differently."""
 
 DECODERS: dict[str, Callable[[Any, Any], Any]] = {
     "floats": lambda decoder, node: _read_numbers(decoder, "d", node["b"]).tolist(),

@@ -1,4 +1,4 @@
-"""polars' frames and series."""
+"""Codec of polars data frames and series."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def _polars() -> Any:
 
 
 def encode(encoder: Encoder, value: Any) -> Node:
-    """Encode a value of polars'.
+    """Encode a polars value.
 
     Args:
         encoder: The encoder.
-        value: Anything of a type of polars'.
+        value: A value of a polars type.
 
     Returns:
-        Its node; ``None`` for what does not go over.
+        The node; ``None`` if the value cannot be transferred.
     """
     pl = _polars()
     if type(value) is pl.Series:
@@ -97,10 +97,10 @@ def _read_series(decoder: Decoder, node: Node) -> Any:
         return pl.Series(name, decoder.decode(node["l"]), dtype=dtype, strict=True)
     values = arrays.read_array(decoder, node["a"])
     if values.ndim != 1 or values.dtype.kind not in "iufb":
-        raise MalformedError("a column of the encoded value is not one")
+        raise MalformedError("a column of the encoded value is malformed")
     if dtype == pl.Time and len(values) and not 0 <= values.min() <= values.max() < _DAY:
         # trust: polars panics when it draws such a time.
-        raise MalformedError("a time of the encoded value is on no day")
+        raise MalformedError("a time of the encoded value is out of range")
     series = pl.Series(name, values).cast(dtype, strict=True)
     if node["m"] is None:
         return series
@@ -152,7 +152,7 @@ def _read_type(decoder: Decoder, node: Node, depth: int) -> Any:
         raise MalformedError("a type of the encoded value is nested too deeply")
     if type(node) is str:
         if node not in _SIMPLE:
-            raise MalformedError("a column of the encoded value has a type that is not offered")
+            raise MalformedError("a column of the encoded value has an unsupported type")
         return getattr(pl, node)
     name = node["t"]
     if name in ("Datetime", "Duration") and node["u"] not in _UNITS:

@@ -4,8 +4,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Where statements and declarations of the top level end. JShell's own analysis takes a method and
- * all that follows it for one, if a switch in it throws.
+ * Ends of top-level statements and declarations. JShell's own analysis merges a method and all that
+ * follows it if a switch in it throws.
  */
 final class Boundaries {
     private static final Pattern WORD = Pattern.compile("[A-Za-z]+\\b");
@@ -94,7 +94,7 @@ final class Boundaries {
         return close < 0 ? end : Math.min(end, close + (line ? 1 : 2));
     }
 
-    /** Whether a comment of several lines has no end. */
+    /** Returns whether a block comment is unterminated. */
     private boolean isOpen(int at) {
         return code.startsWith("/*", at) && code.indexOf("*/", at + 2) < 0;
     }

@@ -10,8 +10,8 @@ import jdk.jshell.spi.ExecutionControlProvider;
 import jdk.jshell.spi.ExecutionEnv;
 
 /**
- * Runs snippets in this virtual machine, on threads that can be stopped, and keeps the value of the
- * last one.
+ * Execution control that runs snippets in this virtual machine, on threads that can be stopped, and
+ * keeps the value of the last one.
  */
 final class Control extends LocalExecutionControl {
     /** Without {@code Thread.stop}, JShell has snippets look at a switch of its own. */
@@ -145,7 +145,7 @@ final class Control extends LocalExecutionControl {
         cancelled.set(null, false);
     }
 
-    /** What JShell is given to run so that it makes its switch. */
+    /** Snippet that makes JShell create its switch. */
     private static void nothing() {}
 
     /** Returns a value as JShell prints it. */
@@ -161,7 +161,7 @@ final class Control extends LocalExecutionControl {
         }
     }
 
-    /** How a call ended. */
+    /** Outcome of a call. */
     private static final class Outcome<T> {
         private T value;
         private Throwable failure;

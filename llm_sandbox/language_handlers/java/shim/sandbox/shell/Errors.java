@@ -16,7 +16,7 @@ import jdk.jshell.JShellException;
 import jdk.jshell.UnresolvedReferenceException;
 import sandbox.Json;
 
-/** How errors are told: with the lines of the user's code. */
+/** Error reports, with the lines of the user's code. */
 final class Errors {
     private static final int SHOWN = 20;
 
@@ -135,7 +135,7 @@ final class Errors {
             .replaceAll("lambda\\$do_it\\$\\$\\d+", "lambda");
     }
 
-    /** Tells, on standard error, of what has ended a thread of the code. */
+    /** Reports, on standard error, the exception that ended a thread of the code. */
     static void tellOfThread(Thread thread, Throwable thrown) {
         StringWriter text = new StringWriter();
         thrown.printStackTrace(new PrintWriter(text, true));

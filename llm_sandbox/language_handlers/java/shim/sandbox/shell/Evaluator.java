@@ -22,7 +22,7 @@ import jdk.jshell.Snippet.SubKind;
 import jdk.jshell.SnippetEvent;
 import sandbox.Forms;
 
-/** A JShell with its state, and what came of each run. */
+/** JShell with its state, and the outcome of each run. */
 final class Evaluator {
     private static final List<String> PACKAGES = List.of(
         "java.io", "java.math", "java.net", "java.nio.file", "java.util", "java.util.concurrent",
@@ -161,7 +161,7 @@ final class Evaluator {
         return lacks ? piece.lines(shell.sourceCodeAnalysis()) : List.of();
     }
 
-    /** Has the compiler say what is wrong with code that is not complete; it is not run. */
+    /** Returns the compiler errors of incomplete code, which is not run. */
     private List<Diag> diagnose(Piece piece) {
         for (SnippetEvent event : shell.eval(piece.source)) {
             if (event.status() == Status.REJECTED) {
@@ -263,7 +263,7 @@ final class Evaluator {
         }
     }
 
-    /** Whether a value is shown: that of an expression, but not of one that is a statement. */
+    /** Returns whether a value is displayed: that of an expression which is not a statement. */
     private static boolean isShown(Snippet snippet, Piece piece) {
         SubKind kind = snippet.subKind();
         String source = snippet.source().strip();

@@ -5,8 +5,8 @@ import java.io.InputStream;
 import java.io.InterruptedIOException;
 
 /**
- * The standard input, read by a thread of its own: who waits here can be stopped. What one run has
- * left, and that it came to its end, is not known to the next.
+ * Standard input, read by a separate thread, so that a waiting reader can be stopped. Unread input
+ * and the end of input of one run do not affect the next.
  */
 final class Input extends InputStream {
     private final InputStream raw;

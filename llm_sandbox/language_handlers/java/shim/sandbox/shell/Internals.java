@@ -5,7 +5,7 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.Map;
 
-/** What Java lets nobody do with its own process: name its descriptors, set its variables. */
+/** Access to process state that Java does not expose: descriptors, environment variables. */
 final class Internals {
     private static final Class<?> TYPE;
     private static final Object UNSAFE;

@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import jdk.jshell.JShell;
 
-/** What the code of a shell finds besides Java's own classes. */
+/** Class path of the shell, besides Java's own classes. */
 final class Libraries {
     private static final Pattern FOREIGN = Pattern.compile(
         "^\\s*import\\s+(static\\s+)?(?!(java|javax|jdk|sandbox)\\.)"

@@ -6,7 +6,7 @@ import jdk.jshell.SourceCodeAnalysis;
 import jdk.jshell.SourceCodeAnalysis.Completeness;
 import jdk.jshell.SourceCodeAnalysis.CompletionInfo;
 
-/** One snippet of a run's code: what JShell takes at a time. */
+/** One snippet of a run's code, the unit that JShell evaluates. */
 final class Piece {
     private static final int LONGEST = 20_000;
 
@@ -14,15 +14,15 @@ final class Piece {
     final String code;
     /** The number of the run. */
     final int run;
-    /** Where in the code it starts. */
+    /** Start offset in the code. */
     final int start;
-    /** Where in the code it ends. */
+    /** End offset in the code. */
     final int end;
     /** The snippet. */
     final String source;
-    /** Whether it can be taken as it is. */
+    /** Whether the snippet is complete. */
     final boolean complete;
-    /** Whether it ends as a statement does; JShell itself closes what does not. */
+    /** Whether it ends like a statement; otherwise JShell completes it. */
     final boolean closed;
 
     private Piece(

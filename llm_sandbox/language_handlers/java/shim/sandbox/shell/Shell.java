@@ -10,7 +10,7 @@ import java.util.Map;
 import sandbox.Display;
 import sun.misc.Signal;
 
-/** Runs pieces of code in one JShell that stays, or a single one as a program. */
+/** Java shim: runs cells in one persistent JShell, or a single one as a program. */
 public final class Shell {
     private Shell() {}
 

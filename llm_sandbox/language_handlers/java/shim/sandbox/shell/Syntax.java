@@ -14,9 +14,9 @@ import javax.tools.SimpleJavaFileObject;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
-/** Finds what does not parse before any of it runs. */
+/** Syntax check of code before any of it runs. */
 final class Syntax {
-    /** What may stand around a piece: each parses in one of them. */
+    /** Contexts of a snippet: each snippet parses in one of them. */
     private static final String[][] AROUND = {
         {"class C { void m() throws Throwable {\n", "\n} }"},
         {"class C {\n", "\n}"},

@@ -1,1 +1,1 @@
-"""Documents of Bokeh: start at `figure`."""
+"""Chart reader for Bokeh documents; start at `figure`."""

@@ -1,4 +1,4 @@
-"""Values of bokeh glyphs: fields, constants and sums, looked up in their sources."""
+"""Values of bokeh glyphs: fields, constants and sums, resolved in their data sources."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def kind_of(model: Any) -> str:
 
 
 def field_of(value: Any) -> str | None:
-    """Return the field that a property names, if it names one."""
+    """Return the field that a property refers to, if any."""
     if isinstance(value, str):
         return value
     field = getattr(value, "field", None)
@@ -29,7 +29,7 @@ def field_of(value: Any) -> str | None:
 
 
 def stack_fields(value: Any) -> list[str] | None:
-    """Return the fields that a property adds up, if it does."""
+    """Return the fields that a property adds up, if any."""
     expression: Any = getattr(value, "expr", None)
     if kind_of(expression) == "Stack":
         return list(expression.fields)
@@ -37,19 +37,19 @@ def stack_fields(value: Any) -> list[str] | None:
 
 
 def _name(value: Any) -> Any:
-    """Return a factor as one name; nested ones are joined."""
+    """Return a factor as one name; nested factors are joined."""
     if isinstance(value, (list, tuple)):
         return " / ".join(map(str, value))
     return value
 
 
 class Columns:
-    """The columns of one renderer."""
+    """Columns of one renderer."""
 
     def __init__(self, renderer: Any) -> None:
         self._data = dict(getattr(renderer.data_source, "data", None) or {})
         self.hidden: dict[str, None] = {}
-        """What only JavaScript knows, a phrase for each."""
+        """Descriptions of values that only JavaScript computes."""
         try:
             self._kept = _kept_rows(getattr(renderer, "view", None), self._data)
         except _Unknown:
@@ -63,7 +63,7 @@ class Columns:
         return [str(name) for name in self._data]
 
     def raw(self, field: str) -> list[Any]:
-        """Return a field as it is, but for rows that a filter hides."""
+        """Return a field unchanged, without the rows that a filter hides."""
         values = self._data.get(field)
         if values is None:
             return []
@@ -80,13 +80,13 @@ class Columns:
         return record.column(values)
 
     def get(self, value: Any) -> list[Any] | None:
-        """Return what a property of a glyph stands for, one value a row.
+        """Return the values of a glyph's property, one per row.
 
         Args:
             value: The property.
 
         Returns:
-            Plain values; ``None`` when they are not known.
+            Plain values; ``None`` when they are unknown.
         """
         field = field_of(value)
         if "CustomJS" in kind_of(getattr(value, "transform", None)) + kind_of(
@@ -109,7 +109,7 @@ class Columns:
         return None
 
     def has_durations(self, *values: Any) -> bool:
-        """Tell whether one of some properties is a column of lengths of time."""
+        """Return whether one of some properties is a column of durations."""
         for value in values:
             column = self._data.get(field_of(value))
             if getattr(getattr(column, "dtype", None), "kind", "") == "m":
@@ -120,7 +120,7 @@ class Columns:
 
     @property
     def length(self) -> int:
-        """Rows there are."""
+        """Number of rows."""
         return self._length if self._kept is None else len(self._kept)
 
     def _sum(self, fields: Sequence[str]) -> list[Any]:
@@ -141,7 +141,7 @@ class Columns:
         return found
 
     def color(self, *values: Any) -> str | None:
-        """Return the first of some properties that is one colour."""
+        """Return the first of some properties that is a single colour."""
         for value in values:
             plain = value.value if kind_of(value) == "Value" else value
             if isinstance(plain, str) and plain not in self._data:
@@ -152,7 +152,7 @@ class Columns:
 
 
 def on_axis(values: list[Any] | None, dates: bool) -> list[Any]:
-    """Return values as an axis shows them: milliseconds as dates on one for dates."""
+    """Return values as an axis displays them: milliseconds as dates on a date axis."""
     if values is None:
         return []
     if dates and any(isinstance(value, (int, float)) for value in values):
@@ -161,14 +161,14 @@ def on_axis(values: list[Any] | None, dates: bool) -> list[Any]:
 
 
 class _Unknown(Exception):
-    """A program of JavaScript decides."""
+    """Error of a value that JavaScript computes."""
 
 
 def _kept_rows(view: Any, data: dict[Any, Any]) -> list[int] | None:
     """Return the rows that a view shows, or ``None`` for all of them.
 
     Raises:
-        _Unknown: JavaScript decides which.
+        _Unknown: JavaScript filters the rows.
     """
     chosen: Any = getattr(view, "filter", None)
     if chosen is None or kind_of(chosen) == "AllIndices":

@@ -1,4 +1,4 @@
-"""Bokeh figures and layouts as chart records."""
+"""Reader of Bokeh figures and layouts: chart records."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from ..colors import web_color
 from ..names import name_ticks, rename
 from .columns import Columns, field_of, kind_of, on_axis, stack_fields
 from .glyphs import Glyph, read_glyph
-from .ticks import names_of, ticks_of, unread_labels
 
 __all__ = ["bokeh_chart"]
 
@@ -20,7 +19,7 @@ Cell = tuple[int, int, Any, str | None]
 
 
 def bokeh_chart(models: Sequence[Any]) -> record.Record | None:
-    """Read what is shown.
+    """Read figures and layouts.
 
     Args:
         models: Figures and layouts.
@@ -48,7 +47,7 @@ def _titled(figure: Any, title: str | None) -> record.Record:
 
 
 def _cells(model: Any, depth: int) -> list[Cell]:
-    """Return the figures in a layout by their place in a grid."""
+    """Return the figures in a layout by their position in a grid."""
     if hasattr(model, "renderers") and hasattr(model, "x_range"):
         return [(0, 0, model, _text(getattr(model, "title", None)))]
     children = getattr(model, "children", None)
@@ -139,7 +138,7 @@ def _chart(figure: Any) -> record.Record:
 
 
 def _slots(figure: Any) -> dict[str, str]:
-    """Return the names of further axes in a chart by those of their ranges."""
+    """Return the names of additional axes in a chart by the names of their ranges."""
     upright = list(getattr(figure, "extra_y_ranges", None) or {})
     across = list(getattr(figure, "extra_x_ranges", None) or {})
     found = {name: f"y{number}" for number, name in enumerate(upright[:8], 2)}
@@ -154,7 +153,7 @@ def _set_axis(chart: record.Record, slot: str, axis: record.Record) -> None:
 
 
 def _known(glyph: Glyph, found: list[record.Record]) -> list[record.Record]:
-    """Leave out columns that only JavaScript knows."""
+    """Return columns without those that only JavaScript computes."""
     if glyph.columns.hidden:
         for item in found:
             complete = not any(map(len, item["columns"].values()))
@@ -179,13 +178,13 @@ def _named_axes(figure: Any, slots: dict[str, str]) -> dict[str, Any]:
 
 
 def _name_axes(chart: record.Record, figure: Any, slots: dict[str, str]) -> None:
-    """Put what is written at the ticks in place of positions and categories."""
+    """Replace positions and categories by their tick labels."""
     for name, axis in _named_axes(figure, slots).items():
         described = chart.get(name) or chart["more_axes"].get(name)
         if described is None:
             continue
-        chart["unread"] += unread_labels(axis, name)
-        names = names_of(axis)
+        chart["unread"] += _unread_labels(axis, name)
+        names = _names_of(axis)
         if described["scale"] == "category":
             rename(chart, name, names)
         elif described["scale"] != "datetime":
@@ -193,7 +192,7 @@ def _name_axes(chart: record.Record, figure: Any, slots: dict[str, str]) -> None
 
 
 def _describe_durations(chart: record.Record, figure: Any, glyphs: list[Glyph]) -> None:
-    """Give lengths of time in seconds, and say so."""
+    """Mark an axis of durations, and convert its milliseconds to seconds."""
     for letter, names in (("x", _ACROSS), ("y", _UPWARDS)):
         given = any(g.columns.has_durations(*map(g.get, names)) for g in glyphs)
         axis = _main_axis(figure, letter)
@@ -256,7 +255,7 @@ def _kind(series: list[record.Record]) -> str:
 
 
 def _legend_labels(figure: Any) -> dict[int, list[Any]]:
-    """Return the items of the legends by the renderers they stand for."""
+    """Return the items of the legends by the renderers they refer to."""
     found: dict[int, list[Any]] = {}
     for place in ("center", "left", "right", "above", "below"):
         for part in getattr(figure, place, ()):
@@ -311,7 +310,7 @@ def _main_axis(figure: Any, letter: str) -> Any:
 
 
 def _axis_on(figure: Any, name: str) -> Any:
-    """Return the axis of a further range; that of a horizontal one begins with ``x``."""
+    """Return the axis of an additional range; the name of a horizontal one begins with ``x``."""
     letter = "x" if name.startswith("x ") else "y"
     wanted = name.removeprefix("x ")
     axes = _axes(figure, letter)
@@ -352,7 +351,7 @@ def _describe(axis: Any, range_: Any, scale: str) -> record.Record:
     limits = None
     if kind_of(range_) == "Range1d":
         limits = on_axis(record.column([range_.start, range_.end]), dated)
-    ticks, texts = ticks_of(axis)
+    ticks, texts = _ticks_of(axis)
     return record.axis(label, kind, limits, on_axis(record.column(ticks), dated), texts)
 
 
@@ -392,7 +391,7 @@ def _add_annotations(
 
 
 class _Source:
-    """A source of data where a renderer is expected."""
+    """Stand-in for a renderer that has only a data source."""
 
     def __init__(self, source: Any) -> None:
         self.data_source = source
@@ -409,3 +408,30 @@ def _interval(part: Any, kind: str, date_x: bool) -> record.Record:
     if kind == "Band":
         return record.series("area", {along: base, across: high, f"{across}_base": low})
     return record.series("errorbar", {along: base, f"{across}_low": low, f"{across}_high": high})
+
+
+def _names_of(axis: Any) -> dict[Any, str]:
+    """Return the label texts that replace positions or categories of an axis."""
+    known = getattr(axis, "major_label_overrides", None) or {}
+    return {place: text for place, label in known.items() if (text := _text_of(label))}
+
+
+def _ticks_of(axis: Any) -> tuple[list[Any], list[str]]:
+    """Return the ticks that are set explicitly, and their labels if these are known."""
+    names = _names_of(axis)
+    ticker: Any = getattr(axis, "ticker", None)
+    ticks = list(ticker.ticks) if kind_of(ticker) == "FixedTicker" else list(names)
+    return ticks, [names.get(tick, str(tick)) for tick in ticks] if names else []
+
+
+def _unread_labels(axis: Any, name: str) -> list[str]:
+    """Describe axis labels that JavaScript computes, which is not run here."""
+    formatter = kind_of(getattr(axis, "formatter", None))
+    if formatter in ("CustomJSTickFormatter", "FuncTickFormatter"):
+        return [f"the labels of the {name} axis, which JavaScript writes"]
+    return []
+
+
+def _text_of(label: Any) -> str | None:
+    text = getattr(label, "text", label)
+    return text if isinstance(text, str) and text else None

@@ -1,4 +1,4 @@
-"""What the glyphs of bokeh show, as series."""
+"""Readers of bokeh glyphs: series."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LINES = 500
 
 @dataclass
 class Glyph:
-    """A glyph with its rows, its axes and its name."""
+    """Glyph with its rows, its axes and its name."""
 
     glyph: Any
     columns: Columns
@@ -30,10 +30,10 @@ class Glyph:
     date_x: bool
     date_y: bool
     x_names: list[Any] | None
-    """Categories of the horizontal axis, if that is what it shows."""
+    """Categories of the horizontal axis, if it is categorical."""
     y_names: list[Any] | None
     divided_by: str | None = None
-    """The field whose values are the names in the legend."""
+    """Field whose values are the names in the legend."""
 
     @property
     def kind(self) -> str:
@@ -45,19 +45,19 @@ class Glyph:
         return getattr(self.glyph, name, None)
 
     def x(self, name: str = "x") -> list[Any]:
-        """Return a property as places on the horizontal axis."""
+        """Return a property as positions on the horizontal axis."""
         return on_axis(self.columns.get(self.get(name)), self.date_x)
 
     def y(self, name: str = "y") -> list[Any]:
-        """Return a property as places on the vertical axis."""
+        """Return a property as positions on the vertical axis."""
         return on_axis(self.columns.get(self.get(name)), self.date_y)
 
     def color(self) -> str | None:
-        """Return its colour, when it is one."""
+        """Return the colour of the glyph, if it is a single one."""
         return self.columns.color(self.get("fill_color"), self.get("line_color"))
 
     def series(self, kind: str, columns: dict[str, Any]) -> record.Record:
-        """Return a series of its name, colour and axis."""
+        """Return a series with the name, colour and axis of the glyph."""
         color = self.color() if kind != "line" else self.columns.color(self.get("line_color"))
         return record.series(kind, columns, self.label, color, self.slot)
 
@@ -69,7 +69,7 @@ def read_glyph(glyph: Glyph) -> list[record.Record]:
         glyph: The glyph.
 
     Returns:
-        Its series; more than one where the legend names groups of its rows.
+        The series of the glyph; more than one if the legend names groups of rows.
     """
     reader = _READERS.get(glyph.kind)
     if reader is None:
@@ -80,7 +80,9 @@ def read_glyph(glyph: Glyph) -> list[record.Record]:
 
 
 def _divided(glyph: Glyph, found: list[record.Record]) -> list[record.Record]:
-    """Split a series by the field that its legend shows, unless that is an axis of it."""
+    """Split a series by the field shown in the legend, unless that field is on an axis of the
+    series.
+    """
     field = str(glyph.divided_by)
     if field in (field_of(glyph.get("x")), field_of(glyph.get("y"))):
         return found
@@ -132,7 +134,7 @@ def _points(glyph: Glyph) -> list[record.Record]:
 
 
 def _shade(glyph: Glyph) -> list[Any] | None:
-    """Return the numbers that the colours stand for."""
+    """Return the numbers that the colours encode."""
     for name in ("fill_color", "line_color"):
         value = glyph.get(name)
         mapper = getattr(value, "transform", None)
@@ -144,7 +146,7 @@ def _shade(glyph: Glyph) -> list[Any] | None:
 
 
 def _lengths(glyph: Glyph, first: str, last: str) -> tuple[list[Any], list[Any]]:
-    """Return the values of bars and where they begin."""
+    """Return the values and the base of bars."""
     low, high = stack_fields(glyph.get(first)), stack_fields(glyph.get(last))
     bases = glyph.columns.get(glyph.get(first)) or []
     ends = glyph.columns.get(glyph.get(last)) or []
@@ -182,7 +184,7 @@ def _quads(glyph: Glyph) -> list[record.Record]:
 
 
 def _touch(starts: list[Any], ends: list[Any]) -> bool:
-    """Tell whether each bin ends where another may begin: none lie over each other."""
+    """Return whether each bin ends where the next may begin, without overlap."""
     pairs = zip(ends, starts[1:], strict=False)
     return bool(starts) and all(_before(end, start) for end, start in pairs)
 
@@ -267,7 +269,7 @@ def _pie(glyph: Glyph) -> list[record.Record]:
 
 
 def _proportional(glyph: Glyph, own: str, angles: list[Any]) -> list[Any]:
-    """Return the column that the angles were made from, else their parts of the circle."""
+    """Return the column that the angles were computed from, else their fractions of the circle."""
     total = sum(angle for angle in angles if isinstance(angle, (int, float)))
     for name in glyph.columns.names:
         values = glyph.columns.field(name) if name != own else []
@@ -334,7 +336,7 @@ def _segments(glyph: Glyph) -> list[record.Record]:
 
 
 def _ordered(first: list[Any], last: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Return the lower and the upper ends; a segment may begin at either."""
+    """Return the lower and the upper ends; a segment may begin at either end."""
     rows = [(b, a) if _is_below(b, a) else (a, b) for a, b in zip(first, last, strict=False)]
     return [a for a, _ in rows], [b for _, b in rows]
 
@@ -347,7 +349,7 @@ def _is_below(value: Any, other: Any) -> bool:
 
 
 def _patches(glyph: Glyph) -> list[record.Record]:
-    """Read outlines: the places of each, what its colour stands for, and its name."""
+    """Read outlines: the vertices of each, the value its colour encodes, and its name."""
     columns: dict[str, Any] = {}
     for name, dates in (("xs", glyph.date_x), ("ys", glyph.date_y)):
         field = field_of(glyph.get(name))
@@ -363,7 +365,7 @@ def _patches(glyph: Glyph) -> list[record.Record]:
 
 
 def _hexagons(glyph: Glyph) -> list[record.Record]:
-    """Read tiles of six sides: their middles, and what their colours stand for."""
+    """Read hexagonal tiles: their centres, and the values their colours encode."""
     q, r = (glyph.columns.get(glyph.get(name)) or [] for name in "qr")
     size, stretch = glyph.get("size") or 0, glyph.get("aspect_scale") or 1
     x, y = [], []

@@ -1,4 +1,4 @@
-"""Figures of matplotlib, and of seaborn and pandas, which draw with it.
+"""Chart reader for figures of matplotlib, and of seaborn and pandas, which draw with it.
 
-`calls` remembers what was asked for, `figure` reads what was drawn.
+`calls` records the calls of plotting methods, `figure` reads the drawn artists.
 """

@@ -1,4 +1,4 @@
-"""Filled areas and points of matplotlib."""
+"""Readers of matplotlib's filled areas and scatter points."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def read_fill(call: Call, x_axis: AxisReader, y_axis: AxisReader) -> list[Item]:
 
     Args:
         call: The call.
-        x_axis: Turns what the user passed as x into positions.
+        x_axis: Converts the x argument of the call into positions.
         y_axis: The same for y.
 
     Returns:
-        One area: its upper edge, and the lower one as base.
+        One area: the upper edge, and the lower one as base.
     """
     numpy = sys.modules["numpy"]
     artist = next(call.alive())
@@ -40,14 +40,14 @@ def read_fill(call: Call, x_axis: AxisReader, y_axis: AxisReader) -> list[Item]:
 
 
 def area(at: Any, one: Any, two: Any, lying: bool, artist: Any) -> Item:
-    """Make an area of its two edges.
+    """Build an area from its two edges.
 
     Args:
-        at: Positions along it.
+        at: Positions along the area.
         one: One edge.
         two: The other.
-        lying: Whether it lies between two x values.
-        artist: Its artist.
+        lying: Whether the area is between two x values.
+        artist: Artist of the area.
 
     Returns:
         The area.
@@ -68,10 +68,10 @@ def read_stack(call: Call, x_axis: AxisReader) -> list[Item]:
 
     Args:
         call: The call.
-        x_axis: Turns what the user passed as x into positions.
+        x_axis: Converts the x argument of the call into positions.
 
     Returns:
-        One area for each layer: its own values, and where it begins.
+        One area for each layer: its values, and its base.
     """
     numpy = sys.modules["numpy"]
     at = numbers(x_axis.floats(call.data["at"]))
@@ -96,7 +96,7 @@ def read_points(collection: Any) -> list[Item]:
         collection: The collection.
 
     Returns:
-        Points with their sizes and the values that are shown as colours.
+        Points with their sizes and the values encoded as colours.
     """
     solid = getattr(collection, "_offsets3d", None)
     if solid is not None:
@@ -120,7 +120,7 @@ def read_points(collection: Any) -> list[Item]:
 
 
 def split_by_color(item: Item, colors: Any, names: list[tuple[str, str]]) -> list[Item]:
-    """Make one series of points for every colour that the legend names.
+    """Split points into one series for every colour named in the legend.
 
     Args:
         item: All points.
@@ -128,8 +128,7 @@ def split_by_color(item: Item, colors: Any, names: list[tuple[str, str]]) -> lis
         names: Colours as ``#rrggbb`` with their names, in the order of the legend.
 
     Returns:
-        The groups in the order of the legend, or the one item as it is if the legend does not
-        name all of its colours.
+        The groups in legend order, or the item unchanged if the legend does not name all colours.
     """
     numpy = sys.modules["numpy"]
     if len(colors) != len(item.columns["x"]) or not names or "value" in item.columns:
@@ -169,13 +168,13 @@ def read_cells(collection: Any) -> list[Item]:
 
 
 def read_outlines(collection: Any) -> list[Item]:
-    """Read polygons that no known call made.
+    """Read polygons that no recorded call made.
 
     Args:
         collection: A ``PolyCollection``.
 
     Returns:
-        An area where the outline looks like one of ``fill_between``.
+        An area if the outline has the form of ``fill_between``.
     """
     numpy = sys.modules["numpy"]
     paths = collection.get_paths()
@@ -200,7 +199,7 @@ def read_spans(collection: Any) -> list[Item]:
         collection: The collection.
 
     Returns:
-        One series of lying bars with their starts.
+        One series of horizontal bars with their starts.
     """
     numpy = sys.modules["numpy"]
     boxes = numpy.array(

@@ -1,4 +1,4 @@
-"""What the calls of matplotlib say beyond the artists they make."""
+"""Readers of the arguments of matplotlib calls, for data that the artists do not hold."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COPY_LIMIT = 4_000_000
 def _argument(
     args: tuple[Any, ...], kwargs: dict[str, Any], place: int, name: str, default: Any = None
 ) -> Any:
-    """Give an argument that may be positional, named, or a key of ``data``."""
+    """Return an argument that may be positional, named, or a key of ``data``."""
     value = args[place] if place < len(args) else kwargs.get(name, default)
     data = kwargs.get("data")
     if data is not None and isinstance(value, str):
@@ -26,7 +26,7 @@ def _argument(
 
 
 def _copy(values: Any) -> Any:
-    """Copy numbers, for the user may change them after the call."""
+    """Copy numbers, because the user may change them after the call."""
     numpy = sys.modules["numpy"]
     found = values if isinstance(values, numpy.ma.MaskedArray) else numpy.asarray(values)
     return found.copy() if found.size <= _COPY_LIMIT else found
@@ -94,7 +94,7 @@ def _row(row: Any) -> Any:
 
 
 def _grid(args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> dict[str, Any]:
-    """Read ``(z)`` or ``(x, y, z)``, in front of levels or colours."""
+    """Read ``(z)`` or ``(x, y, z)``, before levels or colours."""
     numpy = sys.modules["numpy"]
     arrays = [_argument(args, kwargs, place, "") for place in range(len(args))]
     if len(arrays) >= 3:
@@ -122,7 +122,7 @@ def _cuboids(args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> dict
 
 
 def _points(args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> dict[str, Any]:
-    """Read ``(x, y, z)``; of a triangulation nothing is kept."""
+    """Read ``(x, y, z)``; a triangulation is not kept."""
     if len(args) < 3 or not hasattr(args[0], "__len__"):
         return {}
     found = {name: _copy(value) for name, value in zip("xyz", args, strict=False)}
@@ -171,8 +171,9 @@ READERS: dict[str, Callable[[tuple[Any, ...], dict[str, Any], Any], dict[str, An
     "plot_trisurf": _surface,
     "bar3d": _cuboids,
 }
-"""Readers by method; a method without one matters only for whoever called it. ``boxplot`` and
-``violinplot`` are not here: they end in ``bxp`` and ``violin``, which know the statistics."""
+"""Readers by method; a method without one is recorded only for the library that called it.
+``boxplot`` and ``violinplot`` are absent: they call ``bxp`` and ``violin``, which have the
+statistics."""
 
 METHODS = (
     *(name for name in READERS if not name.startswith(("plot_", "bar3d"))),

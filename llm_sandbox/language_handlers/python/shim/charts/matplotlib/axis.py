@@ -1,4 +1,4 @@
-"""One axis of a panel: its record, and what positions on it mean."""
+"""Reader of one axis of a panel: its record, and the meaning of positions on it."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _PERIOD_LIMIT = 100_000
 _NEAR = 1e-9
 _AMOUNT = re.compile("([-\N{MINUS SIGN}]?)[$€£¥]\\s?(\\d[\\d,]*\\.?\\d*)\\s?(|k|m|b)\\Z", re.I)
 _UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-"""Seconds of the units in which pandas draws lengths of time."""
+"""Seconds per unit in which pandas draws durations."""
 _SIZES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9}
 
 
 class AxisReader:
-    """Reads an axis of matplotlib after it was drawn.
+    """Reader of a matplotlib axis after drawing.
 
     Attributes:
         kind: ``category``, ``datetime``, ``period``, ``duration`` or ``number``.
-        named: Whether positions are given as the names at the ticks.
-        computed: Whether names come from a function rather than one by one for given ticks.
+        named: Whether positions are returned as tick labels.
+        computed: Whether tick labels come from a function rather than a list.
     """
 
     def __init__(self, axis: Any) -> None:
@@ -70,7 +70,7 @@ class AxisReader:
         return "number"
 
     def _sharing(self) -> Any:
-        """Give an axis that shares the limits and knows its units, which are not shared."""
+        """Return an axis that shares the limits and has the units, which are not shared."""
         own = self._axis
         axes, name = own.axes, own.axis_name
         if name not in ("x", "y"):
@@ -87,7 +87,7 @@ class AxisReader:
         return found if found is not None else getattr(axis.axes, "freq", None)
 
     def floats(self, values: Any) -> Any:
-        """Give what a user passed as positions.
+        """Return positions as floats.
 
         Args:
             values: Numbers, names or dates.
@@ -98,10 +98,10 @@ class AxisReader:
         return self._axis.convert_units(values)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Give the ticks of the draw that has just happened, with their labels.
+        """Return the ticks of the last draw, with their labels.
 
         Returns:
-            Those within the limits.
+            The ticks within the limits.
         """
         if self._ticks is None:
             axis = self._axis
@@ -116,7 +116,7 @@ class AxisReader:
         return self._ticks
 
     def _fixed_names(self) -> list[tuple[float, str]]:
-        """Give ticks whose labels were set one by one and are not just their numbers."""
+        """Return ticks whose labels were set explicitly and are not just their numbers."""
         major = self._axis.major
         formatter = type(major.formatter).__name__
         if formatter not in ("FixedFormatter", "FuncFormatter"):
@@ -130,10 +130,10 @@ class AxisReader:
         return [] if amounts or all(_is_amount(*item) for item in found) else found
 
     def written(self) -> dict[float, str]:
-        """Give what is written at the ticks; of a twin whose own axis is hidden as well.
+        """Return the tick labels, also of a twin whose own axis is hidden.
 
         Returns:
-            The labels by position, as the formatter of the axis writes them now.
+            The labels by position, as the formatter of the axis returns them now.
         """
         major = self._axis.major
         try:
@@ -144,14 +144,15 @@ class AxisReader:
         return dict(zip(places, labels, strict=False))
 
     def name_all(self, positions: Any, exact: bool) -> list[str] | None:
-        """Name positions after the ticks.
+        """Return the tick labels at positions.
 
         Args:
             positions: Floats.
-            exact: Whether the ticks have to be exactly there; otherwise the nearest one counts.
+            exact: Whether a tick must be at exactly the position; otherwise the nearest one is
+                used.
 
         Returns:
-            The names, or ``None`` if some position has none.
+            The labels, or ``None`` if a position has no label.
         """
         numpy = sys.modules["numpy"]
         places = numpy.array([place for place, _ in self._names])
@@ -175,7 +176,7 @@ class AxisReader:
         return [self._names[index][1] for index in nearest.tolist()]
 
     def fix(self, names: list[str]) -> None:
-        """Take names that the ticks do not show.
+        """Set names that the tick labels do not show.
 
         Args:
             names: The names in their order.
@@ -184,7 +185,7 @@ class AxisReader:
         self._names = [(float(place), name) for place, name in enumerate(names)]
 
     def values(self, positions: Any) -> Any:
-        """Give the meaning of positions.
+        """Return the data values at positions.
 
         Args:
             positions: An array of floats.
@@ -242,7 +243,9 @@ class AxisReader:
         return found
 
     def _moments(self, pandas: Any, frequency: Any) -> dict[int, Any]:
-        """Give the dates of the user that pandas replaced by periods: they may not be starts."""
+        """Return the user's dates that pandas replaced by periods: they may not be starts of
+        periods.
+        """
         for call in reversed(calls_of(self._axis.axes)):
             index = call.owner.data.get("index") if call.owner is not None else None
             if isinstance(index, pandas.DatetimeIndex) and len(index) <= _PERIOD_LIMIT:
@@ -251,11 +254,11 @@ class AxisReader:
         return {}
 
     def name_count(self) -> int:
-        """Give the number of names on an axis of categories, zero on others."""
+        """Return the number of names on a categorical axis, zero on others."""
         return len(self._names) if self.kind == "category" else 0
 
     def label(self) -> str | None:
-        """Give the title of the axis."""
+        """Return the title of the axis."""
         found = self._axis.get_label_text()
         return found or None
 
@@ -275,7 +278,7 @@ class AxisReader:
         """Describe the axis.
 
         Returns:
-            Its record, not yet finished.
+            The record of the axis, not yet finished.
         """
         if self.named and self._names:
             names = [name for _, name in self._names]
@@ -298,7 +301,7 @@ class AxisReader:
 
 
 def nearest_of(places: Any, positions: Any) -> Any:
-    """Find the nearest place of each position.
+    """Return the index of the nearest place for each position.
 
     Args:
         places: Sorted places, at least one.
@@ -320,7 +323,7 @@ def _converter(axis: Any) -> Any:
 
 
 def _is_amount(place: float, label: str) -> bool:
-    """Tell whether a label only writes its own position, as money, percent or thousands."""
+    """Return whether a label only formats its position, as currency, percent or thousands."""
     found = _AMOUNT.match(label)
     if found is None:
         return False

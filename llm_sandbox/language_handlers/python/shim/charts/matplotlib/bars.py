@@ -1,4 +1,4 @@
-"""Bars, histograms, boxes, violins and pies of matplotlib."""
+"""Readers of matplotlib's bars, histograms, boxes, violins and pies."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def read_bars(container: Any) -> list[Item]:
 
 
 def _solid_bars(container: Any) -> list[Item]:
-    """Read flat bars that stand in a room."""
+    """Read flat bars in a 3D plot."""
     numpy = sys.modules["numpy"]
     points = numpy.array([patch._segment3d for patch in container.patches], float)
     low, high = points.min(axis=1), points.max(axis=1)
@@ -66,12 +66,12 @@ def _solid_bars(container: Any) -> list[Item]:
 
 
 def _shared_label(patches: Any) -> str | None:
-    """Give the label of the only bar; ``bar(label=[...])`` labels each of several."""
+    """Return the label of the only bar; ``bar(label=[...])`` labels each of several."""
     return label_of(patches[0]) if len(patches) == 1 else None
 
 
 def _rectangles(patches: Any, lying: bool) -> tuple[Any, Any, Any]:
-    """Give positions, values and bases of bars."""
+    """Return positions, values and bases of bars."""
     numpy = sys.modules["numpy"]
     corners = numpy.array([(p.get_x(), p.get_y()) for p in patches], float)
     sizes = numpy.array([(p.get_width(), p.get_height()) for p in patches], float)
@@ -97,7 +97,7 @@ def _patch_color(patches: Any) -> str | None:
 
 
 def read_edges(containers: list[Any]) -> list[Item]:
-    """Read bars that stand on the bins of a histogram, as seaborn draws them.
+    """Read bars that show the bins of a histogram, as seaborn draws them.
 
     Args:
         containers: The containers, one for each group.
@@ -152,7 +152,7 @@ def read_patches(collection: Any) -> list[Item]:
         collection: The collection.
 
     Returns:
-        A histogram where they touch each other, bars otherwise; nothing for other shapes.
+        A histogram if the rectangles touch, bars otherwise; nothing for other shapes.
     """
     numpy = sys.modules["numpy"]
     paths = collection.get_paths()
@@ -177,14 +177,14 @@ def read_patches(collection: Any) -> list[Item]:
 
 
 def histogram(start: Any, end: Any, count: Any, lying: bool, artist: Any) -> Item:
-    """Make a histogram of its bins.
+    """Build a histogram from its bins.
 
     Args:
-        start: Where the bins begin.
-        end: Where they end.
-        count: How much is in them.
+        start: Lower edges of the bins.
+        end: Upper edges of the bins.
+        count: Count of each bin.
         lying: Whether the bins are on the y axis.
-        artist: An artist of it.
+        artist: An artist of the histogram.
 
     Returns:
         The histogram.
@@ -205,10 +205,10 @@ def read_histogram(call: Call, containers: dict[int, Any], names: int = 0) -> li
     Args:
         call: The call.
         containers: Containers of bars by the identity of their first bar.
-        names: How many names were counted rather than numbers.
+        names: Number of categories, if categories were counted rather than numbers.
 
     Returns:
-        One histogram for each of its data sets.
+        One histogram for each data set.
     """
     numpy = sys.modules["numpy"]
     counts = call.data["counts"]
@@ -242,7 +242,7 @@ def read_histogram(call: Call, containers: dict[int, Any], names: int = 0) -> li
 
 
 def _counted(found: Item, names: int) -> Item:
-    """Make bars of a histogram of names, where every name has a bin of its own."""
+    """Build bars from a histogram of categories, where every category has its own bin."""
     numpy = sys.modules["numpy"]
     edges = numpy.append(found.columns["start"], found.columns["end"][-1:])
     places = numpy.arange(names)
@@ -265,7 +265,7 @@ def read_stairs(patch: Any) -> list[Item]:
         patch: The patch.
 
     Returns:
-        A histogram where the values could be counts, steps otherwise.
+        A histogram if the values could be counts, steps otherwise.
     """
     numpy = sys.modules["numpy"]
     values, edges, baseline = patch.get_data()
@@ -283,7 +283,7 @@ def read_stairs(patch: Any) -> list[Item]:
 
 
 def read_boxes(call: Call) -> list[Item]:
-    """Read a call of ``bxp``, where ``boxplot`` and seaborn end.
+    """Read a call of ``bxp``, which ``boxplot`` and seaborn call.
 
     Args:
         call: The call.
@@ -331,7 +331,7 @@ def _rows(kind: str, columns: dict[str, Any], call: Call, artists: Any, stats: A
 
 
 def read_violins(call: Call) -> list[Item]:
-    """Read a call of ``violin``, where ``violinplot`` ends.
+    """Read a call of ``violin``, which ``violinplot`` calls.
 
     Args:
         call: The call.

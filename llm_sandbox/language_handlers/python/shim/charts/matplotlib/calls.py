@@ -1,7 +1,8 @@
-"""Remembers which call made the artists of a matplotlib figure.
+"""Record of the calls that made the artists of a matplotlib figure.
 
-A histogram and a bar chart leave the same rectangles behind; the call tells them apart. The
-methods of ``Axes`` are wrapped when matplotlib is imported, and only the outermost call counts.
+A histogram and a bar chart make the same rectangles; only the call distinguishes them. The
+methods of ``Axes`` are wrapped when matplotlib is imported, and only the outermost call is
+recorded.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ _CONTAINERS = ("BarContainer", "ErrorbarContainer", "StemContainer")
 
 @dataclass(slots=True)
 class Owner:
-    """A function of a library on top of matplotlib that is drawing.
+    """Running function of a library on top of matplotlib, such as seaborn's ``violinplot``.
 
     Attributes:
         library: The library.
-        name: What it draws, such as ``violin``.
-        calls: What it called so far, with the axes.
-        data: What its own wrapper knows.
+        name: Kind of plot it draws, such as ``violin``.
+        calls: Calls made so far, with their axes.
+        data: Data recorded by the wrapper of the function.
     """
 
     library: str
@@ -45,13 +46,13 @@ class Owner:
 
 @dataclass(slots=True)
 class Call:
-    """One outermost call of a method of axes.
+    """Outermost call of a method of axes.
 
     Attributes:
         name: The method.
-        artists: What it made.
-        data: What it was called with, as far as artists do not tell.
-        owner: On whose behalf.
+        artists: Artists that the call made.
+        data: Arguments of the call that the artists do not hold.
+        owner: Library function that made the call, if any.
     """
 
     name: str
@@ -73,25 +74,25 @@ _legends: WeakKeyDictionary[Any, list[tuple[ref[Any], Any]]] = WeakKeyDictionary
 
 
 def calls_of(axes: Any) -> list[Call]:
-    """Give the calls that drew into axes.
+    """Return the recorded calls that drew into axes.
 
     Args:
         axes: The axes.
 
     Returns:
-        The calls in their order; empty where nothing was recorded.
+        The calls in order; empty if none was recorded.
     """
     return _calls.get(axes, [])
 
 
 def handles_of(legend: Any) -> list[tuple[Any, Any]]:
-    """Give what a legend names.
+    """Return the handles of a legend.
 
     Args:
         legend: The legend.
 
     Returns:
-        Artists, of a group its first, with their labels.
+        Artists with their labels; the first one of a group.
     """
     pairs = [(reference(), label) for reference, label in _legends.get(legend, [])]
     return [(artist, label) for artist, label in pairs if artist is not None]
@@ -102,7 +103,7 @@ def wrap(kind: Any, name: str) -> None:
 
     Args:
         kind: The class of axes that defines it.
-        name: The method; a missing one is left out.
+        name: The method; a missing one is skipped.
     """
     original = vars(kind).get(name)
     if original is None or hasattr(original, "_llm_sandbox_recorded"):
@@ -138,13 +139,13 @@ def wrap_owner(
     what: str,
     finish: Callable[[Owner, Any, tuple[Any, ...], dict[str, Any]], None] | None = None,
 ) -> None:
-    """Record on whose behalf axes are drawn into.
+    """Record the function of a library as owner of the calls that it makes.
 
     Args:
         holder: The class or module that has the function.
-        name: The function; a missing one is left out.
+        name: The function; a missing one is skipped.
         library: The library.
-        what: What it draws; empty to take it from the argument ``kind``.
+        what: Kind of plot it draws; empty to take it from the argument ``kind``.
         finish: Called afterwards with the owner, the first argument and all arguments.
     """
     original = vars(holder).get(name)
@@ -183,7 +184,7 @@ def _record(axes: Any, name: str, owner: Owner | None, data: dict[str, Any], res
 
 
 def _artists(result: Any, depth: int = 3) -> Iterable[Any]:
-    """Find the artists in whatever a method returns."""
+    """Return the artists in the return value of a method."""
     found: list[Any] = []
     if hasattr(result, "get_zorder"):
         found.append(result)
@@ -243,7 +244,7 @@ def _attach_legend(module: ModuleType) -> None:
 
 
 def _keep_sizes(owner: Owner, first: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Keep the values of a treemap, which its rectangles show as areas."""
+    """Record the values of a treemap, which its rectangles encode as areas."""
     owner.data["value"] = list(kwargs.get("sizes", first))
     labels = kwargs.get("label", args[3] if len(args) > 3 else None)
     owner.data["label"] = None if labels is None else [str(label) for label in labels]
@@ -254,7 +255,7 @@ def _attach_treemap(module: ModuleType) -> None:
 
 
 def install(on_import: OnImport) -> None:
-    """Record calls from the import of matplotlib on.
+    """Record calls once matplotlib is imported.
 
     Args:
         on_import: Runs a hook after a module is imported.

@@ -1,4 +1,4 @@
-"""A matplotlib figure as a chart record."""
+"""Reader of a matplotlib figure: chart record."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ def read_figure(figure: Any) -> record.Record | None:
     """Read a figure that has just been drawn.
 
     Args:
-        figure: The figure; it may be a subclass that raises anything.
+        figure: The figure; a subclass may raise anything.
 
     Returns:
-        The finished record; ``None`` where there is nothing to read.
+        The finished record; ``None`` if there is nothing to read.
     """
     try:
         return _read(figure)
@@ -61,7 +61,7 @@ def _read(figure: Any) -> record.Record | None:
 
 
 def _frames(figure: Any) -> list[str]:
-    """Say that a figure is animated: what it shows now is one of its frames."""
+    """Note that a figure is animated: the record shows one of its frames."""
     module = sys.modules.get("matplotlib.animation")
     if module is None:
         return []
@@ -78,7 +78,7 @@ def _figure_title(figure: Any) -> str | None:
 
 
 def _groups(figure: Any) -> list[list[Any]]:
-    """Find the panels: axes that are drawn in one place belong together."""
+    """Group axes into panels: axes at the same position belong together."""
     groups: list[list[Any]] = []
     known: dict[int, list[Any]] = {}
     queue = list(figure.axes)

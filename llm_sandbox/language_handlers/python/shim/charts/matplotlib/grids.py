@@ -1,4 +1,4 @@
-"""Images, meshes, contours and surfaces of matplotlib."""
+"""Readers of matplotlib's images, meshes, contours and surfaces."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def read_image(image: Any) -> list[Item]:
         image: The image.
 
     Returns:
-        A heatmap of its values; an image for colours and for values that are drawn in grey.
+        A heatmap of the values; an image for RGB data and for values drawn in grey.
     """
     numpy = sys.modules["numpy"]
     array = image.get_array()
@@ -55,11 +55,11 @@ def read_mesh(mesh: Any, call: Call | None, x_axis: AxisReader, y_axis: AxisRead
     Args:
         mesh: The mesh.
         call: The call that made it, if it is known.
-        x_axis: Turns what the user passed as x into positions.
+        x_axis: Converts the x argument of the call into positions.
         y_axis: The same for y.
 
     Returns:
-        A heatmap; its positions are those the user gave, or the centres of its cells.
+        A heatmap; the positions are those the user passed, or the centres of the cells.
     """
     array = mesh.get_array()
     corners = mesh.get_coordinates()
@@ -81,7 +81,7 @@ def read_mesh(mesh: Any, call: Call | None, x_axis: AxisReader, y_axis: AxisRead
 
 
 def _given(passed: Any, centres: Any, index: int) -> Any:
-    """Take what was passed if it says one position for each cell."""
+    """Return the argument if it has one position for each cell."""
     found = numbers(passed)
     if found.ndim == 2:
         found = found[0] if index else found[:, 0]
@@ -93,7 +93,7 @@ def read_contour(call: Call, x_axis: AxisReader, y_axis: AxisReader) -> list[Ite
 
     Args:
         call: The call.
-        x_axis: Turns what the user passed as x into positions.
+        x_axis: Converts the x argument of the call into positions.
         y_axis: The same for y.
 
     Returns:
@@ -112,13 +112,13 @@ def read_contour(call: Call, x_axis: AxisReader, y_axis: AxisReader) -> list[Ite
 
 
 def read_surface(call: Call) -> list[Item]:
-    """Read a call of ``plot_surface`` and its like.
+    """Read a call of ``plot_surface`` or of a similar method.
 
     Args:
         call: The call.
 
     Returns:
-        A surface over a grid, or points where there is no grid.
+        A surface over a grid, or points if there is no grid.
     """
     numpy = sys.modules["numpy"]
     artist = next(call.alive())
@@ -140,7 +140,7 @@ def read_cuboids(call: Call) -> list[Item]:
         call: The call.
 
     Returns:
-        Where the bars stand and how high they are.
+        Positions and heights of the bars.
     """
     numpy = sys.modules["numpy"]
     artist = next(call.alive())
@@ -159,7 +159,7 @@ def read_arrows(quiver: Any) -> list[Item]:
         quiver: The arrows.
 
     Returns:
-        Where they stand and where they point.
+        Positions and directions of the arrows.
     """
     columns = {
         "x": numbers(quiver.X).ravel(),

@@ -1,4 +1,4 @@
-"""Series of a panel while its axes are not decided yet, and what all artists have."""
+"""Series of a panel before its axes are resolved, and properties that all artists have."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from ..record import color
 
 @dataclass(slots=True)
 class Item:
-    """One series with the numbers that matplotlib draws at.
+    """One series with the positions that matplotlib draws at.
 
     Attributes:
-        kind: Its kind in the record.
-        columns: Its columns; those that ``places`` names hold positions on an axis.
-        label: Its own label.
-        color: Its colour.
-        artist: An artist that a legend may name.
+        kind: Kind of the series in the record.
+        columns: Columns of values; those in ``places`` hold positions on an axis.
+        label: Label of the artist itself.
+        color: Colour of the series.
+        artist: Artist that a legend may refer to.
         places: The axis, ``x`` or ``y``, of every column that runs along one.
         names: The axes whose positions are names if the ticks say so: that of bars and boxes.
-        horizontal: Whether bars, histograms, boxes and violins lie.
-        stacking: What the call said about several series.
-        main: Whether it may decide about the kind of the chart.
-        total: Points it has, where that is not what the columns hold.
-        axis: The axis it is drawn against instead of the first ones, such as ``y2``.
+        horizontal: Whether bars, histograms, boxes and violins are horizontal.
+        stacking: Stacking of several series, if the call determined it.
+        main: Whether the series may determine the kind of the chart.
+        total: Number of points, if the columns hold fewer.
+        axis: Axis of the series if it is not a primary one, such as ``y2``.
         fixed: Names along an axis that the ticks do not show, by ``x`` or ``y``.
     """
 
@@ -53,7 +53,7 @@ class Item:
 
 
 def label_of(artist: Any) -> str | None:
-    """Give the label a user gave.
+    """Return the label that the user set.
 
     Args:
         artist: An artist or a container.
@@ -67,13 +67,13 @@ def label_of(artist: Any) -> str | None:
 
 
 def hexadecimal(value: Any) -> str | None:
-    """Give any colour of matplotlib as ``#rrggbb``.
+    """Return a matplotlib colour as ``#rrggbb``.
 
     Args:
         value: A name, a cycle reference, or numbers.
 
     Returns:
-        The colour; ``None`` for none and for what is invisible.
+        The colour; ``None`` for none and for a transparent one.
     """
     try:
         found = sys.modules["matplotlib.colors"].to_rgba(value)
@@ -83,13 +83,13 @@ def hexadecimal(value: Any) -> str | None:
 
 
 def common(colors: Any) -> str | None:
-    """Give the one colour of several.
+    """Return the common colour of several.
 
     Args:
         colors: Rows of numbers.
 
     Returns:
-        It, or ``None`` where they differ.
+        The colour, or ``None`` if they differ.
     """
     if len(colors) == 0:
         return None
@@ -99,13 +99,13 @@ def common(colors: Any) -> str | None:
 
 
 def color_of(artist: Any) -> str | None:
-    """Give the colour that a legend would show.
+    """Return the colour that a legend would show.
 
     Args:
         artist: A line, a patch or a collection.
 
     Returns:
-        The colour, where there is a single one.
+        The colour, if there is a single one.
     """
     if hasattr(artist, "get_facecolor"):
         found = artist.get_facecolor()
@@ -116,7 +116,7 @@ def color_of(artist: Any) -> str | None:
 
 
 def numbers(values: Any) -> Any:
-    """Give values as an array of floats, hidden ones as NaN.
+    """Return values as an array of floats, masked ones as NaN.
 
     Args:
         values: Anything array-like that holds numbers.

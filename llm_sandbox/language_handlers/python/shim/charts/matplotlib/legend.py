@@ -1,4 +1,4 @@
-"""Names that legends give to series."""
+"""Series names from the legends of a figure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ENTRY_LIMIT = 500
 
 
 class Legend:
-    """The legends that speak of one axes.
+    """The legends that refer to one axes.
 
     Attributes:
         texts: All labels in their order.
@@ -44,7 +44,7 @@ class Legend:
                 self.colors.append((found, label))
 
     def name(self, items: list[Item]) -> None:
-        """Give items the labels that the legend shows.
+        """Set the labels of items to those shown in the legend.
 
         Args:
             items: Series of the axes; their labels are changed.
@@ -63,7 +63,7 @@ class Legend:
                 item.label = free[item.color or ""]
 
     def order(self, items: list[Item]) -> list[Item]:
-        """Sort items as the legend lists them.
+        """Sort items in legend order.
 
         Args:
             items: Series of the axes.
@@ -79,7 +79,7 @@ class Legend:
 
 
 def _paired(handles: list[tuple[Any, Any]], shown: list[str]) -> Iterable[tuple[Any, str]]:
-    """Give artists the labels that are shown now, which the user may have changed."""
+    """Pair artists with the labels shown now, which the user may have changed."""
     given = [str(label) for _, label in handles]
     if given != shown and given == shown[::-1]:
         shown = given  # the legend lists its entries in reverse

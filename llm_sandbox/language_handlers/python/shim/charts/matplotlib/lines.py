@@ -1,4 +1,4 @@
-"""Lines of matplotlib: curves, steps, points, reference lines, error bars and stems."""
+"""Readers of matplotlib's lines: curves, steps, points, reference lines, error bars and stems."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def read_line(axes: Any, line: Any) -> list[Item]:
     """Read a ``Line2D``.
 
     Args:
-        axes: Its axes.
+        axes: Axes of the line.
         line: The line.
 
     Returns:
-        A line, a step, points or a rule; nothing if it is invisible or not drawn in data.
+        A line, a step, points or a rule; nothing if it is invisible or not in data coordinates.
     """
     drawn = line.get_linestyle() not in _INVISIBLE and line.get_linewidth() > 0
     marked = str(line.get_marker()) not in _INVISIBLE
@@ -57,7 +57,7 @@ def _item(kind: str, columns: dict[str, Any], line: Any) -> Item:
 
 
 def _slope(line: Any) -> list[Item]:
-    """Read a line through two points that has no end."""
+    """Read an infinite line through two points."""
     numpy = sys.modules["numpy"]
     start, end, slope = line.get_xy1(), line.get_xy2(), line.get_slope()
     if end is None:
@@ -80,7 +80,7 @@ def read_errorbar(
     Args:
         container: The container.
         call: The call that made it, if it is known.
-        x_axis: Turns what the user passed as x into positions.
+        x_axis: Converts the x argument of the call into positions.
         y_axis: The same for y.
 
     Returns:
@@ -113,7 +113,7 @@ def _directions(container: Any) -> list[int]:
 
 
 def _ends(bars: Any, index: int) -> tuple[Any, Any, Any]:
-    """Give the low and high ends of error bars, and where they stand on the other axis."""
+    """Return the low and high ends of error bars, and their positions on the other axis."""
     numpy = sys.modules["numpy"]
     paths = bars.get_paths()
     nothing = [[numpy.nan, numpy.nan]] * 2
@@ -124,7 +124,7 @@ def _ends(bars: Any, index: int) -> tuple[Any, Any, Any]:
 
 
 def _spread(part: Any, places: Any, positions: Any) -> Any:
-    """Put the bars of ``errorevery`` to the points they belong to."""
+    """Assign the bars of ``errorevery`` to their points."""
     known = dict(zip(places.tolist(), part.tolist(), strict=True))
     return [known.get(place) for place in positions.tolist()]
 
@@ -157,14 +157,14 @@ def read_stem(container: Any) -> list[Item]:
 
 
 def read_segments(axes: Any, collection: Any) -> list[Item]:
-    """Read a ``LineCollection``, as ``hlines`` and ``vlines`` make them.
+    """Read a ``LineCollection``, as made by ``hlines`` and ``vlines``.
 
     Args:
-        axes: Its axes.
+        axes: Axes of the collection.
         collection: The collection.
 
     Returns:
-        A rule, bars where all lines begin at zero, or their ends.
+        A rule, bars if all lines begin at zero, or the ends of the lines.
     """
     numpy = sys.modules["numpy"]
     paths = collection.get_paths()

@@ -1,4 +1,4 @@
-"""One panel of a figure: axes, with the second axes that share its place."""
+"""Reader of one panel of a figure: axes, with the twin axes at the same position."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ import sys
 from typing import Any
 
 from .. import record
-from .axis import AxisReader
+from .axis import AxisReader, nearest_of
 from .calls import calls_of
 from .items import Item, numbers
 from .legend import Legend
 from .series import SeriesReader
-from .shape import main_kind, orientation, stacking
 
 _GRIDS = ("heatmap", "image", "contour")
 _MOST_VERTICAL = 9
+_DIRECTED = ("bar", "histogram", "box", "violin")
+_CURVES = ("line", "scatter", "step", "errorbar")
 
 
 def read_panel(group: list[Any], legends: list[Any]) -> record.Record:
-    """Read axes that make one chart.
+    """Read axes that form one chart.
 
     Args:
-        group: Axes in one place; the first is the main one.
+        group: Axes at one position; the first is the main one.
         legends: Legends of the figure.
 
     Returns:
@@ -46,10 +47,10 @@ def read_panel(group: list[Any], legends: list[Any]) -> record.Record:
     polar = axes.name == "polar"
     found = record.chart(
         library,
-        "polar" if polar else main_kind(items),
+        "polar" if polar else _main_kind(items),
         title=_title(parts),
-        orientation=orientation(items),
-        stacking=stacking(items, main_kind(items)),
+        orientation=_orientation(items),
+        stacking=_stacking(items, _main_kind(items)),
         annotations=[text for part in drawn for text in part.annotations()],
     )
     owners = {id(item): part for part in drawn for item in part.items}
@@ -90,7 +91,7 @@ class _Part:
         self._members = reader.members
 
     def decide(self) -> None:
-        """Find out which axes have names instead of numbers."""
+        """Determine which axes are categorical."""
         for letter, reader in (("x", self.x), ("y", self.y)):
             names = next((i.fixed[letter] for i in self.items if letter in i.fixed), None)
             if names is not None:
@@ -114,14 +115,14 @@ class _Part:
             reader.named = reader.named and (bool(discrete) or not reader.computed)
 
     def series(self, item: Item, polar: bool) -> record.Record:
-        """Describe a series with what its positions mean.
+        """Describe a series with the meaning of its positions.
 
         Args:
             item: The series.
             polar: Whether x is an angle.
 
         Returns:
-            Its record.
+            The record of the series.
         """
         numpy = sys.modules["numpy"]
         columns = dict(item.columns)
@@ -146,7 +147,7 @@ class _Part:
         """Read the free texts.
 
         Returns:
-            Their records.
+            The records of the texts.
         """
         found = []
         for text in self.axes.texts[: record.ANNOTATION_LIMIT * 2]:
@@ -164,7 +165,7 @@ class _Part:
 
 
 def _other_axes(drawn: list[_Part]) -> tuple[dict[str, AxisReader], list[str]]:
-    """Name the axes beyond the first two, and say which of them the record has no name for."""
+    """Name the axes beyond the first two, and describe those that the record cannot hold."""
     main, found, unread = drawn[0], dict[str, AxisReader](), list[str]()
     count = 1
     for part in drawn[1:]:
@@ -234,7 +235,7 @@ def _library(group: list[Any]) -> str:
 
 
 def _third(axes: Any, items: list[Item]) -> record.Record | None:
-    """Describe the third axis, or what the colours of a colorbar mean."""
+    """Describe the third axis, or the colour scale of a colorbar."""
     if getattr(axes, "zaxis", None) is not None:
         return AxisReader(axes.zaxis).record()
     for item in items:
@@ -252,3 +253,84 @@ def _degrees(found: record.Record) -> record.Record:
         "limits": None if found["limits"] is None else numpy.rad2deg(found["limits"]),
         "ticks": numpy.rad2deg(numpy.asarray(found["ticks"], float)),
     }
+
+
+def _main_kind(items: list[Item]) -> str:
+    """Return the kind of a chart.
+
+    Args:
+        items: Series of the chart.
+
+    Returns:
+        The kind of the first series that is not a rule; a band around a curve is not an area chart.
+    """
+    main = [item for item in items if item.main]
+    if not main:
+        return next((item.kind for item in items if item.kind != "rule"), "other")
+    first = main[0]
+    if first.kind == "other" and "levels" in first.columns:
+        return "contour"  # between points that form no grid
+    if first.kind == "area":
+        curves = [item for item in main if item.kind in _CURVES]
+        bands = all(item.kind != "area" or _is_band(item) for item in main)
+        if curves and bands:
+            return curves[0].kind
+    return first.kind
+
+
+def _is_band(item: Item) -> bool:
+    return "y_base" in item.columns or "x_base" in item.columns
+
+
+def _orientation(items: list[Item]) -> str | None:
+    """Return the orientation of bars, histograms, boxes and violins.
+
+    Args:
+        items: The series.
+
+    Returns:
+        ``vertical``, ``horizontal``, or ``None`` for other kinds.
+    """
+    for item in items:
+        if item.kind in _DIRECTED and item.horizontal is not None:
+            return "horizontal" if item.horizontal else "vertical"
+    return None
+
+
+def _stacking(items: list[Item], kind: str) -> str | None:
+    """Return the arrangement of several series of bars, areas and similar kinds.
+
+    Args:
+        items: The series.
+        kind: The kind of the chart.
+
+    Returns:
+        ``grouped``, ``stacked`` or ``overlaid``; ``None`` for one series and for curves.
+    """
+    same = [item for item in items if item.kind == kind and item.main]
+    if len(same) < 2 or kind not in (*_DIRECTED, "area"):
+        return None
+    said = {item.stacking for item in same} - {None}
+    if said:
+        return "stacked" if "stacked" in said else said.pop()
+    if kind in ("box", "violin"):
+        return "grouped"
+    if kind != "bar":
+        return "overlaid"
+    if any("base" in item.columns for item in same[1:]):
+        return "stacked"
+    return _beside(same)
+
+
+def _beside(bars: list[Item]) -> str | None:
+    """Return whether bars are next to each other or in front of each other."""
+    numpy = sys.modules["numpy"]
+    places: list[Any] = [numpy.asarray(item.columns[item.names[:1]], float) for item in bars]
+    first = numpy.sort(places[0])
+    for other in places[1:]:
+        nearest = abs(other - first[nearest_of(first, other)]).min()
+        if nearest == 0:
+            return "overlaid"
+        if nearest >= 1:
+            return None
+    return "grouped"

@@ -1,4 +1,4 @@
-"""Series of seaborn and pandas that several artists make together."""
+"""Series of seaborn and pandas that consist of several artists."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import functools
 import sys
 from typing import TYPE_CHECKING, Any
 
-from . import seaborn_merging
 from .areas import split_by_color
-from .bars import histogram, read_edges
+from .bars import histogram, read_bars, read_boxes, read_edges
 from .grids import read_mesh
 from .items import Item, color_of, common, label_of, numbers
 
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from .calls import Call, Owner
     from .legend import Legend
 
+    _Units = list[tuple[list[Any], Callable[[], list[Item]]]]
+
 
 def units(
     axes: Any,
@@ -28,7 +29,7 @@ def units(
     y: AxisReader,
     legend: Legend,
 ) -> list[tuple[list[Any], Callable[[], list[Item]]]]:
-    """Find the groups that a library on top of matplotlib drew.
+    """Find the groups of artists that a library on top of matplotlib drew.
 
     Args:
         axes: The axes.
@@ -39,7 +40,7 @@ def units(
         legend: The legends.
 
     Returns:
-        The artists of each group and how to read it.
+        The artists of each group and a function that reads it.
     """
     groups: dict[int, tuple[Owner, list[Call]]] = {}
     for call in calls:
@@ -53,7 +54,7 @@ def units(
         except Exception:  # noqa: BLE001, S112 - its artists are read one by one
             continue
     if len(bars) > 1:
-        found += seaborn_merging.error_bars(bars)
+        found += _merge_error_bars(bars)
     return found
 
 
@@ -72,7 +73,7 @@ def _group(
         fills = [call for call in calls if call.name.startswith("fill_between")]
         return [(artists, lambda: _violins(owner, fills, legend))]
     if owner.library == "seaborn" and owner.name in ("bar", "box"):
-        return seaborn_merging.categories(calls, containers)
+        return _merge_categories(calls, containers)
     if owner.name == "boxen" and "groups" in owner.data:
         return [(artists, lambda: _boxens(owner))]
     if owner.name == "errorbars" and "columns" in owner.data:
@@ -130,7 +131,7 @@ def _histograms(
 
 
 def _steps(call: Call) -> list[Item]:
-    """Read the hull of a histogram; its last value is there twice."""
+    """Read the outline of a step histogram, whose last value is repeated."""
     numpy = sys.modules["numpy"]
     at, base, top = (numbers(call.data[name]) for name in ("at", "one", "two"))
     count = top - base
@@ -269,3 +270,95 @@ def _layers(fills: list[Call]) -> list[tuple[list[Any], Callable[[], list[Item]]
         return [Item("area", columns, label, color_of(artist), artist, stacking=stacking)]
 
     return [(list(call.alive()), functools.partial(layer, call)) for call in fills]
+
+
+def _merge_categories(calls: list[Call], containers: dict[int, Any]) -> _Units:
+    """Merge the artists of categories that ``hue`` coloured one by one: the colours repeat the
+    categories.
+
+    Args:
+        calls: The calls of one function of seaborn.
+        containers: Containers of bars by the identity of their first bar.
+
+    Returns:
+        One group, or none if the colours are a second variable.
+    """
+    boxes = [call for call in calls if call.name == "bxp"]
+    if len(boxes) > 1 and all(len(call.data["stats"]) == 1 for call in boxes):
+        places = [float(call.data["positions"][0]) for call in boxes]
+        if _are_categories(places):
+            artists = [artist for call in boxes for artist in call.alive()]
+            return [(artists, lambda: [_join_boxes(boxes)])]
+    bars = [
+        containers[id(artist)]
+        for call in calls
+        if call.name in ("bar", "barh")
+        for artist in call.alive()
+        if id(artist) in containers
+    ]
+    if len(bars) > 1 and all(len(container.patches) == 1 for container in bars):
+        patches = [container.patches[0] for container in bars]
+        items = [item for container in bars for item in read_bars(container)]
+        if _are_categories([float(item.columns[item.names][0]) for item in items]):
+            return [(patches, lambda: [_join_items(items)])]
+    return []
+
+
+def _merge_error_bars(groups: list[tuple[Owner, list[Call]]]) -> _Units:
+    """Merge error bars that were drawn category by category.
+
+    Args:
+        groups: Owners of the error bars, with their calls.
+
+    Returns:
+        One group, or none if a category has several error bars.
+    """
+    items = [
+        Item("errorbar", owner.data["columns"], main=False)
+        for owner, _ in groups
+        if "columns" in owner.data
+    ]
+    if len(items) != len(groups) or any(len(item.columns["x"]) != 1 for item in items):
+        return []
+    along = "x" if "y_low" in items[0].columns else "y"
+    if not _are_categories([float(item.columns[along][0]) for item in items]):
+        return []
+    artists = [artist for _, calls in groups for call in calls for artist in call.alive()]
+    return [(artists, lambda: [_join_items(items)])]
+
+
+def _are_categories(places: list[float]) -> bool:
+    return len(set(places)) == len(places) and all(place.is_integer() for place in places)
+
+
+def _join_items(items: list[Item]) -> Item:
+    numpy = sys.modules["numpy"]
+    first = items[0]
+    names = first.columns.keys()
+    columns = {name: numpy.concatenate([item.columns[name] for item in items]) for name in names}
+    colors = {item.color for item in items}
+    return Item(
+        first.kind,
+        columns,
+        color=first.color if len(colors) == 1 else None,
+        names=first.names,
+        horizontal=first.horizontal,
+        main=first.main,
+    )
+
+
+def _join_boxes(calls: list[Call]) -> Item:
+    parts = [read_boxes(call)[0] for call in calls]
+    first = parts[0]
+    for part in parts:
+        part.columns.setdefault("outliers", [[]])
+    columns = {name: [part.columns[name][0] for part in parts] for name in first.columns}
+    if not any(columns["outliers"]):
+        del columns["outliers"]
+    return Item(
+        "box",
+        columns,
+        places=first.places,
+        names=first.names,
+        horizontal=first.horizontal,
+    )

@@ -1,4 +1,6 @@
-"""The series of one axes: every artist is read once, by the call or the group it belongs to."""
+"""Reader of the series of one axes: every artist is read once, through the call or the group it
+belongs to.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +29,11 @@ class _Unit:
 
 
 class SeriesReader:
-    """Reads what was drawn into axes.
+    """Reader of the artists drawn into axes.
 
     Attributes:
-        left: How many artists were not read because there are too many.
-        unread: What is drawn and cannot be told as data.
+        left: Number of artists that were skipped because there are too many.
+        unread: Descriptions of artists that cannot be represented as data.
         members: Identities of artists that belong to a group, such as the texts of a pie.
     """
 
@@ -47,20 +49,20 @@ class SeriesReader:
 
     @property
     def members(self) -> set[int]:
-        """Give the identities of artists that belong to a group."""
+        """Return the identities of artists that belong to a group."""
         return set(self._units)
 
     def read(self) -> list[Item]:
-        """Read all series in the order they were drawn.
+        """Read all series in drawing order.
 
         Returns:
             The series.
         """
         for container in list(self._axes.containers):
-            _tried(lambda: self._add_container(container))  # noqa: B023 - called at once
+            _read_safely(lambda: self._add_container(container))  # noqa: B023 - called at once
         calls = [call for call in calls_of(self._axes) if any(True for _ in call.alive())]
         for call in calls:
-            _tried(lambda: self._add_call(call))  # noqa: B023 - called at once
+            _read_safely(lambda: self._add_call(call))  # noqa: B023 - called at once
         owners = {id(call.owner): call.owner for call in calls if call.owner is not None}
         names = [owner.name for owner in owners.values()]
         self.unread += ["a dendrogram"] * names.count("dendrogram")
@@ -78,23 +80,23 @@ class SeriesReader:
                 break
             unit = self._units.get(id(child))
             if unit is None:
-                found += _tried(lambda: self._read_artist(child, rectangles))  # noqa: B023
+                found += _read_safely(lambda: self._read_artist(child, rectangles))  # noqa: B023
             elif not unit.done:
                 unit.done = True
                 if child.get_visible():
-                    found += _tried(unit.read)
+                    found += _read_safely(unit.read)
         return found + self._rest(rectangles)
 
     def _rest(self, rectangles: list[Any]) -> list[Item]:
-        """Read what many artists make together, and say what was not read."""
+        """Read series that consist of many artists, and describe what was not read."""
         found: list[Item] = []
         if rectangles:
-            found += _tried(lambda: [_free_rectangles(rectangles)])
+            found += _read_safely(lambda: [_free_rectangles(rectangles)])
         if self._arrows:
-            found += _tried(lambda: [shapes.read_patch_arrows(self._arrows)])
+            found += _read_safely(lambda: [shapes.read_patch_arrows(self._arrows)])
         for table in self._axes.tables:
             if table.get_visible():
-                found += _tried(lambda: shapes.read_table(table))  # noqa: B023 - called at once
+                found += _read_safely(lambda: shapes.read_table(table))  # noqa: B023 - called at once
         for name, count in self._shapes.items():
             if count:
                 first, *more = name.split(" ", 1) if name.startswith("arrow") else (name,)
@@ -158,7 +160,7 @@ class SeriesReader:
         return []
 
     def _add_field(self, call: Call, artists: list[Any]) -> None:
-        """Add what is drawn of values at the points of a plane or a room."""
+        """Add values drawn at points of a plane or of a 3D space."""
         x, y, name = self._x, self._y, call.name
         if name == "streamplot":
             heads = shapes.stream_arrows(self._axes, artists[0], call)
@@ -194,7 +196,7 @@ class SeriesReader:
         return []
 
     def _add_arrow(self, text: Any) -> None:
-        """Keep the arrow of an annotation, which belongs to a text only where it has one."""
+        """Record the arrow of an annotation, which belongs to a text only if it has one."""
         if text.arrow_patch is None or tuple(text.xy) == tuple(text.xyann):
             return
         placed = text.xycoords == "data" and text.anncoords == "data"
@@ -307,8 +309,8 @@ def _free_rectangles(patches: list[Any]) -> Item:
     return Item("other", columns, None, None, patches[0], main=False)
 
 
-def _tried(read: Callable[[], list[Item]]) -> list[Item]:
-    """Read what may raise anything: artists may be subclasses of the user."""
+def _read_safely(read: Callable[[], list[Item]]) -> list[Item]:
+    """Read an artist, ignoring any exception: artists may be instances of the user's subclasses."""
     try:
         return read()
     except Exception:  # noqa: BLE001 - the other series are still told

@@ -1,4 +1,4 @@
-"""Arrows, circles, events and outlines of matplotlib, which no chart type names."""
+"""Readers of matplotlib's arrows, circles, events, outlines and shapes without a chart type."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read_patch_arrows(arrows: list[Any]) -> Item:
         arrows: Patches ``FancyArrow`` and ``FancyArrowPatch``, and annotations without a text.
 
     Returns:
-        Where they begin and end.
+        Start and end of each arrow.
     """
     ends: list[tuple[Any, ...]] = []
     for arrow in arrows:
@@ -49,7 +49,7 @@ def read_circle(patch: Any) -> list[Item]:
         patch: The circle.
 
     Returns:
-        Its centre and its radius.
+        Centre and radius of the circle.
     """
     x, y = patch.get_center()
     columns = {"x": numbers([x]), "y": numbers([y]), "radius": numbers([patch.get_radius()])}
@@ -63,7 +63,7 @@ def read_events(collection: Any) -> list[Item]:
         collection: An ``EventCollection``.
 
     Returns:
-        A point for each event, in the line of its row.
+        A point for each event, at the offset of its row.
     """
     numpy = sys.modules["numpy"]
     at = numbers(collection.get_positions()) if len(collection.get_positions()) else numpy.array([])
@@ -80,7 +80,8 @@ def read_paths(collection: Any) -> list[Item]:
         collection: Lines of several corners, or polygons.
 
     Returns:
-        Their corners, each with the number of its outline, and with the value its colour shows.
+        The vertices of the outlines, each with the number of its outline, and the value its colour
+        encodes.
     """
     numpy = sys.modules["numpy"]
     paths = collection.get_paths()
@@ -105,13 +106,13 @@ def read_paths(collection: Any) -> list[Item]:
 
 
 def read_extents(collection: Any) -> list[Item]:
-    """Read the places and sizes of shapes whose outlines are not told.
+    """Read the positions and sizes of shapes whose outlines are not read.
 
     Args:
         collection: The collection.
 
     Returns:
-        Centre, width and height of each, and the value its colour shows.
+        Centre, width and height of each, and the value its colour encodes.
     """
     ends = [path.get_extents() for path in collection.get_paths()]
     found = numbers([((b.x0 + b.x1) / 2, (b.y0 + b.y1) / 2, b.width, b.height) for b in ends])
@@ -126,11 +127,11 @@ def read_lines(axes: Any, collection: Any) -> list[Item]:
     """Read a ``LineCollection``: events, rules, bars as thin as lines, or paths.
 
     Args:
-        axes: Its axes.
+        axes: Axes of the collection.
         collection: The collection.
 
     Returns:
-        Its series.
+        The series.
     """
     if isinstance(collection, sys.modules["matplotlib.collections"].EventCollection):
         return read_events(collection)
@@ -144,7 +145,7 @@ def read_table(table: Any) -> list[Item]:
         table: The table.
 
     Returns:
-        Its columns by their heads; the names of rows are the column ``row``.
+        The columns by their headers; row labels are the column ``row``.
     """
     cells = {place: cell.get_text().get_text() for place, cell in table.get_celld().items()}
     rows = sorted({row for row, column in cells if column >= 0})
@@ -170,7 +171,7 @@ def read_stream(call: Call) -> list[Item]:
         call: The call.
 
     Returns:
-        The field: a row for each point of its grid.
+        The vector field: a row for each point of the grid.
     """
     numpy = sys.modules["numpy"]
     x, y, u, v = (numbers(call.data[name]) for name in ("x", "y", "u", "v"))
@@ -182,7 +183,7 @@ def read_stream(call: Call) -> list[Item]:
 
 
 def stream_arrows(axes: Any, lines: Any, call: Call) -> list[Any]:
-    """Find the arrow heads of ``streamplot``, which are patches of their own.
+    """Return the arrow heads of ``streamplot``, which are separate patches.
 
     Args:
         axes: The axes.
@@ -207,7 +208,7 @@ def read_triangles(call: Call) -> list[Item]:
         call: The call.
 
     Returns:
-        The points between which it is interpolated, and the levels.
+        The points of the triangulation, and the levels.
     """
     artist = next(call.alive())
     columns = {name: numbers(call.data[name]).ravel() for name in "xyz"}
@@ -223,7 +224,7 @@ def read_barbs(barbs: Any) -> list[Item]:
         barbs: The barbs.
 
     Returns:
-        Where they stand, and the wind they show.
+        Positions of the barbs, and their wind vectors.
     """
     columns = {name: numbers(getattr(barbs, name)).ravel() for name in ("x", "y", "u", "v")}
     return [Item("other", columns, label_of(barbs), None, barbs)]

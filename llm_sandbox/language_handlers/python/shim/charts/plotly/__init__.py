@@ -1,1 +1,1 @@
-"""Figures of plotly, from their JSON: start at `figure`."""
+"""Chart reader for plotly figures in their JSON form; start at `figure`."""

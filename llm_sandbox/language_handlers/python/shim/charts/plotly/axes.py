@@ -1,4 +1,4 @@
-"""Axes of a plotly figure: their types, their categories and where they lie."""
+"""Axes of a plotly figure: types, categories and positions in the figure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _median(ordered: list[float]) -> float:
 
 
 def names_of(values: list[Any] | None) -> list[Any] | None:
-    """Return values with the pairs of nested categories joined.
+    """Return values with nested categories joined.
 
     Args:
         values: A column, or two of them for nested categories.
@@ -52,16 +52,16 @@ def _hashable(value: Any) -> Any:
 
 @dataclass
 class _Shared:
-    """What axes that match have in common."""
+    """State shared by axes that match."""
 
     kind: str
     categories: dict[Any, None] = field(default_factory=dict)
     weights: dict[Any, list[float]] = field(default_factory=dict)
-    """What is shown at each category, where their order follows from it."""
+    """Values at each category, if the category order depends on them."""
 
 
 class Axis:
-    """One axis of a layout, with what its traces put on it."""
+    """Axis of a layout, with the data of its traces."""
 
     def __init__(self, name: str, about: dict[str, Any]) -> None:
         self.name = name
@@ -70,26 +70,26 @@ class Axis:
         known = items(about.get("categoryarray")) or ()
         self._shared.categories.update(dict.fromkeys(map(_hashable, known)))
 
-    def follow(self, other: Axis) -> None:
-        """Have type and categories in common with another axis."""
+    def match(self, other: Axis) -> None:
+        """Share type and categories with another axis."""
         if self._shared.kind in ("-", other.kind):
             other._shared.categories.update(self._shared.categories)
             self._shared = other._shared
 
     @property
     def kind(self) -> str:
-        """Type of the axis in plotly's words; ``-`` while nothing decides it."""
+        """Type of the axis as plotly names it; ``-`` while it is undetermined."""
         return self._shared.kind
 
     @property
     def domain(self) -> tuple[float, float]:
-        """Where it lies between the edges of the figure."""
+        """Extent of the axis as fractions of the figure."""
         ends = items(self.about.get("domain")) or [0.0, 1.0]
         low, high = to_number(ends[0]), to_number(ends[-1])
         return (low or 0.0, 1.0 if high is None else high)
 
-    def see(self, values: list[Any] | None, nested: bool = False) -> None:
-        """Let the values of a trace decide the type, and add their categories."""
+    def infer(self, values: list[Any] | None, nested: bool = False) -> None:
+        """Infer the type from the values of a trace, and add its categories."""
         if not values:
             return
         if self.kind == "-":
@@ -100,8 +100,8 @@ class Axis:
                 if value is not None and not isinstance(value, (list, dict)):
                     self._shared.categories.setdefault(value)
 
-    def weigh(self, values: list[Any] | None, sizes: list[Any] | None) -> None:
-        """Take note of what is shown at each category, if their order follows from it."""
+    def add_weights(self, values: list[Any] | None, sizes: list[Any] | None) -> None:
+        """Record the values at each category, if the category order depends on them."""
         if not self.is_category or not self._order() or not values:
             return
         for value, size in zip(values, [1] * len(values) if sizes is None else sizes, strict=False):
@@ -116,12 +116,12 @@ class Axis:
 
     @property
     def is_category(self) -> bool:
-        """Whether it shows names."""
+        """True if the axis is categorical."""
         return self.kind in ("category", "multicategory")
 
     @property
     def is_date(self) -> bool:
-        """Whether it shows dates."""
+        """True if the axis shows dates."""
         return self.kind == "date"
 
     def categories(self) -> list[Any]:
@@ -138,7 +138,7 @@ class Axis:
         return found
 
     def convert(self, values: list[Any] | None) -> list[Any]:
-        """Return values as the axis shows them; ``None`` where it cannot."""
+        """Return values as the axis shows them; ``None`` if it cannot."""
         if not values:
             return []
         if self.is_category:
@@ -172,10 +172,10 @@ class Axis:
 
 
 def ticks_of(about: dict[str, Any]) -> tuple[list[Any], list[str | None]]:
-    """Return the ticks that are set one by one, and what is written at them.
+    """Return the ticks that are set explicitly, and their labels.
 
     Args:
-        about: An axis, or a bar of colours.
+        about: An axis, or a colour bar.
     """
     if about.get("tickmode") not in (None, "array"):
         return [], []
@@ -184,7 +184,7 @@ def ticks_of(about: dict[str, Any]) -> tuple[list[Any], list[str | None]]:
 
 
 def _guess(values: list[Any], strict: bool) -> str:
-    """Decide a type like plotly.js: by what most of the different values are."""
+    """Infer a type as plotly.js does: from the majority of the distinct values."""
     step = max(1.0, (len(values) - 1) / _SAMPLE)
     seen = {}
     for number in range(min(len(values), _SAMPLE + 1)):
@@ -207,7 +207,7 @@ def _guess(values: list[Any], strict: bool) -> str:
 
 
 class Layout:
-    """The layout of a figure."""
+    """Layout of a figure."""
 
     def __init__(self, about: dict[str, Any]) -> None:
         self.about = about
@@ -224,20 +224,20 @@ class Layout:
             self._axes[name] = axis
             leader = axis.about.get("matches")
             if isinstance(leader, str) and leader[:1] == letter and leader != name:
-                axis.follow(self.axis(leader, letter))
+                axis.match(self.axis(leader, letter))
         return self._axes[name]
 
     def base_of(self, axis: Axis) -> Axis:
-        """Return the axis that this one lies over, or itself."""
+        """Return the axis that this one overlays, or itself."""
         over = axis.about.get("overlaying")
         if isinstance(over, str) and over not in ("free", axis.name) and over[:1] in "xy":
             return self.axis(over, over[0])
         return axis
 
     def names_on(self, axis: Axis) -> list[tuple[Any, str | None]]:
-        """Return what is written at the ticks of an axis, or of one that it shares its ticks with.
+        """Return the tick labels of an axis, or of the axis it shares its ticks with.
 
-        Only the lowest of subplots that share an axis has it written.
+        Of subplots that share an axis only the lowest has tick labels.
         """
         leader = axis.about.get("matches") or axis.name
         others = [
@@ -253,12 +253,12 @@ class Layout:
         return []
 
     def area(self, name: str) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return where a scene, a polar plot or a map lies."""
+        """Return the domain of a scene, a polar plot or a map."""
         about = self.about.get(name)
         return area_of(about.get("domain") if isinstance(about, dict) else None)
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return a setting, of the template where the figure has none."""
+        """Return a setting, from the template if the figure does not set it."""
         value = self.about.get(name)
         if value is None and isinstance(self._template, dict):
             value = self._template.get(name)
@@ -266,7 +266,7 @@ class Layout:
 
 
 def area_of(domain: Any) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return a domain of two directions as numbers."""
+    """Return a two-dimensional domain as numbers."""
     domain = domain if isinstance(domain, dict) else {}
     whole = Axis("x", {"domain": domain.get("x")}), Axis("y", {"domain": domain.get("y")})
     return whole[0].domain, whole[1].domain

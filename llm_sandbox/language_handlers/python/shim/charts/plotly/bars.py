@@ -1,4 +1,4 @@
-"""Bars and histograms of plotly, with their stacking."""
+"""Readers of plotly's bars and histograms, with their stacking."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Bar:
     sizes: list[Any]
     bases: list[Any] | None = None
     counts: Counts | None = None
-    """Its bins, when it is a histogram of numbers or dates."""
+    """Bins, for a histogram of numbers or dates."""
 
 
 def read_bar(trace: Trace) -> Bar:
@@ -59,12 +59,12 @@ def _given_bases(trace: Trace, length: int) -> list[Any] | None:
 
 
 def stack_bars(bars: list[Bar], mode: str, norm: Any) -> None:
-    """Put bars upon each other, in place.
+    """Stack bars, in place.
 
     Args:
         bars: The bars of a panel that share their axes and their orientation.
         mode: The mode of the layout.
-        norm: ``percent`` or ``fraction``, when the bars of a place are scaled to add up to that.
+        norm: ``percent`` or ``fraction``, if the bars at a position are normalised to that.
     """
     free = [bar for bar in bars if bar.bases is None]
     if norm in ("percent", "fraction"):
@@ -104,7 +104,7 @@ def _normalise(bars: list[Bar], whole: float, by_sign: bool) -> None:
 
 
 def stacking_of(bars: list[Bar], mode: str) -> str | None:
-    """Name how several series of bars share their places."""
+    """Return the arrangement of several series of bars."""
     return _STACKING.get(mode, "grouped") if len(bars) > 1 else None
 
 

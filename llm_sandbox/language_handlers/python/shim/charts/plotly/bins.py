@@ -1,4 +1,4 @@
-"""Bins of plotly histograms, chosen as plotly.js chooses them."""
+"""Bins of plotly histograms, chosen by the algorithm of plotly.js."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Bins:
         return edges
 
     def index(self, value: float, edges: Sequence[float]) -> int:
-        """Return the number of the bin that a value is in, which may be none of them."""
+        """Return the number of the bin that a value is in; it may be out of range."""
         if isinstance(self.size, str):
             width = (edges[-1] - edges[0]) / max(1, len(edges) - 1)
             return bisect_right(edges, value + width * 1e-9) - 1
@@ -51,12 +51,12 @@ class Bins:
 
 
 def step_by(value: float, size: Step, back: bool = False) -> float:
-    """Return a position one step on.
+    """Return a position moved by one step.
 
     Args:
         value: The position.
         size: The step.
-        back: Whether to go down.
+        back: Whether to move down.
     """
     sign = -1 if back else 1
     if isinstance(size, str):
@@ -94,7 +94,7 @@ def _add_months(value: float, months: int) -> float:
 
 
 def fixed_bins(start: float, end: float, size: Step) -> Bins | None:
-    """Return bins that the figure sets, or ``None`` when they cannot be."""
+    """Return bins that the figure sets, or ``None`` if these are invalid."""
     width = step_by(start, size) - start
     if not width > 0 or not end > start or (end - start) / width > _MOST:
         return None
@@ -108,10 +108,10 @@ def auto_bins(
 
     Args:
         values: All values of all traces that share the bins.
-        dates: Whether they are milliseconds of a date axis.
-        most: About how many bins are wanted; 0 leaves it to the values.
-        size: Size of the bins, when it is set.
-        flat: Whether it is a histogram of one dimension.
+        dates: Whether the values are milliseconds of a date axis.
+        most: Approximate number of bins; 0 to derive it from the values.
+        size: Size of the bins, if it is set.
+        flat: Whether the histogram has one dimension.
 
     Returns:
         The bins; ``None`` without values.

@@ -1,4 +1,4 @@
-"""Boxes and violins of plotly, computed from raw values as plotly.js does."""
+"""Readers of plotly's boxes and violins, computed from raw values as plotly.js does."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def whiskers(values: Sequence[float], low: float, high: float) -> tuple[float, f
 
 
 def read_box(trace: Trace) -> Record | None:
-    """Read a box trace: one row a box."""
+    """Read a box trace: one row per box."""
     if trace.items("q1") is not None:
         return _given_boxes(trace)
     outline = str(trace.get("line", "color")).replace(" ", "")
@@ -92,7 +92,7 @@ def read_box(trace: Trace) -> Record | None:
 
 
 def _strip(trace: Trace) -> Record:
-    """Read a box that is not seen, but for its points: what ``strip`` draws."""
+    """Read a box trace that shows only its points, as ``strip`` makes it."""
     letter = _value_letter(trace)
     along = "x" if letter == "y" else "y"
     length = len(trace.raw(letter) or ())
@@ -124,7 +124,7 @@ def _dated(trace: Trace, columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
 
 
 def _groups(trace: Trace) -> list[tuple[Any, list[float]]]:
-    """Return the sorted values of each box with its place, in the order of the axis."""
+    """Return the sorted values of each box with its position, in axis order."""
     letter = _value_letter(trace)
     along = "x" if letter == "y" else "y"
     values = positions_of(trace, letter)
@@ -185,7 +185,7 @@ def _given_boxes(trace: Trace) -> Record | None:
 
 
 def read_violin(trace: Trace) -> Record | None:
-    """Read a violin trace: one row a violin."""
+    """Read a violin trace: one row per violin."""
     columns: dict[str, list[Any]] = {
         name: [] for name in ("label", "min", "median", "max", "values", "density")
     }
@@ -205,12 +205,12 @@ def density_of(
     """Return the outline of a violin.
 
     Args:
-        values: Its values, sorted.
-        bandwidth: Width of the kernel, when it is set.
-        hard: Whether the outline ends with the values.
+        values: Values of the violin, sorted.
+        bandwidth: Width of the kernel, if it is set.
+        hard: Whether the outline ends at the extreme values.
 
     Returns:
-        Where the density is known, and the density there.
+        The positions, and the density at each.
     """
     low, high, count = values[0], values[-1], len(values)
     if high == low:

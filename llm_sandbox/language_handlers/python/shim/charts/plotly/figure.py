@@ -1,4 +1,4 @@
-"""Plotly figures as chart records."""
+"""Reader of plotly figures: chart records."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def plotly_chart(content: dict[str, Any]) -> record.Record | None:
     """Read a figure.
 
     Args:
-        content: The figure as JSON values, as plotly writes it.
+        content: The figure as JSON values, as plotly serialises it.
 
     Returns:
-        Its chart record; ``None`` when it shows nothing that can be read.
+        The chart record; ``None`` if nothing in the figure can be read.
     """
     about = content.get("layout")
     layout = Layout(about if isinstance(about, dict) else {})
@@ -67,7 +67,9 @@ def _text(note: dict[str, Any]) -> str | None:
 
 
 def _reference(value: Any) -> tuple[str, bool]:
-    """Return the axis that a place refers to, if any, and whether it is a part of its length."""
+    """Return the axis that a coordinate refers to, if any, and whether it is a fraction of its
+    length.
+    """
     match = _AXIS.match(str(value or ""))
     return (match[1], bool(match[2])) if match else ("", True)
 
@@ -102,7 +104,7 @@ def _owner(
 def _title_panels(
     known: list[tuple[Panel, record.Record]], notes: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Give the panels the titles that stand above them or beside their row; return other notes."""
+    """Set panel titles from the texts above panels or beside rows; return other notes."""
     rest = []
     sides: dict[int, str] = {}
     for note in notes:
@@ -142,7 +144,7 @@ def _is_beside(panel: Panel, x: float, y: float) -> bool:
 
 
 def _add_rules(panel: Panel, chart: record.Record, layout: Layout) -> None:
-    """Add the lines across the whole panel, such as ``add_hline`` draws."""
+    """Add the lines across the whole panel, such as those of ``add_hline``."""
     if panel.key[0] != "flat":
         return
     for shape in layout.get("shapes") or ():

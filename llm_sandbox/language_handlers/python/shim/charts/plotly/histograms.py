@@ -1,4 +1,4 @@
-"""Histograms of plotly: which bins traces share, and what is counted in them."""
+"""Histograms of plotly: the bins that traces share, and the counts in them."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ __all__ = [
 
 @dataclass
 class Counts:
-    """What a histogram shows: a size for each bin."""
+    """Sizes of the bins of a histogram."""
 
     edges: list[float]
     sizes: list[float]
     dates: bool
 
     def ends(self) -> tuple[list[Any], list[Any]]:
-        """Return where the bins begin and end, as the axis shows it."""
+        """Return the edges of the bins, as the axis shows them."""
         if self.dates:
             moments = [from_ms(edge) for edge in self.edges]
             return moments[:-1], moments[1:]
@@ -51,11 +51,11 @@ def positions_of(trace: Trace, letter: str) -> list[float | None]:
 
 
 def bin_traces(traces: list[tuple[Trace, str]], flat: bool = True) -> Bins | None:
-    """Choose the bins that traces have in common.
+    """Choose the bins that traces share.
 
     Args:
-        traces: The traces, and which of their directions is binned.
-        flat: Whether they are histograms of one dimension.
+        traces: The traces, and the direction of each that is binned.
+        flat: Whether the histograms have one dimension.
 
     Returns:
         The bins; ``None`` without values.
@@ -72,7 +72,7 @@ def bin_traces(traces: list[tuple[Trace, str]], flat: bool = True) -> Bins | Non
     found = auto_bins(values, axis.is_date, int(next((m for m in most if m), 0)), size, flat)
     if found is None:
         return None
-    _reach(found, first.get("cumulative"))
+    _extend(found, first.get("cumulative"))
     start, end = _place(axis, given.get("start")), _place(axis, given.get("end"))
     return fixed_bins(
         found.start if start is None else start, found.end if end is None else end, found.size
@@ -96,8 +96,8 @@ def _place(axis: Axis, value: Any) -> float | None:
     return to_number(value)
 
 
-def _reach(bins: Bins, cumulative: Any) -> None:
-    """Make room for a sum that leaves the current bin out."""
+def _extend(bins: Bins, cumulative: Any) -> None:
+    """Extend the bins by one for a cumulative histogram that excludes the current bin."""
     about = cumulative if isinstance(cumulative, dict) else {}
     if about.get("enabled") and about.get("currentbin", "include") != "include":
         if about.get("direction") == "decreasing":
@@ -111,10 +111,10 @@ def count_values(trace: Trace, bins: Bins) -> Counts:
 
     Args:
         trace: A histogram.
-        bins: Its bins.
+        bins: Bins of the histogram.
 
     Returns:
-        The sizes of its bins; empty ones at both ends are left out, as plotly.js does.
+        The sizes of the bins; empty bins at both ends are omitted, as plotly.js does.
     """
     letter, other = ("y", "x") if trace.horizontal else ("x", "y")
     axis = trace.x_axis if letter == "x" else trace.y_axis
@@ -140,13 +140,13 @@ def count_values(trace: Trace, bins: Bins) -> Counts:
 
 
 def count_categories(trace: Trace) -> tuple[list[Any], list[float]]:
-    """Count the values of a trace on an axis of categories.
+    """Count the values of a trace on a categorical axis.
 
     Args:
         trace: A histogram.
 
     Returns:
-        The categories from the first to the last that has something, and their sizes.
+        The categories from the first to the last non-empty one, and their sizes.
     """
     letter, other = ("y", "x") if trace.horizontal else ("x", "y")
     axis = trace.x_axis if letter == "x" else trace.y_axis
@@ -168,12 +168,12 @@ def count_categories(trace: Trace) -> tuple[list[Any], list[float]]:
 def reduce_bins(
     inside: list[list[int]], function: Any, weights: list[Any] | None
 ) -> tuple[list[float | None], float]:
-    """Reduce each bin to one number.
+    """Aggregate each bin to one number.
 
     Args:
-        inside: Which values are in each bin.
-        function: What the histogram asks for.
-        weights: The values that a function other than counting takes.
+        inside: Indices of the values in each bin.
+        function: Aggregate function of the histogram.
+        weights: Values to aggregate by a function other than counting.
 
     Returns:
         A number for each bin, and their total.

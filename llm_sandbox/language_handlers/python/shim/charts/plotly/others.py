@@ -1,4 +1,6 @@
-"""Traces of plotly that are neither points nor bars: grids, pies, polar, solid and the rest."""
+"""Readers of plotly traces that are neither points nor bars: grids, pies, polar, 3D, hierarchies
+and the rest.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,14 @@ if TYPE_CHECKING:
     from .bins import Bins
     from .trace import Record, Trace
 
-__all__ = ["read_grid", "read_other", "read_pie", "read_polar", "read_solid"]
+__all__ = ["read_grid", "read_hierarchy", "read_other", "read_pie", "read_polar", "read_solid"]
 
 _COLUMNS = (
     "x", "y", "z", "open", "high", "low", "close", "measure", "labels", "parents", "values",
     "locations", "lat", "lon", "a", "b", "c", "r", "theta", "u", "v", "w",
 )  # fmt: skip
 _CHANNELS = {0: 1, 2: 3, 3: 3, 4: 2, 6: 4}
-"""Channels by the colour type of a PNG."""
+"""Number of channels by the colour type of a PNG."""
 
 
 def _grid_places(trace: Trace, letter: str, length: int) -> list[Any]:
@@ -32,7 +34,7 @@ def _grid_places(trace: Trace, letter: str, length: int) -> list[Any]:
 
 
 def read_grid(trace: Trace) -> Record | None:
-    """Read a heatmap, a contour, a histogram of two directions or an image."""
+    """Read a heatmap, a contour, a two-dimensional histogram or an image."""
     if trace.kind == "image":
         return _image(trace)
     if trace.kind.startswith("histogram2d"):
@@ -72,7 +74,7 @@ def _levels(trace: Trace) -> list[float]:
 
 
 def _scattered_grid(trace: Trace, values: list[Any]) -> Record | None:
-    """Read a grid that is given as one row a cell."""
+    """Read a grid that has one row per cell."""
     x, y = trace.points()
     length = min(len(x), len(y), len(values))
     across, down = list(dict.fromkeys(x[:length])), list(dict.fromkeys(y[:length]))
@@ -121,7 +123,7 @@ def _counted_grid(trace: Trace) -> Record | None:
 
 
 def _direction(trace: Trace, letter: str) -> tuple[list[Any], list[int]] | None:
-    """Return the middles of the bins of one direction, and the bin of every value."""
+    """Return the centres of the bins of one direction, and the bin of every value."""
     axis = trace.x_axis if letter == "x" else trace.y_axis
     if axis.is_category:
         values = axis.convert(trace.raw(letter))
@@ -159,7 +161,7 @@ def _image(trace: Trace) -> Record | None:
 
 
 def read_pie(trace: Trace) -> Record | None:
-    """Read a pie: values of the same label are added up."""
+    """Read a pie; values with the same label are added up."""
     values = trace.items("values")
     labels = trace.items("labels")
     if labels is None:
@@ -173,7 +175,7 @@ def read_pie(trace: Trace) -> Record | None:
 
 
 def read_polar(trace: Trace) -> Record | None:
-    """Read a trace around a centre; angles in degrees, or names where they are named."""
+    """Read a polar trace; angles in degrees, or category names."""
     r, theta = trace.items("r"), trace.items("theta")
     if r is None and theta is None:
         return None
@@ -197,7 +199,7 @@ def read_polar(trace: Trace) -> Record | None:
 
 
 def read_solid(trace: Trace) -> Record | None:
-    """Read a trace of a scene."""
+    """Read a 3D trace."""
     if trace.kind == "surface":
         rows = [items(row) for row in trace.items("z") or ()]
         if not rows or any(row is None for row in rows):
@@ -232,7 +234,7 @@ def _surface(trace: Trace, z: list[list[Any]]) -> Record:
 
 
 def read_other(trace: Trace) -> Record | None:
-    """Read a trace that has no kind of its own, with the columns that plotly names."""
+    """Read a trace without a chart type of its own, with plotly's names as columns."""
     columns: dict[str, Any] = {}
     for name in _COLUMNS:
         values = trace.items(name)
@@ -255,7 +257,7 @@ def read_other(trace: Trace) -> Record | None:
 
 
 def _links(trace: Trace) -> dict[str, Any]:
-    """Return the links of a flow chart by the names of the nodes, which are all that is seen."""
+    """Return the links of a Sankey diagram by the labels of the nodes."""
     columns = {name: trace.items("link", name) or [] for name in ("source", "target", "value")}
     names = dict(enumerate(map(clean_text, trace.items("node", "label") or [])))
     for name in ("source", "target"):
@@ -265,7 +267,7 @@ def _links(trace: Trace) -> dict[str, Any]:
 
 
 def _steps(trace: Trace, columns: dict[str, Any]) -> dict[str, Any]:
-    """Return the steps of a waterfall with totals as high as they are drawn."""
+    """Return the steps of a waterfall, with totals at their drawn height."""
     letter = "x" if trace.horizontal else "y"
     measures = columns.get("measure") or []
     running = to_number(trace.get("base")) or 0
@@ -307,3 +309,55 @@ def _dimensions(trace: Trace) -> dict[str, Any]:
             known = bool(values) and all(names.get(value) for value in values)
             found[name] = [names[value] for value in values] if known else values
     return found
+
+
+def read_hierarchy(trace: Trace) -> Record | None:
+    """Read the sectors of a treemap, sunburst or icicle: one row per sector, with its effective
+    value.
+
+    A missing value is the number of leaves, as plotly.js counts them; without
+    ``branchvalues="total"`` the value of a parent is added to those of its descendants.
+    """
+    labels, parents = trace.items("labels"), trace.items("parents")
+    ids = trace.items("ids")
+    labels = ids if labels is None else labels
+    if not labels or parents is None:
+        return None
+    names = [str(name) for name in (labels if ids is None else ids)]
+    length = min(len(labels), len(parents), len(names))
+    above = ["" if parent is None else str(parent) for parent in parents[:length]]
+    columns: dict[str, Any] = {"labels": labels[:length], "parents": above}
+    columns["values"] = _sector_values(trace, names[:length], above)
+    if ids is not None and names[:length] != [str(label) for label in labels[:length]]:
+        columns = {"ids": names[:length], **columns}
+    shades = trace.items("marker", "colors")
+    if shades and all(isinstance(shade, (int, float)) for shade in shades[:length]):
+        columns["colors"] = shades[:length]
+    return trace.series("other", columns)
+
+
+def _sector_values(trace: Trace, names: list[str], parents: list[str]) -> list[float | None]:
+    below: dict[str, list[int]] = {}
+    for number, parent in enumerate(parents):
+        if parent != names[number]:
+            below.setdefault(parent, []).append(number)
+    given = trace.items("values")
+    if given is not None:
+        own = [to_number(value) for value in [*given, *[None] * len(names)][: len(names)]]
+        if trace.get("branchvalues") == "total":
+            return own
+    else:
+        counted = str(trace.get("count") or "leaves")
+        own = [float(("branches" if name in below else "leaves") in counted) for name in names]
+    total: dict[int, float] = {}
+    # Children stand after their parents here, so that sums are made from the leaves upwards.
+    order = list(below.get("", []))
+    seen = set(order)
+    for number in order:
+        more = [child for child in below.get(names[number], []) if child not in seen]
+        seen.update(more)
+        order += more
+    for number in reversed(order):
+        inner = sum(total.get(child, 0) for child in below.get(names[number], []))
+        total[number] = (own[number] or 0) + inner
+    return [total.get(number) for number in range(len(names))]

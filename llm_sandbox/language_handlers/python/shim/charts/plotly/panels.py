@@ -1,4 +1,4 @@
-"""Panels of a plotly figure: which traces share one, and the chart that they make."""
+"""Panels of a plotly figure: the grouping of traces, and the chart of each group."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from ..names import name_ticks, rename
 from .axes import Axis, Layout, area_of, ticks_of
 from .bars import Bar, read_bar, series_of, stack_bars, stacking_of
 from .boxes import read_box, read_violin
-from .hierarchy import read_hierarchy
 from .histograms import bin_traces, count_categories, count_values
-from .others import read_grid, read_other, read_pie, read_polar, read_solid
+from .others import read_grid, read_hierarchy, read_other, read_pie, read_polar, read_solid
 from .points import read_points, read_texts, stack_areas
 from .trace import Record, Trace
 from .values import clean_text, to_number
@@ -60,7 +59,7 @@ _MOST_AXES = 9
 
 @dataclass
 class Panel:
-    """Traces that are drawn into the same place."""
+    """Traces that are drawn in the same subplot."""
 
     key: tuple[str, ...]
     area: tuple[tuple[float, float], tuple[float, float]]
@@ -70,17 +69,17 @@ class Panel:
 
     @property
     def title(self) -> str | None:
-        """What its traces themselves are titled with, as pies and gauges are."""
+        """Title of the traces themselves, as pies and gauges have."""
         titles = (clean_text(trace.get("title")) for trace in self.traces)
         return next((title for title in titles if title), None)
 
 
 def panels_of(content: dict[str, Any], layout: Layout) -> list[Panel]:
-    """Put the visible traces of a figure into panels, in reading order.
+    """Group the visible traces of a figure into panels, in reading order.
 
     Args:
         content: The figure as JSON values.
-        layout: Its layout.
+        layout: Layout of the figure.
     """
     colors = layout.get("colorway")
     colors = colors if isinstance(colors, list) and colors else PLOTLY
@@ -93,9 +92,9 @@ def panels_of(content: dict[str, Any], layout: Layout) -> list[Panel]:
         panels.setdefault(panel.key, panel).traces.append(trace)
     found = list(panels.values())
     for panel in found:
-        _give_slots(panel)
+        _name_overlays(panel)
         for trace in panel.traces:
-            _see(trace)
+            _infer_axis_types(trace)
     lefts = sorted({round(panel.area[0][0], _ROUND) for panel in found})
     tops = sorted({round(panel.area[1][1], _ROUND) for panel in found}, reverse=True)
     for panel in found:
@@ -104,8 +103,8 @@ def panels_of(content: dict[str, Any], layout: Layout) -> list[Panel]:
     return sorted(found, key=lambda panel: (panel.row, panel.column))
 
 
-def _give_slots(panel: Panel) -> None:
-    """Name the axes that lie over those of a panel in the order that plotly counts them."""
+def _name_overlays(panel: Panel) -> None:
+    """Name the axes that overlay those of a panel, in plotly's order."""
     if panel.key[0] != "flat":
         return
     for letter, base in zip("xy", panel.key[1:], strict=True):
@@ -119,7 +118,7 @@ def _give_slots(panel: Panel) -> None:
 
 
 def _is_known(slot: str) -> bool:
-    """Tell whether a chart has a place for an axis: one ``x2``, and ``y2`` onwards."""
+    """Return whether a chart can hold an axis: one ``x2``, and ``y2`` onwards."""
     return slot == "x2" or (slot[0] == "y" and int(slot[1:]) <= _MOST_AXES)
 
 
@@ -143,8 +142,8 @@ def _panel_of(trace: Trace, layout: Layout) -> Panel:
     return Panel(("named", name), layout.area(name))
 
 
-def _see(trace: Trace) -> None:
-    """Let a trace decide the types of its axes."""
+def _infer_axis_types(trace: Trace) -> None:
+    """Infer the types of a trace's axes from its values."""
     if trace.kind not in _FLAT:
         return
     for letter, axis in (("x", trace.x_axis), ("y", trace.y_axis)):
@@ -152,17 +151,17 @@ def _see(trace: Trace) -> None:
         if trace.kind in ("box", "violin") and values is None:
             along = "y" if trace.horizontal else "x"
             if letter == along and (trace.label or trace.get(f"{letter}0")):
-                axis.see([trace.get(f"{letter}0") or trace.label])
+                axis.infer([trace.get(f"{letter}0") or trace.label])
             continue
         if trace.kind == "histogram" and letter != ("y" if trace.horizontal else "x"):
             continue
         if trace.kind == "bar" and trace.get("base") is not None:
             across = "x" if trace.horizontal else "y"
             if letter == across:
-                axis.see(trace.items("base"))
+                axis.infer(trace.items("base"))
                 continue
-        axis.see(values, trace.nested(letter))
-        axis.weigh(values, trace.raw("y" if letter == "x" else "x"))
+        axis.infer(values, trace.nested(letter))
+        axis.add_weights(values, trace.raw("y" if letter == "x" else "x"))
 
 
 def build_chart(panel: Panel, layout: Layout) -> Record | None:
@@ -173,7 +172,7 @@ def build_chart(panel: Panel, layout: Layout) -> Record | None:
         layout: The layout of the figure.
 
     Returns:
-        The chart, without title and annotations; ``None`` when nothing in it can be read.
+        The chart, without title and annotations; ``None`` if nothing in the panel can be read.
     """
     traces = panel.traces
     bars, orders = _read_bars(traces, layout)
@@ -211,7 +210,7 @@ def build_chart(panel: Panel, layout: Layout) -> Record | None:
 
 
 def _name_axes(chart: Record, panel: Panel, layout: Layout) -> None:
-    """Put what is written at the ticks in place of positions and categories."""
+    """Replace positions and categories by their tick labels."""
     if panel.key[0] == "flat":
         axes = {"x": layout.axis(panel.key[1], "x"), "y": layout.axis(panel.key[2], "y")}
         for trace in panel.traces:
@@ -243,7 +242,7 @@ def _name_axes(chart: Record, panel: Panel, layout: Layout) -> None:
 
 
 def _name_angles(chart: Record, polar: dict[str, Any]) -> None:
-    """Put what is written around a polar chart in place of the angles."""
+    """Replace the angles of a polar chart by their tick labels."""
     for key, column in (("angularaxis", "theta"), ("radialaxis", "r")):
         about = polar.get(key)
         ticks, texts = ticks_of(about) if isinstance(about, dict) else ([], [])
@@ -267,7 +266,7 @@ def _read_one(trace: Trace) -> Record | None:
 
 
 def _read_bars(traces: list[Trace], layout: Layout) -> tuple[dict[int, Bar], str]:
-    """Read bars and histograms, with bins and stacks of their own for each pair of axes."""
+    """Read bars and histograms, with separate bins and stacks for each pair of axes."""
     found: dict[int, Bar] = {}
     groups: dict[tuple[str, str, bool], list[int]] = {}
     mode = str(layout.get("barmode") or "group")
@@ -350,7 +349,7 @@ def _describe_axes(chart: Record, panel: Panel, layout: Layout) -> None:
             about = scene.get(f"{letter}axis")
             axis = Axis(letter, about if isinstance(about, dict) else {})
             for other in panel.traces:
-                axis.see(other.items(letter) if other.kind != "surface" else None)
+                axis.infer(other.items(letter) if other.kind != "surface" else None)
             chart[letter] = axis.describe()
         return
     color = _color_axis(panel.traces, layout)
@@ -359,7 +358,7 @@ def _describe_axes(chart: Record, panel: Panel, layout: Layout) -> None:
 
 
 def _unread_axes(panel: Panel) -> list[str]:
-    """Name the axes over those of a panel that the chart has no place for."""
+    """Name the axes overlaying those of a panel that the chart cannot hold."""
     found: dict[str, None] = {}
     for trace in panel.traces:
         for axis, base in ((trace.x_axis, panel.key[1]), (trace.y_axis, panel.key[2])):
@@ -371,7 +370,7 @@ def _unread_axes(panel: Panel) -> list[str]:
 
 
 def _color_axis(traces: list[Trace], layout: Layout) -> Record | None:
-    """Describe the scale of the colours, where there is one with a title."""
+    """Describe the colour scale, if there is one with a title."""
     for trace in traces:
         name = trace.get("coloraxis") or trace.get("marker", "coloraxis")
         about: Any = layout.about.get(str(name)) if name else trace.about

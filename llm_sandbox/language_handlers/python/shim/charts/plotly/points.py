@@ -1,4 +1,4 @@
-"""Scatter traces of plotly: points, lines, steps, areas and error bars."""
+"""Readers of plotly's scatter traces: points, lines, steps, areas and error bars."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def read_points(trace: Trace, previous: Trace | None, stack: Record | None) -> l
 
     Args:
         trace: The trace.
-        previous: The scatter trace before it in the panel, which a fill may reach to.
-        stack: Its columns in its stack, when it is stacked.
+        previous: The preceding scatter trace of the panel, which a fill may extend to.
+        stack: Columns of the trace in its stack, if it is stacked.
 
     Returns:
-        Its series: one, or more where it is a line and a fill.
+        The series: one, or more for a line with a fill.
     """
     if stack is not None:
         return [trace.series("area", stack, *_LINE)]
@@ -50,7 +50,7 @@ def read_points(trace: Trace, previous: Trace | None, stack: Record | None) -> l
 
 
 def read_texts(trace: Trace) -> list[Record]:
-    """Return the texts of a scatter trace that draws nothing else."""
+    """Return the texts of a scatter trace that has no other marks."""
     if trace.kind != "scatter" or trace.get("mode") != "text":
         return []
     x, y = trace.points()
@@ -64,7 +64,7 @@ def _written(trace: Trace, length: int) -> dict[str, Any]:
 
 
 def _encoded(trace: Trace, length: int) -> dict[str, Any]:
-    """Return what size and colour of the markers stand for."""
+    """Return the values that size and colour of the markers encode."""
     found = {}
     for name, column in (("size", "size"), ("color", "value")):
         values = trace.items("marker", name)
@@ -90,7 +90,7 @@ def error_ends(
     Args:
         trace: The trace.
         letter: The direction.
-        values: The centres.
+        values: Centres of the error bars.
 
     Returns:
         Lower and upper ends; ``None`` without error bars.
@@ -164,7 +164,7 @@ def _fill(trace: Trace, previous: Trace | None, x: list[Any], y: list[Any]) -> R
 
 
 def _outline(trace: Trace, x: list[Any], y: list[Any]) -> Record:
-    """Read a closed outline: a band when its way back has the same places as its way out."""
+    """Read a closed outline: a band if both directions have the same positions."""
     half, odd = divmod(len(x), 2)
     if half and not odd and x[:half] == x[half:][::-1]:
         columns = {"x": x[:half], "y": y[:half], "y_base": y[half:][::-1]}
@@ -173,13 +173,13 @@ def _outline(trace: Trace, x: list[Any], y: list[Any]) -> Record:
 
 
 def stack_areas(traces: list[Trace]) -> dict[int, Record]:
-    """Stack the scatter traces that ask for it.
+    """Stack the scatter traces that have a stack group.
 
     Args:
         traces: The traces of a panel.
 
     Returns:
-        Columns of the stacked ones by their place in the list.
+        Columns of the stacked traces by their index in the list.
     """
     groups: dict[tuple[str, str], list[int]] = {}
     for number, trace in enumerate(traces):
@@ -194,7 +194,7 @@ def stack_areas(traces: list[Trace]) -> dict[int, Record]:
 
 
 def _stack(traces: list[Trace], members: list[int], across: bool) -> dict[int, Record]:
-    """Stack one group; a place that a trace lacks counts as zero, as plotly.js fills it in."""
+    """Stack one group; a position that a trace lacks counts as zero, as in plotly.js."""
     columns: list[dict[Any, float]] = []
     places: dict[Any, None] = {}
     for number in members:

@@ -1,4 +1,6 @@
-"""What a plotly figure shows only after a click: frames, menus, sliders and hidden traces."""
+"""States of a plotly figure that appear only on interaction: frames, menus, sliders and hidden
+traces.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,15 @@ _MOST = 10
 _SHOWN = frozenset(
     ["x", "y", "z", "values", "labels", "r", "theta", "type", "value", "text", "lat", "lon"]
 )
-"""Settings of a trace that change what it shows, and not only how."""
+"""Settings of a trace that change its data, and not only its style."""
 
 
 def unread_states(content: dict[str, Any], layout: Layout) -> list[str]:
-    """Name what a figure shows later, of which the chart holds nothing.
+    """Describe the states of a figure that the chart does not hold.
 
     Args:
         content: The figure as JSON values.
-        layout: Its layout.
+        layout: Layout of the figure.
     """
     found = []
     frames = [frame for frame in content.get("frames") or () if isinstance(frame, dict)]
@@ -50,7 +52,7 @@ def unread_states(content: dict[str, Any], layout: Layout) -> list[str]:
 
 
 def _choices(controls: Any, inner: str) -> Iterator[tuple[str | None, dict[str, Any]]]:
-    """Give label and changes of each choice that changes traces."""
+    """Yield label and changes of each choice that changes traces."""
     for control in controls if isinstance(controls, list) else ():
         for choice in (control.get(inner) if isinstance(control, dict) else None) or ():
             args = choice.get("args") if isinstance(choice, dict) else None

@@ -1,4 +1,4 @@
-"""One trace of a plotly figure, with its columns decoded and its axes at hand."""
+"""One trace of a plotly figure, with its decoded columns and its axes."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ Record = record.Record
 
 @dataclass
 class Trace:
-    """A trace that is drawn."""
+    """Visible trace of a figure."""
 
     about: dict[str, Any]
     default_color: str | None
     x_axis: Axis = field(default_factory=lambda: Axis("x", {}))
     y_axis: Axis = field(default_factory=lambda: Axis("y", {}))
     slot: str = "y"
-    """``y2`` when its vertical axis is the second one of its panel."""
+    """``y2`` if the vertical axis of the trace is the second one of its panel."""
     _decoded: dict[tuple[str, ...], list[Any] | None] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
-        """Type in plotly's words, without the ending of those that draw with WebGL."""
+        """Type of the trace as plotly names it, without the suffix of WebGL variants."""
         kind = str(self.about.get("type") or "scatter")
         return kind[:-2] if kind in ("scattergl", "scatterpolargl", "heatmapgl") else kind
 
@@ -40,7 +40,7 @@ class Trace:
 
     @property
     def horizontal(self) -> bool:
-        """Whether bars, boxes and histograms lie."""
+        """True if bars, boxes and histograms are horizontal."""
         orientation = self.about.get("orientation")
         if orientation in ("h", "v"):
             return bool(orientation == "h")
@@ -49,12 +49,12 @@ class Trace:
 
     @property
     def has_data(self) -> bool:
-        """Whether it holds any values that might be drawn."""
+        """True if the trace has values to draw."""
         names = ("x", "y", "z", "values", "r", "theta", "lat", "lon", "locations", "source")
         return any(self.items(name) or isinstance(self.get(name), str) for name in names)
 
     def get(self, *path: str) -> Any:
-        """Return a setting, or a setting of a setting."""
+        """Return a setting, or a nested setting."""
         value: Any = self.about
         for name in path:
             value = value.get(name) if isinstance(value, dict) else None
@@ -67,16 +67,16 @@ class Trace:
         return self._decoded[path]
 
     def raw(self, letter: str) -> list[Any] | None:
-        """Return the values along an axis before the axis converts them."""
+        """Return the values along an axis before conversion by the axis."""
         return names_of(self.items(letter))
 
     def nested(self, letter: str) -> bool:
-        """Tell whether an axis gets two levels of categories."""
+        """Return whether an axis has two levels of categories."""
         values = self.items(letter)
         return bool(values and len(values) > 1 and all(is_list(part) for part in values[:2]))
 
     def positions(self, letter: str, length: int) -> list[Any]:
-        """Return the values along an axis, counted where the trace gives none."""
+        """Return the values along an axis, counted if the trace has none."""
         axis = self.x_axis if letter == "x" else self.y_axis
         values = self.raw(letter)
         if values is not None:
@@ -96,7 +96,7 @@ class Trace:
         return self.positions("x", length), self.positions("y", length)
 
     def color(self, *paths: tuple[str, ...]) -> str | None:
-        """Return the colour of the first setting that is one colour, else the default one."""
+        """Return the colour of the first setting that is a single colour, else the default."""
         for path in paths or (("marker", "color"), ("line", "color"), ("fillcolor",)):
             value = self.get(*path)
             if is_list(value):
@@ -106,9 +106,9 @@ class Trace:
         return self.default_color
 
     def texts(self, length: int) -> list[str | None] | None:
-        """Return the texts that are written beside the points or on the bars, one a row.
+        """Return the texts beside the points or on the bars, one per row.
 
-        Texts that a template makes of the values say nothing new and are left out.
+        Texts that a template derives from the values are redundant and omitted.
         """
         mode = self.get("mode")
         drawn = "text" in str(mode) if self.kind.startswith("scatter") else True

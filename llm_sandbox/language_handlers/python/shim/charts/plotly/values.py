@@ -1,4 +1,4 @@
-"""Values of a plotly figure: typed arrays, numbers, dates and texts as plotly.js reads them."""
+"""Values of a plotly figure: typed arrays, numbers, dates and texts, parsed as plotly.js does."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def is_list(value: Any) -> bool:
-    """Tell whether a value is an array, decoded or not."""
+    """Return whether a value is an array, decoded or not."""
     return isinstance(value, (list, tuple)) or (isinstance(value, dict) and "bdata" in value)
 
 
 def decode(value: Any) -> Any:
-    """Return a typed array as lists, and everything else as it is.
+    """Return a typed array as lists, and any other value unchanged.
 
     Args:
-        value: What stands in the figure.
+        value: Value in the figure.
 
     Returns:
-        Lists, nested by the shape; ``None`` for an array that contradicts itself.
+        Lists, nested by the shape; ``None`` for an inconsistent array.
     """
     if not isinstance(value, dict) or "bdata" not in value:
         return value
@@ -90,10 +90,10 @@ def items(value: Any) -> list[Any] | None:
     """Return an array as a list, decoded.
 
     Args:
-        value: What stands in the figure.
+        value: Value in the figure.
 
     Returns:
-        A list, or ``None`` for what is no array.
+        A list, or ``None`` if the value is not an array.
     """
     value = decode(value)
     return list(value) if isinstance(value, (list, tuple)) else None
@@ -123,12 +123,12 @@ def to_number(value: Any) -> float | None:
 
 
 def are_numbers(values: list[Any]) -> bool:
-    """Return whether all values are numbers already, which spares most columns a closer look."""
+    """Return whether all values are numbers already, so that no conversion is needed."""
     return set(map(type, values)) <= {int, float}
 
 
 def date_of(value: Any) -> datetime | None:
-    """Return a date as plotly.js reads it: without regard to its time zone.
+    """Return a date as plotly.js parses it: ignoring its time zone.
 
     Args:
         value: Text, or milliseconds since 1970.
@@ -179,7 +179,7 @@ def to_ms(value: datetime) -> float:
         value: The date.
 
     Returns:
-        Milliseconds, whole where they are.
+        Milliseconds; an integer if they are whole.
     """
     delta = value.replace(tzinfo=UTC) - _EPOCH
     micro = delta // timedelta(microseconds=1)
@@ -187,13 +187,13 @@ def to_ms(value: datetime) -> float:
 
 
 def clean_text(value: Any) -> str | None:
-    """Return text without the tags that plotly.js draws as styles.
+    """Return text without the tags that plotly.js renders as styles.
 
     Args:
         value: Text, or an object that has a ``text``.
 
     Returns:
-        The text; ``None`` when there is none to see.
+        The text; ``None`` if it is empty.
     """
     if isinstance(value, dict):
         value = value.get("text")

@@ -1,3 +1,3 @@
-"""Specifications of Vega-Lite, which Altair writes: their data is binned, aggregated and stacked as
-Vega does it. Start at `altair_figure`, then `chart`.
+"""Chart reader for Vega-Lite specifications, which Altair writes: their data is binned, aggregated
+and stacked as Vega does it. Start at `chart`.
 """

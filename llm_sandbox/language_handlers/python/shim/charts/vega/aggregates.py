@@ -1,4 +1,4 @@
-"""Aggregates and bins, as Vega computes them."""
+"""Aggregates and bins, computed as Vega does."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EPSILON = 1e-14
 
 
 def quantile(ordered: Sequence[float], part: float) -> float | None:
-    """Return a quantile of sorted values, interpolated linearly."""
+    """Return a linearly interpolated quantile of sorted values."""
     if not ordered:
         return None
     place = (len(ordered) - 1) * part
@@ -80,18 +80,18 @@ AGGREGATES: dict[str, Callable[[list[float]], float | None]] = {
 
 
 def aggregate(operation: str, values: list[Any], dates: bool = False) -> Any:
-    """Reduce a column.
+    """Aggregate a column.
 
     Args:
-        operation: What Vega-Lite calls it.
+        operation: Name of the operation in Vega-Lite.
         values: The values of one group.
-        dates: Whether the numbers are dates, which are left as they are.
+        dates: Whether the numbers are dates, which do not change.
 
     Returns:
         One value.
 
     Raises:
-        ValueError: The operation is not known, or draws random numbers.
+        ValueError: The operation is unknown, or random.
     """
     if operation == "count":
         return len(values)
@@ -125,7 +125,7 @@ class BinSteps:
         self.step = step
 
     def ends(self, value: Any) -> tuple[float, float] | None:
-        """Return both ends of the bin of a value; ``None`` outside of all."""
+        """Return both ends of the bin of a value; ``None`` if it is in none."""
         if value is None:
             return None
         number = to_number(value)
@@ -143,7 +143,7 @@ def choose_bins(values: Sequence[float], about: dict[str, Any], most: int = 10) 
     Args:
         values: All values.
         about: Parameters of the bins.
-        most: How many bins there may be, where the parameters do not say.
+        most: Most bins, if the parameters set none.
 
     Returns:
         The bins; ``None`` without values.

@@ -1,4 +1,4 @@
-"""Axes of Vega-Lite charts."""
+"""Axes of Vega-Lite charts: their records."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def axis_of(views: list[View], name: str) -> record.Record | None:
     """Describe the axis that views share.
 
     Args:
-        views: The views that are drawn on it.
+        views: The views that share the axis.
         name: ``x`` or ``y``.
 
     Returns:
-        The axis; ``None`` when no view has such a channel.
+        The axis; ``None`` if no view has such a channel.
     """
     owners = [view for view in views if name in view.channels and view.channels[name].is_field]
     if not owners:
@@ -72,7 +72,7 @@ def _tick(channel: Channel, value: object) -> object:
 
 
 def _bin_names(view: View, channel: Channel, names: list[Any]) -> list[Any]:
-    """Return the names of bins that are shown as categories; other names stay as they are."""
+    """Return the labels of bins that are shown as categories; other names do not change."""
     if channel.end is None:
         return names
     ends = {row.get(channel.field or ""): row.get(channel.end) for row in view.rows}
@@ -88,7 +88,7 @@ def _has_title(about: dict[str, Any]) -> bool:
 
 
 def shade_axis(views: list[View]) -> record.Record | None:
-    """Describe the scale of colours that stand for numbers, if there is one."""
+    """Describe the quantitative colour scale, if there is one."""
     for view in views:
         for name in ("color", "fill", "stroke"):
             channel = view.channels.get(name)

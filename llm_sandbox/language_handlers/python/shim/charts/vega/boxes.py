@@ -1,4 +1,4 @@
-"""Marks of Vega-Lite that summarise: box plots, error bars and error bands."""
+"""Composite marks of Vega-Lite: box plots, error bars and error bands."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _grouped(
 def read_boxes(
     view: View, rows: list[Row], look: Look, axes: tuple[str, str], values: Values
 ) -> list[record.Record]:
-    """Read box plots: one row a box."""
+    """Read box plots: one row per box."""
     along, across = axes
     extent = view.about.get("extent", 1.5)
     names = ("label", "min", "q1", "median", "q3", "max", "outliers")
@@ -128,7 +128,7 @@ def read_error_bars(
 def read_band(
     view: View, rows: list[Row], look: Look, axes: tuple[str, str], values: Values
 ) -> list[record.Record]:
-    """Read an error band as the area that it is."""
+    """Read an error band as an area."""
     known = _columns(view, rows, axes, values)
     along, across = axes
     columns = {along: known[along], across: known["high"], f"{across}_base": known["low"]}

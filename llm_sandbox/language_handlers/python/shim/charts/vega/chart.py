@@ -1,4 +1,4 @@
-"""Vega-Lite specifications as chart records."""
+"""Reader of Vega-Lite specifications: chart records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .unit import View, prepare
 if TYPE_CHECKING:
     from .filters import Row
 
-__all__ = ["vega_lite_chart"]
+__all__ = ["altair_chart", "vega_lite_chart"]
 
 _FACETS = ("row", "column", "facet")
 _SIDED = frozenset({"bar", "boxplot"})
@@ -32,7 +32,7 @@ Cell = tuple[int, int, record.Record]
 
 @dataclass(frozen=True)
 class _Scope:
-    """What a part of a specification inherits."""
+    """Properties that a part of a specification inherits."""
 
     library: str
     datasets: dict[str, Any]
@@ -40,7 +40,7 @@ class _Scope:
     names: dict[str, Any] = field(default_factory=dict)
     encoding: dict[str, Any] = field(default_factory=dict)
     failure: str = ""
-    """Why there are no rows."""
+    """Reason why there are no rows."""
     depth: int = 0
 
 
@@ -49,10 +49,10 @@ def vega_lite_chart(spec: Spec, library: str = "altair") -> record.Record | None
 
     Args:
         spec: The specification as JSON values, with its data.
-        library: Who made it.
+        library: Library that made the specification.
 
     Returns:
-        Its chart record; ``None`` for what is no chart.
+        The chart record; ``None`` if the specification is not a chart.
     """
     datasets = spec.get("datasets")
     scope = _Scope(library, datasets if isinstance(datasets, dict) else {})
@@ -95,7 +95,7 @@ def _subtitle(spec: Spec) -> list[record.Record]:
 
 
 def _controls(spec: Any) -> list[str]:
-    """Name the controls beside a chart, whose other states it holds nothing of."""
+    """Describe the interactive controls of a chart, whose other states are not recorded."""
     found: list[str] = []
     if isinstance(spec, dict):
         for about in spec.get("params") or ():
@@ -112,7 +112,7 @@ def _controls(spec: Any) -> list[str]:
 
 
 def _read(spec: Spec, scope: _Scope) -> list[Cell]:
-    """Read a specification of any kind into the cells of a grid."""
+    """Read a specification of any composition into the cells of a grid."""
     if scope.depth > _DEPTH:
         return []
     scope = _enter(spec, scope)
@@ -133,7 +133,7 @@ def _read(spec: Spec, scope: _Scope) -> list[Cell]:
 
 
 def _enter(spec: Spec, scope: _Scope) -> _Scope:
-    """Return the scope inside of a specification."""
+    """Return the scope inside a specification."""
     names = dict(scope.names)
     for about in spec.get("params") or ():
         if isinstance(about, dict) and isinstance(about.get("name"), str):
@@ -158,7 +158,7 @@ def _enter(spec: Spec, scope: _Scope) -> _Scope:
 
 
 def _arrange(parts: list[list[Cell]], wrap: int, across: bool) -> list[Cell]:
-    """Put grids beside or below each other."""
+    """Arrange grids beside or below each other."""
     found: list[Cell] = []
     row = column = height = 0
     for number, cells in enumerate(parts):
@@ -191,7 +191,7 @@ def _repeat(spec: Spec, scope: _Scope) -> list[Cell]:
 
 
 def _substituted(spec: Any, known: dict[str, Any]) -> Any:
-    """Return a specification with its repeated fields filled in."""
+    """Return a specification with its repeated fields substituted."""
     if isinstance(spec, dict):
         if set(spec) == {"repeat"} and known.get(spec["repeat"]) is not None:
             return known[spec["repeat"]]
@@ -202,7 +202,7 @@ def _substituted(spec: Any, known: dict[str, Any]) -> Any:
 
 
 def _panels(spec: Spec, scope: _Scope, facets: Spec, title: str | None) -> list[Cell]:
-    """Read a view, or layers of views, once for each of its facets."""
+    """Read a view, or layered views, once for each facet."""
     units: list[tuple[Spec, _Scope]] = []
     _flatten(spec, scope, units, inside=False)
     encoding = {**scope.encoding, **(spec.get("encoding") or {})}
@@ -360,7 +360,7 @@ def _chart(
 
 
 def _slot(view: View, further: dict[str, list[View]]) -> str:
-    """Return the axis that a layer with a vertical axis of its own is drawn against."""
+    """Return the axis of a layer with an independent vertical axis."""
     title = describe_field(view.channels["y"].about)
     for slot, group in further.items():
         if describe_field(group[0].channels["y"].about) == title:
@@ -404,7 +404,7 @@ _KINDS = {
 def _unread(
     spec: Spec, scope: _Scope, units: list[tuple[Spec, _Scope]], reason: str
 ) -> record.Record:
-    """Describe a chart whose values cannot be computed, without any."""
+    """Describe a chart whose values cannot be computed, without its values."""
     views = []
     series = []
     for unit, inner in units:
@@ -420,3 +420,18 @@ def _unread(
     chart["x"], chart["y"] = axis_of(views, "x"), axis_of(views, "y")
     chart["unread"] = [f"its values: {reason}"]
     return chart
+
+
+def altair_chart(spec: Spec) -> record.Record | None:
+    """Read an Altair chart, ignoring any exception.
+
+    Args:
+        spec: The specification, as ``to_dict`` returns it.
+
+    Returns:
+        The chart record; ``None`` if the specification cannot be read.
+    """
+    try:
+        return vega_lite_chart(spec)
+    except Exception:  # noqa: BLE001 - no chart rather than a broken run
+        return None

@@ -1,4 +1,4 @@
-"""The rows of a Vega-Lite specification."""
+"""Data sources of a Vega-Lite specification: their rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SEQUENCE_LIMIT = 100_000
 
 
 def read_data(about: Any, datasets: dict[str, Any]) -> list[Row]:
-    """Return the rows of a source of data.
+    """Return the rows of a data source.
 
     Args:
         about: The source.
@@ -29,7 +29,7 @@ def read_data(about: Any, datasets: dict[str, Any]) -> list[Row]:
         The rows.
 
     Raises:
-        ExpressionError: They are not in the specification.
+        ExpressionError: The rows are not in the specification.
     """
     if about is None:
         return [{}]

@@ -1,4 +1,4 @@
-"""Channels of a Vega-Lite encoding: what they show, how they are called, and in which order."""
+"""Channels of a Vega-Lite encoding: fields, titles and sort order."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _LISTS = ("detail", "tooltip", "order")
 
 @dataclass
 class Channel:
-    """One channel with a field, a datum or a value."""
+    """Channel with a field, a datum or a value."""
 
     name: str
     about: dict[str, Any]
     field: str | None = None
-    """Where its values are once the rows are prepared."""
+    """Field of the prepared rows with the values."""
     end: str | None = None
-    """Where the ends of its bins are."""
+    """Field of the prepared rows with the upper ends of bins."""
     dates: bool = False
 
     @property
     def kind(self) -> str:
-        """Its type: quantitative, temporal, ordinal or nominal."""
+        """Measurement type: quantitative, temporal, ordinal or nominal."""
         given = self.about.get("type")
         if isinstance(given, str):
             return {"Q": "quantitative", "T": "temporal", "O": "ordinal", "N": "nominal"}.get(
@@ -47,33 +47,33 @@ class Channel:
 
     @property
     def aggregate(self) -> Any:
-        """How it is aggregated, if it is."""
+        """Aggregate operation, if any."""
         return self.about.get("aggregate")
 
     @property
     def is_binned(self) -> bool:
-        """Whether its values are bins, computed here or before."""
+        """True if the values are bins, computed here or before."""
         return bool(self.about.get("bin"))
 
     @property
     def is_field(self) -> bool:
-        """Whether it shows a column."""
+        """True if the channel encodes a field."""
         shown = self.about.get("field") is not None or self.aggregate is not None
         return shown or "datum" in self.about
 
     @property
     def is_discrete(self) -> bool:
-        """Whether it shows names."""
+        """True if the channel has a discrete scale."""
         return self.kind in ("ordinal", "nominal")
 
     @property
     def is_measure(self) -> bool:
-        """Whether it has a continuous scale and no bins."""
+        """True if the channel has a continuous scale and no bins."""
         return self.kind == "quantitative" and not self.is_binned
 
 
 def channels_of(encoding: Mapping[str, Any]) -> dict[str, Channel]:
-    """Return the channels of an encoding, lists of fields as numbered ones.
+    """Return the channels of an encoding; lists of fields become numbered channels.
 
     Args:
         encoding: The encoding as JSON values.
@@ -96,7 +96,7 @@ def channels_of(encoding: Mapping[str, Any]) -> dict[str, Channel]:
 
 
 def describe_field(about: Mapping[str, Any]) -> Any:
-    """Return the title of an axis, as Vega-Lite makes it.
+    """Return the title of an axis, as Vega-Lite composes it.
 
     Args:
         about: The definition of the channel.
@@ -124,12 +124,12 @@ def describe_field(about: Mapping[str, Any]) -> Any:
 
 
 def domain_of(channel: Channel, rows: Iterable[Row], source: Iterable[Row], all_: Any) -> list[Any]:
-    """Return the names of a discrete channel in the order of its scale.
+    """Return the domain of a discrete channel in scale order.
 
     Args:
         channel: The channel.
         rows: The rows that are drawn.
-        source: The rows before they were aggregated, by which names may be ordered.
+        source: The rows before aggregation, by which names may be sorted.
         all_: The channels of the same view by name.
 
     Returns:
@@ -157,7 +157,7 @@ def domain_of(channel: Channel, rows: Iterable[Row], source: Iterable[Row], all_
 def _ordered(
     channel: Channel, names: list[Any], sort: Any, source: list[Row], all_: dict[str, Channel]
 ) -> list[Any]:
-    """Order names by another field, or by what another channel shows."""
+    """Sort names by another field, or by the values of another channel."""
     if isinstance(sort, str):
         sort = {
             "encoding": sort.lstrip("-"),

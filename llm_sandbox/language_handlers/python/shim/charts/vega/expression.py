@@ -1,4 +1,4 @@
-"""What Vega expressions give, with JavaScript's rules for numbers, texts and truth."""
+"""Evaluation of Vega expressions, with JavaScript's rules for numbers, texts and truthiness."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _CONSTANTS = {
 
 
 class Expression:
-    """One expression, read once and evaluated for every row."""
+    """Vega expression, parsed once and evaluated for every row."""
 
     def __init__(self, text: str, names: Mapping[str, Any] | None = None) -> None:
         self._tree = parse_expression(text)
         self._names = names or {}
 
     def __call__(self, row: Mapping[str, Any]) -> Any:
-        """Evaluate for a row.
+        """Evaluate the expression for a row.
 
         Args:
             row: The row, which the expression calls ``datum``.
@@ -46,7 +46,7 @@ class Expression:
             A plain value; dates are milliseconds.
 
         Raises:
-            ExpressionError: It uses what is not known here.
+            ExpressionError: The expression uses something that is not implemented.
         """
         try:
             return self._value(self._tree, row)

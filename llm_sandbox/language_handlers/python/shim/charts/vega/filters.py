@@ -1,4 +1,4 @@
-"""Which rows a filter of Vega-Lite keeps."""
+"""Filters of Vega-Lite: predicates on rows."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _UNKNOWN = "a selection is not computed here"
 
 
 def make_filter(about: Any, names: Mapping[str, Any]) -> Callable[[Row], bool]:
-    """Turn a predicate into a function.
+    """Return the function of a predicate.
 
     Args:
         about: An expression, or a predicate as an object.
         names: Values of the parameters.
 
     Returns:
-        A function that tells whether a row stays.
+        A function that returns whether to keep a row.
 
     Raises:
-        ExpressionError: The predicate is not understood.
+        ExpressionError: The predicate is not supported.
     """
     if isinstance(about, str):
         expression = Expression(about, names)
@@ -68,7 +68,7 @@ def _selected(about: dict[str, Any], names: Mapping[str, Any]) -> Callable[[Row]
 
 
 def _chosen(value: Any, select: Any) -> Callable[[Row], bool]:
-    """Keep the rows that are selected at first, by the values of fields."""
+    """Return a predicate for the initial selection, by the values of fields."""
     fields = select.get("fields") if isinstance(select, dict) else None
     parts = value if isinstance(value, list) else [value]
     if isinstance(fields, list) and len(fields) == 1:

@@ -1,4 +1,4 @@
-"""The functions of Vega expressions."""
+"""Functions of Vega expressions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _PAD_LIMIT = 1000
 
 
 def truth(value: Any) -> bool:
-    """Return whether JavaScript takes a value for true."""
+    """Return whether a value is truthy in JavaScript."""
     if isinstance(value, (list, Mapping)):
         return True
     return bool(value) and value == value
 
 
 def to_number(value: Any) -> float:
-    """Return a value as a number, by JavaScript's rules but for the text of dates."""
+    """Return a value as a number, by JavaScript's rules except for date texts."""
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, (int, float)):
@@ -41,7 +41,7 @@ def to_number(value: Any) -> float:
 
 
 def to_text(value: Any) -> str:
-    """Return a value as JavaScript writes it."""
+    """Return a value as JavaScript converts it to text."""
     if isinstance(value, str):
         return value
     if value is None:
@@ -61,7 +61,7 @@ def to_text(value: Any) -> str:
 
 
 def is_date_like(value: Any, other: Any) -> float:
-    """Return a value for a comparison: as a date where it is text that is one."""
+    """Return a value for a comparison: as a date if it is the text of one."""
     if isinstance(value, str) and isinstance(other, (int, float)):
         number = to_number(value)
         if number != number:

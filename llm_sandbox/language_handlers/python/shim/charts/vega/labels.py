@@ -1,4 +1,4 @@
-"""What Vega-Lite writes for the values of a channel: on axes, in legends and above facets."""
+"""Labels of Vega-Lite channels: on axes, in legends and above facets."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _unit(channel: Channel) -> str:
 
 
 def writes_names(channel: Channel) -> bool:
-    """Tell whether texts stand for the values: dates as names, and labels that are set."""
+    """Return whether labels replace the values: dates as names, and labels that are set."""
     if channel.dates:
         unit = _unit(channel)
         return channel.is_discrete or bool(unit and "year" not in unit)
@@ -47,7 +47,7 @@ def writes_names(channel: Channel) -> bool:
 
 
 def write(channel: Channel, value: Any) -> str:
-    """Return the text that stands for a value; dates are milliseconds."""
+    """Return the label of a value; dates are milliseconds."""
     about = _owner(channel)
     text = _plain(channel, value, about.get("format"))
     expression = about.get("labelExpr")
@@ -60,7 +60,7 @@ def write(channel: Channel, value: Any) -> str:
 
 
 def unread_labels(channel: Channel, name: str, values: list[Any]) -> list[str]:
-    """Say where the labels of an axis cannot be computed."""
+    """Describe axis labels that cannot be computed."""
     expression = _owner(channel).get("labelExpr")
     if isinstance(expression, str):
         try:
@@ -72,7 +72,7 @@ def unread_labels(channel: Channel, name: str, values: list[Any]) -> list[str]:
 
 
 def ticks_of(channel: Channel) -> list[tuple[Any, str]]:
-    """Return the ticks of an axis of numbers that are set one by one, with their texts."""
+    """Return the ticks of a quantitative axis that are set explicitly, with their labels."""
     about = _owner(channel)
     values = about.get("values")
     named = isinstance(values, list) and isinstance(about.get("labelExpr"), str)
@@ -97,7 +97,7 @@ def _plain(channel: Channel, value: Any, form: Any) -> str:
 
 
 def _specifier(unit: str) -> str:
-    """Return the format that Vega-Lite takes for a time unit."""
+    """Return the default format of Vega-Lite for a time unit."""
     parts = split_unit(unit) or []
     found, start = "", 0
     while start < len(parts):

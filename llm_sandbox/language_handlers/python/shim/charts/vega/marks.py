@@ -1,4 +1,4 @@
-"""What the marks of Vega-Lite show, as series."""
+"""Readers of Vega-Lite marks: series."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Group = tuple[str | None, str | None, list[Row]]
 
 
 def values_of(channel: Channel | None, rows: list[Row], name: str | None = None) -> list[Any]:
-    """Return what a channel shows; an empty text where there is no such channel."""
+    """Return the values of a channel; an empty text if there is no such channel."""
     field = name or (channel.field if channel is not None else None)
     if channel is None or field is None:
         return [""] * len(rows)
@@ -40,14 +40,14 @@ def values_of(channel: Channel | None, rows: list[Row], name: str | None = None)
 
 
 def read_view(view: View, rows: list[Row]) -> list[record.Record]:
-    """Read the rows of a view that are in one panel.
+    """Read the rows of a view in one panel.
 
     Args:
         view: The view.
-        rows: The rows; all of the view's, or those of a facet.
+        rows: All rows of the view, or those of a facet.
 
     Returns:
-        Its series.
+        Series of the view.
     """
     reader = _READERS.get(view.mark)
     if view.mark in _POINTS:
@@ -63,7 +63,7 @@ def read_view(view: View, rows: list[Row]) -> list[record.Record]:
 
 
 def groups_of(view: View, rows: list[Row]) -> list[Group]:
-    """Return the rows of each series, in the order of the legend."""
+    """Return the rows of each series, in legend order."""
     apart = view.apart()
     if not apart:
         return [(None, _fixed_color(view), rows)]
@@ -125,12 +125,12 @@ def _group_color(
 
 
 def _main(view: View) -> tuple[str, str]:
-    """Return the direction of the places, and that of the values."""
+    """Return the channel of the positions, and that of the values."""
     return ("y", "x") if view.horizontal else ("x", "y")
 
 
 def _sorted(view: View, rows: list[Row], channel: Channel | None) -> list[Row]:
-    """Return rows in the order of an axis."""
+    """Return rows in axis order."""
     if channel is None or channel.field is None:
         return rows
     field = channel.field
@@ -171,14 +171,14 @@ def _bars(view: View, group: Group) -> list[record.Record]:
 
 
 def _stacked_values(view: View, size: Channel | None, rows: list[Row]) -> list[Any]:
-    """Return what each row adds to its stack."""
+    """Return the value that each row adds to its stack."""
     if view.offset == "zero" and size is not None:
         return values_of(size, rows)
     return [_difference(row, START, END) for row in rows]
 
 
 def _places(channel: Channel | None, rows: list[Row]) -> list[Any]:
-    """Return the places of bars: middles where they are bins."""
+    """Return the positions of bars: centres for bins."""
     if channel is not None and channel.end and not channel.is_discrete:
         starts, ends = values_of(channel, rows), values_of(channel, rows, channel.end)
         return [
@@ -195,7 +195,7 @@ def _places(channel: Channel | None, rows: list[Row]) -> list[Any]:
 def _histogram(
     view: View, group: Group, place: Channel, size: Channel | None
 ) -> record.Record | None:
-    """Read bars on bins; ``None`` where they show something else than how many there are."""
+    """Read bars on bins; ``None`` if they show something other than counts."""
     label, color, rows = group
     end = place.end
     other = view.channels.get(f"{place.name}2")
@@ -264,7 +264,7 @@ def _points(view: View, group: Group) -> list[record.Record]:
 
 
 def _shade(view: View) -> Channel | None:
-    """Return the channel of colours that stand for numbers."""
+    """Return the quantitative colour channel."""
     for name in ("color", "fill", "stroke"):
         channel = view.channels.get(name)
         if channel is not None and channel.field and channel.kind == "quantitative":

@@ -1,4 +1,4 @@
-"""Curves that Vega fits to values: regressions, densities and quantiles."""
+"""Models that Vega fits to values: regressions, densities and quantiles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _numbers(rows: list[Row], field: str) -> list[float]:
 
 
 def regression(rows: list[Row], about: dict[str, Any]) -> list[Row]:
-    """Fit a straight line to one group; other methods are refused.
+    """Fit a straight line to one group; other methods are not supported.
 
     Args:
         rows: The rows of the group.
@@ -61,10 +61,10 @@ def density(rows: list[Row], about: dict[str, Any]) -> list[Row]:
         about: The transform, with an extent.
 
     Returns:
-        A row for each place of the grid.
+        A row for each position of the grid.
 
     Raises:
-        ExpressionError: It would take too long.
+        ExpressionError: The computation would take too long.
     """
     values = _numbers(rows, about["density"])
     if not values:

@@ -1,4 +1,4 @@
-"""Values put upon each other, as Vega's stack does."""
+"""Stacking of values, as Vega's stack transform does."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["order_key", "sort_rows", "stack_rows"]
 
 
 def order_key(value: Any) -> tuple[Any, ...]:
-    """Return a key that orders values of any type: nothing first, then numbers, then texts."""
+    """Return a key that orders values of any type: null first, then numbers, then texts."""
     if value is None or value != value:
         return (0, 0)
     if isinstance(value, (int, float)):
@@ -24,7 +24,7 @@ def order_key(value: Any) -> tuple[Any, ...]:
 
 
 def sort_rows(rows: list[Row], order: Sequence[tuple[str, bool]]) -> list[Row]:
-    """Return rows sorted by fields, each with whether it descends."""
+    """Return rows sorted by fields, each with a flag for descending order."""
     found = list(rows)
     for field, descending in reversed(order):
         found.sort(key=lambda row, f=field: order_key(row.get(f)), reverse=descending)  # type: ignore[misc]
@@ -43,9 +43,9 @@ def stack_rows(
 
     Args:
         rows: The rows.
-        field: What is stacked.
-        groups: Fields whose values tell the stacks apart.
-        order: Fields that order a stack, each with whether it descends.
+        field: Field to stack.
+        groups: Fields whose values identify a stack.
+        order: Fields that order a stack, each with a flag for descending order.
         offset: ``zero``, ``normalize`` or ``center``.
         ends: Names of the new fields.
     """

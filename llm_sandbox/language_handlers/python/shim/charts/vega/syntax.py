@@ -1,4 +1,4 @@
-"""Vega expressions as trees: a small language read by hand, so that nothing is ever executed."""
+"""Parser of Vega expressions into trees, so that no code is ever executed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 __all__ = ["ExpressionError", "Node", "parse_expression"]
 
 Node = tuple[Any, ...]
-"""A tree: its kind, then its parts."""
+"""Syntax tree: its kind, then its parts."""
 
 _LIMIT = 4000
 _DEPTH = 60
@@ -42,20 +42,20 @@ _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None}
 
 
 class ExpressionError(ValueError):
-    """An expression that is not understood here; its chart is given without values."""
+    """Error of an expression that is not supported; its chart is recorded without values."""
 
 
 def parse_expression(text: str) -> Node:
-    """Read an expression.
+    """Parse an expression.
 
     Args:
         text: The expression.
 
     Returns:
-        Its tree.
+        The syntax tree.
 
     Raises:
-        ExpressionError: It is no expression, or one that this small language lacks.
+        ExpressionError: The text is not an expression, or uses an unsupported feature.
     """
     if len(text) > _LIMIT:
         raise ExpressionError(f"the expression is longer than {_LIMIT} characters")
@@ -86,7 +86,7 @@ def _unescape(text: str) -> str:
 
 
 class _Parser:
-    """Reads tokens from left to right."""
+    """Recursive descent parser of a list of tokens."""
 
     def __init__(self, tokens: list[tuple[str, str]]) -> None:
         self._tokens = tokens

@@ -1,4 +1,4 @@
-"""Dates as Vega keeps them: milliseconds since 1970, with local time taken for UTC."""
+"""Dates as Vega represents them: milliseconds since 1970, with UTC as local time."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def parse_date(value: Any) -> float | None:
     """Return a date as milliseconds.
 
     Args:
-        value: Text as JavaScript reads dates, or milliseconds.
+        value: Text that JavaScript parses as a date, or milliseconds.
 
     Returns:
-        Milliseconds; ``None`` for what is no date.
+        Milliseconds; ``None`` if the value is not a date.
     """
     if isinstance(value, bool) or value is None:
         return None
@@ -142,7 +142,7 @@ def split_unit(unit: str) -> list[str] | None:
 
 
 def parts_of(value: datetime) -> dict[str, int]:
-    """Return what the functions of Vega's expressions give for a date."""
+    """Return the date part that a function of Vega's expressions computes."""
     first = value.replace(month=1, day=1, hour=0, minute=0, second=0, microsecond=0)
     day_of_year = value.timetuple().tm_yday
     weekday = (value.weekday() + 1) % 7
@@ -164,12 +164,12 @@ def parts_of(value: datetime) -> dict[str, int]:
 
 
 def floor_date(value: float, units: list[str], step: int = 1) -> float | None:
-    """Cut a date off at its time unit.
+    """Truncate a date to its time unit.
 
     Args:
         value: Milliseconds.
         units: Parts that are kept; a missing year becomes 2012.
-        step: Multiples of the smallest part that are told apart.
+        step: Step of the smallest part.
 
     Returns:
         Milliseconds.
@@ -202,7 +202,7 @@ def floor_date(value: float, units: list[str], step: int = 1) -> float | None:
 
 
 def _day(units: list[str], part: Any, parts: dict[str, int], first: datetime) -> int:
-    """Return the day of the month, which may lie outside of it."""
+    """Return the day of the month, which may be out of range."""
     first_weekday = (first.weekday() + 1) % 7
     if "week" in units:
         day = parts["day"] if "day" in units else 0

@@ -1,4 +1,4 @@
-"""The transforms of Vega-Lite, carried out on rows."""
+"""Transforms of Vega-Lite, applied to rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Names = Mapping[str, Any]
 
 
 def transform_rows(rows: list[Row], steps: Sequence[Any], names: Names) -> list[Row]:
-    """Carry out transforms in their order.
+    """Apply transforms in order.
 
     Args:
         rows: The rows; they are not changed.
@@ -32,7 +32,7 @@ def transform_rows(rows: list[Row], steps: Sequence[Any], names: Names) -> list[
         The rows afterwards.
 
     Raises:
-        ExpressionError: A transform is not known here, or cannot be computed.
+        ExpressionError: A transform is unknown, or cannot be computed.
     """
     for about in steps:
         if not isinstance(about, dict):
@@ -54,7 +54,7 @@ def transform_rows(rows: list[Row], steps: Sequence[Any], names: Names) -> list[
 
 
 def group_rows(rows: list[Row], fields: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:
-    """Return rows by the values of fields, in the order of their first appearance."""
+    """Return rows grouped by the values of fields, in order of first appearance."""
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         key = tuple(_hashable(row.get(field)) for field in fields)
@@ -111,7 +111,7 @@ def bin_rows(rows: list[Row], field: str, about: Any, names: tuple[str, str], mo
 
 
 def truncate_rows(rows: list[Row], field: str, unit: Any, name: str) -> list[str]:
-    """Add a field cut off at its time unit to rows, in place; return the parts of the unit."""
+    """Add a field truncated to its time unit to rows, in place; return the parts of the unit."""
     parameters = unit if isinstance(unit, dict) else {"unit": unit}
     units = split_unit(str(parameters.get("unit")))
     if units is None:

@@ -1,4 +1,4 @@
-"""One view of Vega-Lite with a mark: its rows binned, aggregated and stacked as Vega does it."""
+"""One Vega-Lite view with a mark: its rows binned, aggregated and stacked as Vega does it."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ START, END = "stack start", "stack end"
 
 @dataclass
 class View:
-    """A mark, its channels, and the rows that it draws."""
+    """Mark, its channels, and the rows to draw."""
 
     mark: str
     about: dict[str, Any]
-    """The definition of the mark."""
+    """Definition of the mark."""
     channels: dict[str, Channel]
     rows: list[Row] = field(default_factory=list)
     source: list[Row] = field(default_factory=list)
-    """The rows before they were aggregated."""
+    """Rows before aggregation."""
     stacked: str | None = None
-    """The channel whose values are put upon each other."""
+    """Channel whose values are stacked."""
     offset: str | None = None
 
     @property
     def horizontal(self) -> bool:
-        """Whether bars lie and lines run upwards."""
+        """True if bars are horizontal and lines run upwards."""
         given = self.about.get("orient")
         if given in ("horizontal", "vertical"):
             return bool(given == "horizontal")
@@ -69,7 +69,7 @@ class View:
         return False
 
     def apart(self) -> list[Channel]:
-        """Return the channels that tell series apart, without those of the axes."""
+        """Return the channels that distinguish series, without the position channels."""
         axes = {
             channel.field
             for name, channel in self.channels.items()
@@ -92,14 +92,14 @@ def prepare(mark: dict[str, Any], encoding: Mapping[str, Any], rows: list[Row]) 
 
     Args:
         mark: The definition of its mark.
-        encoding: Its channels; those called ``facet ...`` keep the rows of panels apart.
-        rows: Its rows after all transforms.
+        encoding: Channels of the view; those named ``facet ...`` separate the rows of panels.
+        rows: Rows of the view after all transforms.
 
     Returns:
         The view.
 
     Raises:
-        ExpressionError: Something in it is not computed here.
+        ExpressionError: The view uses a feature that is not implemented.
     """
     view = View(str(mark.get("type")), mark, channels_of(encoding))
     view.source = [dict(row) for row in rows]
@@ -156,7 +156,7 @@ def _set_datum(channel: Channel, rows: list[Row]) -> None:
 
 
 def _plain(rows: list[Row], name: str) -> str:
-    """Return a field, read out of the objects it is in where its name is a path."""
+    """Return a field, resolved in nested objects if its name is a path."""
     clean = name.replace("\\.", ".").replace("\\[", "[").replace("\\]", "]")
     if "." not in name or clean != name or any(clean in row for row in rows[:1]):
         return clean
@@ -226,7 +226,7 @@ def _reduce(channel: Channel, members: list[Row]) -> Any:
 
 
 def _drop_invalid(view: View) -> None:
-    """Leave out what has no place on its axes; lines and areas keep their gaps."""
+    """Remove rows without a position on the axes; lines and areas keep their gaps."""
     if view.mark in ("line", "area", "trail") or view.about.get("invalid", "x") is None:
         return
     names = [
@@ -303,7 +303,7 @@ def _stacked_channel(view: View) -> str | None:
 
 
 def _fill_gaps(view: View, channel: Channel, groups: list[str], more: Sequence[str]) -> None:
-    """Add a row with zero wherever a stacked area has none."""
+    """Add a row with zero wherever a stacked area has no row."""
     apart = [c.field for c in view.apart() if c.field]
     if not apart or not groups:
         return

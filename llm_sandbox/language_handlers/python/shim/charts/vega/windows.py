@@ -1,4 +1,4 @@
-"""Running values: ranks, sums so far, and moving frames."""
+"""Window transforms: ranks, cumulative sums and moving frames."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def window_rows(rows: list[Row], about: dict[str, Any]) -> list[Row]:
         The rows in the order of the window, with the new fields.
 
     Raises:
-        ExpressionError: An operation is not known here.
+        ExpressionError: An operation is unknown.
     """
     order = [(part["field"], part.get("order") == "descending") for part in about.get("sort") or ()]
     found = [dict(row) for row in sort_rows(rows, order)]

@@ -1,4 +1,4 @@
-"""Which columns go together in a series, and what has to be cut when they do not."""
+"""Column validation of series: required columns, and truncation of columns that do not match."""
 
 from collections.abc import Mapping
 
@@ -33,22 +33,22 @@ _NEEDED: Mapping[SeriesKind, tuple[frozenset[str], ...]] = {
     }.items()
 }
 _APART = frozenset({"levels", "shape"})
-"""Columns whose length says nothing of the others."""
+"""Columns whose length is independent of the others."""
 _NESTED = frozenset({"outliers", "values", "density"})
-"""Columns of lists; what is no list in them is one without values."""
+"""Columns of lists; a value that is not a list counts as an empty one."""
 
 
 def find_needed(kind: SeriesKind, columns: Columns) -> frozenset[str] | None:
-    """Return the columns without which the kind means nothing; None when they are not there."""
+    """Return the required columns of a kind; None if they are missing."""
     choices = _NEEDED.get(kind, (frozenset(),))
     return next((choice for choice in choices if choice <= columns.keys()), None)
 
 
 def trim(kind: SeriesKind, columns: Columns) -> Columns:
-    """Return the columns with rows cut to what the needed ones have.
+    """Return the columns with rows truncated to the length of the required ones.
 
-    Others that are shorter are left out. The columns of `other` stay as they are: nothing is known
-    of them.
+    Shorter columns are removed. The columns of `other` do not change, because their meaning is
+    unknown.
     """
     needed = find_needed(kind, columns)
     if kind is SeriesKind.OTHER or needed is None:
@@ -89,12 +89,12 @@ def _trim_grid(columns: Columns) -> Columns:
 
 
 def _is_nested(values: tuple[Value, ...]) -> bool:
-    """Whether a side of a grid is itself a grid, as of a surface in polar coordinates."""
+    """Return whether a side of a grid is itself a grid, as of a surface in polar coordinates."""
     return any(isinstance(value, tuple) for value in values)
 
 
 def rows_within(kind: SeriesKind, columns: Columns, most: int) -> Columns:
-    """Return the first rows, as many as hold no more than `most` values."""
+    """Return the first rows, as many as hold at most `most` values."""
     if kind is SeriesKind.OTHER:
         share = most // max(1, len(columns))
         return {name: _within(values, share) for name, values in columns.items()}

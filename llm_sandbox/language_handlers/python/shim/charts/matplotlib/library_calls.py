@@ -1,8 +1,11 @@
-"""On whose behalf seaborn draws: a violin and an area leave the same artists behind."""
+"""Hooks that record which function of seaborn or pandas draws: a violin and an area make the same
+artists.
+"""
 
 from __future__ import annotations
 
 import functools
+import sys
 from typing import TYPE_CHECKING, Any
 
 from .calls import Owner, wrap_owner
@@ -12,8 +15,7 @@ if TYPE_CHECKING:
 
     from .calls import OnImport
 
-_LIBRARY = "seaborn"
-_PLOTTERS = {
+_SEABORN_PLOTTERS = {
     "seaborn.categorical": {
         "_CategoricalPlotter": {
             "plot_strips": "strip",
@@ -51,10 +53,26 @@ _PLOTTERS = {
         "Plotter": {"_plot_layer": "objects"},
     },
 }
+_PANDAS_FUNCTIONS = (
+    "hist_series",
+    "hist_frame",
+    "boxplot",
+    "boxplot_frame",
+    "boxplot_frame_groupby",
+    "andrews_curves",
+    "autocorrelation_plot",
+    "bootstrap_plot",
+    "lag_plot",
+    "parallel_coordinates",
+    "radviz",
+    "scatter_matrix",
+)
 
 
-def _finish(owner: Owner, plotter: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Keep what only the plotter knows."""
+def _finish_seaborn(
+    owner: Owner, plotter: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    """Record data that only seaborn's plotter object has."""
     if owner.name in ("violin", "boxen"):
         value = {"x": "y", "y": "x"}[plotter.orient]
         owner.data["horizontal"] = plotter.orient == "y"
@@ -95,19 +113,37 @@ def _finish(owner: Owner, plotter: Any, args: tuple[Any, ...], kwargs: dict[str,
         owner.data["z"] = plotter.plot_data
 
 
-def _attach(plotters: dict[str, dict[str, str]], module: ModuleType) -> None:
+def _attach_seaborn(plotters: dict[str, dict[str, str]], module: ModuleType) -> None:
     for kind_name, methods in plotters.items():
         kind = getattr(module, kind_name, None)
         if kind is not None:
             for method, what in methods.items():
-                wrap_owner(kind, method, _LIBRARY, what, _finish)
+                wrap_owner(kind, method, "seaborn", what, _finish_seaborn)
+
+
+def _finish_pandas(owner: Owner, first: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Record the dates of the data: pandas draws them as periods, which may begin earlier."""
+    data = getattr(first, "_parent", first)
+    name = kwargs.get("x")
+    column = data[name] if isinstance(name, str) and name in data else None
+    if column is None:
+        owner.data["index"] = data.index
+    elif getattr(column.dtype, "kind", "") == "M":
+        owner.data["index"] = sys.modules["pandas"].DatetimeIndex(column)
+
+
+def _attach_pandas(module: ModuleType) -> None:
+    wrap_owner(module, "plot", "pandas", "", _finish_pandas)
+    for name in _PANDAS_FUNCTIONS:
+        wrap_owner(module, name, "pandas", name)
 
 
 def install(on_import: OnImport) -> None:
-    """Record what seaborn draws from its import on.
+    """Record the plotting functions of seaborn and pandas once these are imported.
 
     Args:
         on_import: Runs a hook after a module is imported.
     """
-    for name, plotters in _PLOTTERS.items():
-        on_import(name, functools.partial(_attach, plotters))
+    for name, plotters in _SEABORN_PLOTTERS.items():
+        on_import(name, functools.partial(_attach_seaborn, plotters))
+    on_import("pandas.plotting._matplotlib", _attach_pandas)
