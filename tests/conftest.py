@@ -24,5 +24,5 @@ pytest.register_assert_rewrite("llm_sandbox.testing")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# A command daemon would stay after the test that ran a command; its own tests have one of their own.
+# A command daemon would outlive the test that ran a command; its own tests start their own.
 os.environ["LLM_SANDBOX_CLI_DAEMON_S"] = "0"

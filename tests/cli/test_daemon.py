@@ -32,11 +32,15 @@ class Daemon:
         self.folder, self.cwd = folder, cwd
         self.variables = environment(XDG_RUNTIME_DIR=str(folder), LLM_SANDBOX_CLI_DAEMON_S="60")
 
-    def start(self, *words: str, **options: object) -> subprocess.Popen[bytes]:
-        given = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [*COMMAND, *words], **{"cwd": self.cwd, "env": self.variables, **given, **options}
-        )  # type: ignore[call-overload]
+            [*COMMAND, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self.cwd,
+            env=self.variables,
+        )
 
     def run(self, *words: str, stdin: str | None = None, **changes: str) -> Done:
         done = subprocess.run(
@@ -67,11 +71,11 @@ class Daemon:
             return set()
         return {int(child) for child in children.split()}
 
-    def wait_for_worker(self, *, other_than: set[int] = frozenset()) -> set[int]:  # type: ignore[assignment]
+    def wait_for_worker(self) -> set[int]:
         """Wait until a worker has its sandbox open: a process of its own below it."""
         end = time.monotonic() + 60
         while time.monotonic() < end:
-            for worker in self.workers() - other_than:
+            for worker in self.workers():
                 tasks = Path(f"/proc/{worker}/task").glob("*/children")
                 if any(_read(path).strip() for path in tasks) and _is_waiting(worker):
                     return {worker}
@@ -242,8 +246,6 @@ def test_changed_settings_end_the_daemon(daemon: Daemon, tmp_path: Path) -> None
     assert pid is not None
     config.mkdir(parents=True)
     (config / "config.toml").write_text("cli_daemon_s = 0\n")
-    del other.variables["LLM_SANDBOX_CLI_DAEMON_S"]
-    other.variables["LLM_SANDBOX_CLI_DAEMON_S"] = "60"
     assert "2\n" == other.run("run", "-c", "print(2)").out
     _gone(pid)
 

@@ -4,6 +4,9 @@ It imports only what a bare interpreter loads fast. A command that no daemon tak
 process.
 """
 
+# ruff: noqa: PTH110, PTH115, PTH117, PTH123
+# Because: pathlib would double what the client imports.
+
 import os
 import sys
 
@@ -17,6 +20,7 @@ __all__ = [
     "GO",
     "MAX_REQUEST",
     "context",
+    "environment",
     "is_own",
     "is_private",
     "run_remotely",
@@ -40,11 +44,20 @@ _CREDENTIALS = (
 _FORWARDED = (1, 2, 3, 15)  # SIGHUP, SIGINT, SIGQUIT, SIGTERM
 
 
+def environment() -> dict[str, str]:
+    """Return the environment variables that settings and sandboxes depend on."""
+    return {
+        name: value
+        for name, value in sorted(os.environ.items())
+        if name in _NAMES or name.startswith(_PREFIXES)
+    }
+
+
 def context() -> dict[str, object]:
     """Return what a daemon must share with a command to run it in the command's place.
 
-    That is the interpreter, the environment variables that settings and sandboxes depend on, and
-    what the kernel grants the process: credentials, namespaces, control groups, resource limits.
+    That is the interpreter, the `environment`, and what the kernel grants the process: credentials,
+    namespaces, control groups, resource limits.
 
     Raises:
         OSError: The system has no ``/proc``.
@@ -62,11 +75,7 @@ def context() -> dict[str, object]:
     ]
     return {
         "python": [sys.executable, sys.version, __file__],
-        "environment": {
-            name: value
-            for name, value in sorted(os.environ.items())
-            if name in _NAMES or name.startswith(_PREFIXES)
-        },
+        "environment": environment(),
         "credentials": credentials,
         "namespaces": [os.readlink(f"/proc/self/ns/{name}") for name in _NAMESPACES],
         "groups": groups,
@@ -87,7 +96,9 @@ def socket_name(found: dict[str, object]) -> str:
 def runtime_dir() -> str:
     """Return the path of the folder of the daemon's socket."""
     base = os.environ.get("XDG_RUNTIME_DIR", "")
-    return f"{base}/llm-sandbox" if os.path.isabs(base) else f"/tmp/llm-sandbox-{os.geteuid()}"
+    if os.path.isabs(base):
+        return f"{base}/llm-sandbox"
+    return f"/tmp/llm-sandbox-{os.geteuid()}"  # noqa: S108 - used only if `is_private`
 
 
 def is_private(path: str) -> bool:

@@ -18,9 +18,8 @@ def launch(without: Collection[str]) -> None:
     Args:
         without: Environment variables that this process has set for itself.
     """
-    environment = client.context()["environment"]
-    assert isinstance(environment, dict)
-    environment = {name: value for name, value in environment.items() if name not in without}
+    variables = client.environment()
+    environment = {name: value for name, value in variables.items() if name not in without}
     root = str(Path(__file__).resolve().parents[3])
     code = (
         "import os, sys\n"

@@ -249,7 +249,7 @@ def _end_worker(worker: _Worker) -> None:
 
 
 def _files() -> tuple[tuple[str, int], ...]:
-    """Return the times of change of the modules in use, the folders they come from, and settings."""
+    """Return the times of change of the modules in use, of their folders, and of the settings."""
     paths = {str(settings_file(os.environ))}
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
