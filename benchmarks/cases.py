@@ -2,6 +2,7 @@
 
 from benchmarks import (
     cells,
+    command,
     containers,
     gate,
     languages,
@@ -24,6 +25,7 @@ def all_races() -> list[Race]:
     themes = (
         *(
             opening,
+            command,
             cells,
             neighbours,
             plots,

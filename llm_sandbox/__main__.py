@@ -1,6 +1,6 @@
 """`python -m llm_sandbox` is the command line."""
 
-from llm_sandbox.cli.app import main
+from llm_sandbox.cli.entry import main
 
 if __name__ == "__main__":
     main()

@@ -1,5 +1,6 @@
 """What every test may rely on."""
 
+import os
 import signal
 
 import pytest
@@ -22,3 +23,6 @@ pytest.register_assert_rewrite("llm_sandbox.testing")
 # program that a test interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# A command daemon would outlive the test that ran a command; its own tests start their own.
+os.environ["LLM_SANDBOX_CLI_DAEMON_S"] = "0"

@@ -224,24 +224,35 @@ class SessionOptions(MachineOptions):
         Raises:
             SandboxError: An option is not acceptable, or nothing here isolates.
         """
-        from llm_sandbox.const import SupportedLanguage, language_name
         from llm_sandbox.create import create_session
 
         return create_session(
-            self.backend,
-            image=self.image,
-            lang=lang,
-            limits=self.limits(),
-            network=self.network_value(),
-            mounts=self.mounts(),
-            env=self.variables(),
-            security_policy=self.security_policy(),
-            # Python's whole programs run in its kernel, which captures what they show.
-            persistent=not whole or language_name(lang) == SupportedLanguage.PYTHON,
+            **self.session_arguments(lang, whole=whole),
             name=name,
             on_exit=on_exit,
             idle_timeout=idle_timeout,
         )
+
+    def session_arguments(self, lang: str, *, whole: bool) -> dict[str, Any]:
+        """Return the arguments of `create_session` that the options stand for; see `make_session`.
+
+        Raises:
+            SandboxError: An option is not acceptable.
+        """
+        from llm_sandbox.const import SupportedLanguage, language_name
+
+        return {
+            "backend": self.backend,
+            "image": self.image,
+            "lang": lang,
+            "limits": self.limits(),
+            "network": self.network_value(),
+            "mounts": self.mounts(),
+            "env": self.variables(),
+            "security_policy": self.security_policy(),
+            # Python's whole programs run in its kernel, which captures what they show.
+            "persistent": not whole or language_name(lang) == SupportedLanguage.PYTHON,
+        }
 
 
 @contextlib.contextmanager
@@ -257,9 +268,11 @@ def opened_session(
     """
     from llm_sandbox.cli.render import Progress
 
-    with Progress("starting sandbox"):
-        session = options.make_session(lang, whole=whole)
-        session.open()
+    session = _take_ready_session(options, lang, whole=whole)
+    if session is None:
+        with Progress("starting sandbox"):
+            session = options.make_session(lang, whole=whole)
+            session.open()
     try:
         if options.lib:
             with Progress(f"installing {', '.join(options.lib)}"):
@@ -267,6 +280,24 @@ def opened_session(
         yield session
     finally:
         session.close()
+
+
+ready_session: "BaseSession | None" = None
+"""Open session with the default options for one whole Python program, in a worker of the command
+daemon; None elsewhere."""
+
+
+def _take_ready_session(options: SessionOptions, lang: str, *, whole: bool) -> "BaseSession | None":
+    """Return the session that a worker has opened, if it is the one that the options describe."""
+    global ready_session
+    session, ready_session = ready_session, None
+    if session is None:
+        return None
+    ready = SessionOptions().session_arguments("python", whole=True)
+    if session.is_open and options.session_arguments(lang, whole=whole) == ready:
+        return session
+    session.close()
+    return None
 
 
 def read_seconds(text: str) -> float:

@@ -50,17 +50,34 @@ class Arguments:
     session: str | None = None
 
 
+_LEAN = {"LLM_SANDBOX_PREFORK": "0", "LLM_SANDBOX_PRELOAD": "lean"}
+
+
 def prepare_environment() -> None:
     """Keep nothing warm for later sessions, which do not come, unless the user says otherwise."""
-    for name, value in (("LLM_SANDBOX_PREFORK", "0"), ("LLM_SANDBOX_PRELOAD", "lean")):
+    for name, value in _LEAN.items():
         if not os.environ.get(name):
             os.environ[name] = value
+            _prepared.append(name)
+
+
+_prepared: list[str] = []
+"""Variables that `prepare_environment` has set."""
 
 
 def main(arguments: Arguments) -> int:
     """Run the program and return the exit code."""
     with exit_codes(as_json=arguments.as_json):
-        return _Run(arguments).run()
+        program = _Run(arguments)
+        code = program.run()
+        if program.used_default_sandbox and sys.platform == "linux":
+            from llm_sandbox.settings import get_settings
+
+            if get_settings().cli_daemon_s:
+                from llm_sandbox.cli.daemon.launch import launch
+
+                launch(without=_prepared)
+        return code
 
 
 class _Run:
@@ -91,6 +108,8 @@ class _Run:
         self._out, self._err = StreamWriter(sys.stdout), StreamWriter(sys.stderr)
         self._error: ErrorOutput | None = None
         self._interruption = Interruption()
+        self.used_default_sandbox = False
+        """Whether the program ran in a sandbox such as the command daemon keeps ready."""
 
     def run(self) -> int:
         """Run it."""
@@ -105,6 +124,9 @@ class _Run:
 
             opened = named_session(name, options, self._lang)
         with self._interruption, opened as session:
+            self.used_default_sandbox = (
+                name is None and session.backend == "bubblewrap" and self._lang == "python"
+            )
             self._copy_files(session)
             result = self._execute(session)
         if self._interruption.failure is not None:

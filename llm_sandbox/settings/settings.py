@@ -28,6 +28,7 @@ MissingImages = Literal["fetch", "refuse"]
 Preload = Literal["science", "lean"]
 
 _MAX_PREFORK = 16
+_MAX_DAEMON_S = 86400
 _DEFAULT = "default"
 
 
@@ -49,6 +50,9 @@ class Settings:
     missing_images: MissingImages = "fetch"
     """What is done about an image that an engine does not have: it is built or pulled (default), or
     the session is refused, with the command to type."""
+    cli_daemon_s: int = 300
+    """Seconds that a process waits, with a sandbox ready, for the next `llm-sandbox run`; 300. With
+    0 there is none."""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Where each comes from: the variable's name, the file's path, or ``default``."""
 
@@ -88,6 +92,7 @@ class Settings:
             prefork=read_count(value("prefork", "2"), _MAX_PREFORK),
             preload=read_word(Preload, value("preload", "science")),
             missing_images=read_word(MissingImages, value("missing_images", "fetch")),
+            cli_daemon_s=read_count(value("cli_daemon_s", "300"), _MAX_DAEMON_S),
             origins={name: given[name].origin if name in given else _DEFAULT for name in names},
         )
 

@@ -38,7 +38,8 @@ class Done(NamedTuple):
 def environment(**changes: str) -> dict[str, str]:
     """The environment of a command, without what the caller's own would change."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LLM_SANDBOX")}
-    return {**kept, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "200", **changes}
+    own = {"PYTHONPATH": str(ROOT), "LLM_SANDBOX_CLI_DAEMON_S": "0"}
+    return {**kept, **own, "TERM": "xterm", "COLUMNS": "200", **changes}
 
 
 @pytest.fixture(scope="session")

@@ -78,6 +78,7 @@ class NewUser:
                 **passed,
                 "HOME": str(self.folder),
                 "LANG": "C.UTF-8",
+                "LLM_SANDBOX_CLI_DAEMON_S": "0",
                 "PATH": f"{self.programs}:/usr/local/bin:/usr/bin:/bin",
                 "TMPDIR": str(self.folder / "tmp"),
                 "XDG_RUNTIME_DIR": str(self.folder / "run"),

@@ -1,21 +1,15 @@
-"""Agno: `Agent(tools=[SandboxTools(session)])` gives an agent a session, whose figures it sees.
-
-Needs the extra ``agno``; importing this without it says what to type.
-"""
+"""Toolkit of Agno that runs code in a session."""
 
 import base64
 
+from agno.media import Image
+from agno.tools import Toolkit
+from agno.tools.function import Function, ToolResult
+
 from llm_sandbox.aio import AsyncSession
 from llm_sandbox.integrations.calls import CodeCalls
-from llm_sandbox.integrations.extras import require
 from llm_sandbox.integrations.tool import PARAMETERS, ToolOptions, ToolReply
 from llm_sandbox.session.session import BaseSession
-
-require("agno.tools", "agno")
-
-from agno.media import Image  # noqa: E402 - the line above says what to install
-from agno.tools import Toolkit  # noqa: E402
-from agno.tools.function import Function, ToolResult  # noqa: E402
 
 __all__ = ["SandboxTools"]
 
