@@ -157,7 +157,7 @@ def doctor(
     raise SystemExit(main(as_json=json, verbose=verbose))
 
 
-_PLACE = "llm_sandbox.cli"
+_PACKAGE = "llm_sandbox.cli"
 _RUN_EPILOG = (
     "Exit code: the program's own; 124 when the timeout ended it, 125 when the sandbox failed, "
     "126 when the policy refused it, 130 after Ctrl-C, 2 for a mistake on the command line."
@@ -172,20 +172,20 @@ app = Group(
             shell, epilog="Ctrl-C stops what is running, Ctrl-D or `exit` leaves, `?` helps."
         ),
         "doctor": Command(doctor, epilog="Exit code: 0 when something here isolates, else 1."),
-        "scan": f"{_PLACE}.scan:SCAN",
-        "start": f"{_PLACE}.kept:START",
-        "logs": f"{_PLACE}.kept:LOGS",
-        "exec": f"{_PLACE}.kept:EXEC",
-        "cp": f"{_PLACE}.kept:CP",
-        "ps": f"{_PLACE}.sandboxes:PS",
-        "stop": f"{_PLACE}.sandboxes:STOP",
-        "gc": f"{_PLACE}.sandboxes:GC",
-        "mcp": f"{_PLACE}.mcp:MCP",
-        "images": f"{_PLACE}.images:IMAGES",
-        "kernelspec": f"{_PLACE}.kernelspec:KERNELSPEC",
-        "snapshots": f"{_PLACE}.snapshots:SNAPSHOTS",
-        "secret": f"{_PLACE}.secrets:SECRET",
-        "volumes": f"{_PLACE}.volumes:VOLUMES",
+        "scan": f"{_PACKAGE}.scan:SCAN",
+        "start": f"{_PACKAGE}.detached:START",
+        "logs": f"{_PACKAGE}.detached:LOGS",
+        "exec": f"{_PACKAGE}.detached:EXEC",
+        "cp": f"{_PACKAGE}.detached:CP",
+        "ps": f"{_PACKAGE}.sandboxes:PS",
+        "stop": f"{_PACKAGE}.sandboxes:STOP",
+        "gc": f"{_PACKAGE}.sandboxes:GC",
+        "mcp": f"{_PACKAGE}.mcp:MCP",
+        "images": f"{_PACKAGE}.images:IMAGES",
+        "kernelspec": f"{_PACKAGE}.kernelspec:KERNELSPEC",
+        "snapshots": f"{_PACKAGE}.snapshots:SNAPSHOTS",
+        "secret": f"{_PACKAGE}.secrets:SECRET",
+        "volumes": f"{_PACKAGE}.volumes:VOLUMES",
     },
 )
 

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from llm_sandbox.artifacts.artifact import Artifact, extension, human_size
 from llm_sandbox.artifacts.types import ArtifactType
-from llm_sandbox.cli.endings import usage_error
+from llm_sandbox.cli.exit_codes import usage_error
 from llm_sandbox.cli.render import say
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import SandboxError

@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from llm_sandbox.cli.endings import exit_codes, usage_error
+from llm_sandbox.cli.exit_codes import exit_codes, usage_error
 from llm_sandbox.cli.grammar import Command, Option, Parsed
 from llm_sandbox.cli.network import Network, NetworkOption
 from llm_sandbox.cli.source import split_file_option

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 
-from llm_sandbox.cli.endings import usage_error
+from llm_sandbox.cli.exit_codes import usage_error
 from llm_sandbox.cli.options import SessionOptions
 from llm_sandbox.cli.render import Progress, say
 from llm_sandbox.const import language_name

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from llm_sandbox.cli.endings import usage_error
+from llm_sandbox.cli.exit_codes import usage_error
 from llm_sandbox.cli.grammar import Option, Options, close_to
 from llm_sandbox.cli.network import Network
 

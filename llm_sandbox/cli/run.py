@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from llm_sandbox.cli.endings import (
+from llm_sandbox.cli.exit_codes import (
     exit_codes,
     explain_end,
     leave_unwritable,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
-from llm_sandbox.cli.endings import usage_error
+from llm_sandbox.cli.exit_codes import usage_error
 from llm_sandbox.cli.source_languages import LANGUAGES, language_of
 
 __all__ = ["NOTEBOOK", "STDIN", "Input", "find_inputs"]

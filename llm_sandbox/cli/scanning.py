@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from llm_sandbox.cli.endings import USAGE, exit_codes, leave_unwritable, usage_error
+from llm_sandbox.cli.exit_codes import USAGE, exit_codes, leave_unwritable, usage_error
 from llm_sandbox.cli.render import Progress, say
 from llm_sandbox.cli.scan_inputs import NOTEBOOK, Input, find_inputs
 from llm_sandbox.cli.scan_notebook import read_cells, scan_cells

@@ -4,7 +4,7 @@ import sys
 from datetime import UTC, datetime
 from typing import Annotated
 
-from llm_sandbox.cli.endings import exit_codes, not_found
+from llm_sandbox.cli.exit_codes import exit_codes, not_found
 from llm_sandbox.cli.grammar import Argument, Command, Group
 
 __all__ = ["SECRET", "Name", "delete", "list_", "set_"]

@@ -14,7 +14,7 @@ from pathlib import Path
 from llm_sandbox import __version__
 from llm_sandbox.cli.blocks import is_complete, split_blocks
 from llm_sandbox.cli.displays import show_display
-from llm_sandbox.cli.endings import (
+from llm_sandbox.cli.exit_codes import (
     INTERRUPTED,
     exit_codes,
     explain_end,

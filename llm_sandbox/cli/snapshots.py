@@ -4,7 +4,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Annotated
 
-from llm_sandbox.cli.endings import NOT_FOUND, exit_codes, say_error
+from llm_sandbox.cli.exit_codes import NOT_FOUND, exit_codes, say_error
 from llm_sandbox.cli.grammar import Argument, Command, Group, Option
 from llm_sandbox.cli.render import say
 

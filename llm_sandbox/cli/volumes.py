@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from llm_sandbox.cli.endings import exit_codes
+from llm_sandbox.cli.exit_codes import exit_codes
 from llm_sandbox.cli.grammar import Argument, Command, Group
 
 __all__ = ["VOLUMES", "delete", "list_"]

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from llm_sandbox.backends.engine_probe import permission_hint
-from llm_sandbox.cli.endings import NOT_FOUND
+from llm_sandbox.cli.detached import find, records, to_row
+from llm_sandbox.cli.exit_codes import NOT_FOUND
 from llm_sandbox.cli.images import EngineName
-from llm_sandbox.cli.kept import find, records, to_row
 from llm_sandbox.cli.render import say
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
