@@ -7,8 +7,7 @@ from typing import Annotated, NoReturn
 
 from llm_sandbox.cli import grammar
 from llm_sandbox.cli.grammar import Argument, Command, Group, Option, Parsed
-from llm_sandbox.cli.options import DEFAULT_TIMEOUT_S, SessionOptions, read_seconds
-from llm_sandbox.cli.session_option import SessionOption
+from llm_sandbox.cli.options import DEFAULT_TIMEOUT_S, SessionOption, SessionOptions, read_seconds
 from llm_sandbox.const import VERSION
 
 __all__ = ["DEFAULT_OUT", "app", "doctor", "main", "run", "shell"]
@@ -183,9 +182,9 @@ app = Group(
         "mcp": f"{_PACKAGE}.mcp:MCP",
         "images": f"{_PACKAGE}.images:IMAGES",
         "kernelspec": f"{_PACKAGE}.kernelspec:KERNELSPEC",
-        "snapshots": f"{_PACKAGE}.snapshots:SNAPSHOTS",
-        "secret": f"{_PACKAGE}.secrets:SECRET",
-        "volumes": f"{_PACKAGE}.volumes:VOLUMES",
+        "snapshots": f"{_PACKAGE}.storage:SNAPSHOTS",
+        "secret": f"{_PACKAGE}.storage:SECRET",
+        "volumes": f"{_PACKAGE}.storage:VOLUMES",
     },
 )
 

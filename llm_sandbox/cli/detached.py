@@ -1,10 +1,14 @@
-"""`llm-sandbox start`, `logs`, `exec` and `cp`: sandboxes that outlive the command."""
+"""`llm-sandbox start`, `logs`, `exec` and `cp`: detached sandboxes."""
 
 import contextlib
 import json
 import os
+import signal
 import sys
+import termios
 import threading
+import tty
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,11 +16,10 @@ from llm_sandbox.cli.exit_codes import exit_codes, usage_error
 from llm_sandbox.cli.grammar import Argument, Command, Option
 from llm_sandbox.cli.options import MachineOptions
 from llm_sandbox.cli.render import Progress
-from llm_sandbox.cli.tty import handed_through, like_this
 from llm_sandbox.host.terminal import strip_controls
 
 if TYPE_CHECKING:
-    from llm_sandbox.sandbox import Process, Sandbox
+    from llm_sandbox.sandbox import Process, Sandbox, Terminal
     from llm_sandbox.sandbox.detached.record import Record
     from llm_sandbox.sandbox.streams import OutputStream
 
@@ -30,6 +33,8 @@ __all__ = [
     "cp",
     "execute",
     "find",
+    "handed_through",
+    "like_this",
     "logs",
     "records",
     "start",
@@ -210,8 +215,6 @@ def cp(
 
 
 # --- the work
-
-
 def records() -> "list[Record]":
     """The kept sandboxes that live, newest first."""
     from llm_sandbox.sandbox.detached.registry import live_records
@@ -321,6 +324,54 @@ def _now(stream: "OutputStream") -> bytes:
 
 
 START = Command(start, options_first=True)
+
 LOGS = Command(logs)
+
 EXEC = Command(execute, "exec", options_first=True)
+
 CP = Command(cp)
+
+
+def like_this() -> "Terminal":
+    """A terminal as this command's own is, or a usual one where it has none."""
+    from llm_sandbox.sandbox import Terminal
+
+    usual = Terminal(term=os.environ.get("TERM") or "dumb")
+    with contextlib.suppress(OSError):
+        size = os.get_terminal_size(0)
+        if size.lines and size.columns:
+            return Terminal(size.lines, size.columns, usual.term)
+    return usual
+
+
+@contextlib.contextmanager
+def handed_through(process: "Process") -> Iterator[None]:
+    """Have each key, and each new size, go to the program inside the block, and nothing be echoed
+    here: its own terminal does that.
+
+    Nothing changes where this command's standard input is no terminal.
+    """
+    try:
+        before = termios.tcgetattr(0)
+    except termios.error:
+        yield
+        return
+
+    def follow() -> None:
+        with contextlib.suppress(OSError):
+            size = os.get_terminal_size(0)
+            if size.lines and size.columns:
+                process.resize(size.lines, size.columns)
+
+    def heard(*_: object) -> None:
+        # In a thread: a handler may run in the middle of what it would have to wait for.
+        threading.Thread(target=follow, daemon=True).start()
+
+    old = signal.signal(signal.SIGWINCH, heard)
+    try:
+        tty.setraw(0)
+        follow()
+        yield
+    finally:
+        termios.tcsetattr(0, termios.TCSADRAIN, before)
+        signal.signal(signal.SIGWINCH, old)

@@ -13,7 +13,7 @@ from llm_sandbox.backends.engine_probe import permission_hint
 from llm_sandbox.cli.detached import find, records, to_row
 from llm_sandbox.cli.exit_codes import NOT_FOUND
 from llm_sandbox.cli.images import EngineName
-from llm_sandbox.cli.render import say
+from llm_sandbox.cli.render import format_age, print_table, say
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     SandboxError,
@@ -59,9 +59,9 @@ def list_sandboxes(
         shown = {"sandboxes": rows, "unreachable": words, "note": _UNLISTED}
         print(json.dumps({"kept": [to_row(one) for one in kept], **shown}, indent=2))
     else:
-        _print_rows([_KEPT_HEAD, *map(_kept_row, kept)] if kept else [])
+        print_table([_KEPT_HEAD, *map(_kept_row, kept)] if kept else [])
         if found:
-            _print_rows(
+            print_table(
                 [
                     ("ID", "ENGINE", "KIND", "STATE", "AGE", "OWNER", "MEMORY", "NETWORK", "IMAGE"),
                     *map(_row, found),
@@ -91,8 +91,8 @@ def _kept_row(one: "Record") -> tuple[str, ...]:
         one.id,
         named if one.namespace == "default" else f"{one.namespace}/{named}",
         one.backend,
-        _age(max(0.0, now - one.created_at)),
-        "-" if one.ends_at is None else _age(max(0.0, one.ends_at - now)),
+        format_age(now - one.created_at),
+        "-" if one.ends_at is None else format_age(one.ends_at - now),
         f"{one.session} session" if one.session is not None else one.command or "-",
         ",".join(f"{key}={value}" for key, value in one.tags.items()) or "-",
     )
@@ -198,7 +198,7 @@ def clean_up(
     else:
         for one in lost:
             print(f"removed what was left of {one}, whose daemon was killed")
-        _print_rows([_decision_row(decision, dry_run) for decision in decisions])
+        print_table([_decision_row(decision, dry_run) for decision in decisions])
         removed = sum(decision.remove for decision in decisions)
         would = "would be " if dry_run else ""
         print(f"{removed} {would}removed, {len(decisions) - removed} kept")
@@ -259,7 +259,7 @@ def _row(one: "Resource") -> tuple[str, ...]:
         one.engine,
         one.kind,
         one.state or ("in use" if one.in_use else "unused"),
-        _age(one.age_s()),
+        format_age(one.age_s()),
         _owner(one),
         memory,
         one.network or "-",
@@ -285,13 +285,6 @@ def _decision_row(decision: "Decision", dry_run: bool) -> tuple[str, ...]:
     return done, one.engine, one.kind, one.name, decision.why
 
 
-def _age(seconds: float) -> str:
-    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f}{unit}"
-    return f"{seconds:.0f}s"
-
-
 def _seconds(age: str) -> float:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", age.strip().lower())
     if match is None:
@@ -299,12 +292,3 @@ def _seconds(age: str) -> float:
             f"{age!r} is no age", parameter="older_than", hint="such as 90s, 30m, 1h or 2d"
         )
     return float(match[1]) * _UNITS[match[2] or "s"]
-
-
-def _print_rows(rows: Sequence[tuple[str, ...]]) -> None:
-    if not rows:
-        return
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        print("  ".join(cells).rstrip())

@@ -1,12 +1,13 @@
-"""What the commands that make a sandbox have in common: options, and the session made of them."""
+"""Options that commands share, and the sessions made of them."""
 
 import contextlib
 from collections.abc import Iterator
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from llm_sandbox.cli.exit_codes import usage_error
 from llm_sandbox.cli.grammar import Option, Options, close_to
-from llm_sandbox.cli.network import Network
+from llm_sandbox.cli.render import Progress, say
 
 if TYPE_CHECKING:
     from llm_sandbox.limits import Limits
@@ -19,14 +20,45 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_TIMEOUT_S",
     "MachineOptions",
+    "Network",
+    "NetworkOption",
+    "SessionOption",
     "SessionOptions",
+    "named_session",
     "opened_session",
     "read_seconds",
 ]
 
+SessionOption = Annotated[
+    str | None,
+    Option(
+        "--session",
+        help="Run in the session of this name, with the variables and files that it has; made if "
+        "there is none. It ends when it was unused for 24 hours, or by `stop NAME`.",
+        metavar="NAME",
+    ),
+]
 DEFAULT_TIMEOUT_S = 300.0
 """Seconds that a program has when nobody says."""
 _ACCESS = {"ro": True, "rw": False}
+_IDLE_S = 86400.0
+
+
+class Network(StrEnum):
+    """What the sandbox has of the network."""
+
+    BLOCKED = "blocked"
+    INTERNET = "internet"
+    OPEN = "open"
+
+
+NetworkOption = Annotated[
+    Network,
+    Option(
+        "--network",
+        help="`internet` is what is public, `open` shares the network of this machine.",
+    ),
+]
 
 
 class MachineOptions(Options):
@@ -255,8 +287,6 @@ def opened_session(
         lang: The language.
         whole: Whether the one thing that is run is a whole program.
     """
-    from llm_sandbox.cli.render import Progress
-
     with Progress("starting sandbox"):
         session = options.make_session(lang, whole=whole)
         session.open()
@@ -344,3 +374,66 @@ def _variable(entry: str) -> tuple[str, str]:
         # The entry itself may be a secret that was put in the wrong place.
         usage_error("--env needs a name and a value", "--env KEY=VALUE")
     return name, value
+
+
+@contextlib.contextmanager
+def named_session(name: str, options: SessionOptions, lang: str) -> "Iterator[BaseSession]":
+    """Attach to a detached session, or create one; detach from it at the end of the block.
+
+    Args:
+        name: Name of the session.
+        options: Options of the command; an existing session must have been created with them.
+        lang: Language of the session.
+    """
+    from llm_sandbox.create import attach_session
+    from llm_sandbox.exceptions import SandboxNotFoundError
+
+    try:
+        session = attach_session(name)
+        try:
+            _check_options(name, session, options, lang)
+        except BaseException:
+            session.detach()
+            raise
+    except SandboxNotFoundError as error:
+        if error.end_reason is not None:
+            say(f"the session {name} had ended ({error.end_reason}); this is a new one")
+        with Progress("starting sandbox"):
+            session = options.make_session(
+                lang, whole=False, name=name, on_exit="keep", idle_timeout=_IDLE_S
+            )
+            session.open()
+        say(f"the session {name} was made, and is kept: `llm-sandbox stop {name}` ends it")
+    with session:
+        if options.lib:
+            with Progress(f"installing {', '.join(options.lib)}"):
+                session.install(list(options.lib))
+        yield session
+
+
+def _check_options(name: str, session: "BaseSession", options: SessionOptions, lang: str) -> None:
+    """Refuse options that the session was not created with."""
+    from llm_sandbox.const import language_name
+
+    config = session.config
+    network = options.network_value()
+    limits = options.limits()
+    sized = [options.memory, options.cpus, options.processes, options.disk, options.limit]
+    differs = {
+        "--lang": language_name(lang) != language_name(config.lang),
+        "--backend": options.backend not in (None, session.backend),
+        "--image": options.image is not None,
+        "--mount": options.mounts() not in ({}, dict(config.mounts)),
+        "--network": network not in ("blocked", config.network),
+        "--memory or another limit": any(one is not None for one in (*sized, options.output_limit))
+        and limits != config.limits,
+        "--policy": options.policy is not None
+        and options.security_policy() != config.security_policy,
+        "--env": not options.variables().items() <= dict(config.env).items(),
+    }
+    other = [option for option, is_other in differs.items() if is_other]
+    if other:
+        usage_error(
+            f"the session {name} was made with another {' and '.join(other)}",
+            f"leave that out, give another name, or end it: llm-sandbox stop {name}",
+        )

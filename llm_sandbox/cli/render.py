@@ -4,7 +4,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
@@ -17,9 +17,11 @@ __all__ = [
     "Progress",
     "StreamWriter",
     "error_text",
+    "format_age",
     "hold_back",
     "in_option_words",
     "plain_text",
+    "print_table",
     "say",
     "styled",
 ]
@@ -163,6 +165,22 @@ def in_option_words(text: str) -> str:
     for parameter, option in _OPTION_WORDS.items():
         text = text.replace(parameter, option)
     return text
+
+
+def print_table(rows: Sequence[Sequence[str]]) -> None:
+    """Print rows as left-aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())
+
+
+def format_age(seconds: float) -> str:
+    """Return a duration in its largest unit of which it has at least two, such as ``3h``."""
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f}{unit}"
+    return f"{max(0.0, seconds):.0f}s"
 
 
 class Progress:

@@ -18,8 +18,7 @@ from llm_sandbox.cli.exit_codes import (
 from llm_sandbox.cli.interruption import Interruption
 from llm_sandbox.cli.options import DEFAULT_TIMEOUT_S, SessionOptions, opened_session
 from llm_sandbox.cli.render import StreamWriter, error_text, say
-from llm_sandbox.cli.source import read_code, read_input, split_file_option
-from llm_sandbox.cli.source_languages import source_language
+from llm_sandbox.cli.source import read_code, read_input, source_language, split_file_option
 
 # What a session is made of is imported while its sandbox starts: see `create_session`.
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ class _Run:
         file = arguments.file if arguments.file != "-" else None
         self._lang = arguments.lang or (source_language(Path(file)) if file else "python")
         if self._folder is not None:
-            from llm_sandbox.cli.figures import make_directory
+            from llm_sandbox.cli.outputs import make_directory
 
             make_directory(self._folder)
         self._code = read_code(arguments.file, arguments.code)
@@ -101,7 +100,7 @@ class _Run:
         if name is None:
             opened = opened_session(options, self._lang, whole=True)
         else:
-            from llm_sandbox.cli.named_session import named_session
+            from llm_sandbox.cli.options import named_session
 
             opened = named_session(name, options, self._lang)
         with self._interruption, opened as session:
@@ -177,7 +176,7 @@ class _Run:
         elif isinstance(output, ErrorOutput):
             self._error = output
         elif isinstance(output, DisplayOutput):
-            from llm_sandbox.cli.displays import show_display
+            from llm_sandbox.cli.outputs import show_display
 
             show_display(self._out, output.data)
 
@@ -189,7 +188,7 @@ class _Run:
     # --- the end
 
     def _finish(self, result: "ExecutionResult") -> int:
-        from llm_sandbox.cli.figures import describe_unsaved, save_figures, save_others
+        from llm_sandbox.cli.outputs import describe_unsaved, save_figures, save_others
 
         arguments = self._arguments
         with contextlib.suppress(OSError):

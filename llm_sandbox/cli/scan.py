@@ -93,7 +93,7 @@ def scan(
 
     A signal, not a boundary: code that was not found to do anything is not proven to be harmless.
     """
-    from llm_sandbox.cli.scanning import Arguments, main
+    from llm_sandbox.cli.scan_report import Arguments, main
 
     asked = None if fail_on is None else fail_on.value
     raise SystemExit(

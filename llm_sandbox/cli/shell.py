@@ -13,7 +13,6 @@ from pathlib import Path
 
 from llm_sandbox import __version__
 from llm_sandbox.cli.blocks import is_complete, split_blocks
-from llm_sandbox.cli.displays import show_display
 from llm_sandbox.cli.exit_codes import (
     INTERRUPTED,
     exit_codes,
@@ -21,9 +20,9 @@ from llm_sandbox.cli.exit_codes import (
     leave_unwritable,
     say_error,
 )
-from llm_sandbox.cli.figures import make_directory, save_figures, save_others
 from llm_sandbox.cli.interruption import Interruption
 from llm_sandbox.cli.options import DEFAULT_TIMEOUT_S, SessionOptions, opened_session
+from llm_sandbox.cli.outputs import make_directory, save_figures, save_others, show_display
 from llm_sandbox.cli.render import StreamWriter, error_text, say
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.data import ExecutionResult

@@ -1,24 +1,108 @@
-"""What came back, saved as files: figures by number, all else by its name."""
+"""Displays on a terminal, and figures and files of a result saved to a directory."""
 
+import base64
+import binascii
 import contextlib
+import io
+import os
 import re
-from collections.abc import Iterator, Sequence
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from llm_sandbox.artifacts.artifact import Artifact, extension, human_size
 from llm_sandbox.artifacts.types import ArtifactType
 from llm_sandbox.cli.exit_codes import usage_error
-from llm_sandbox.cli.render import say
+from llm_sandbox.cli.render import StreamWriter, plain_text, say
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import SandboxError
+from llm_sandbox.results.bundles import TABLE_MIME
 from llm_sandbox.results.contents import Content
 from llm_sandbox.results.plots import PlotOutput
 
-__all__ = ["describe_unsaved", "make_directory", "safe_name", "save_figures", "save_others"]
+if TYPE_CHECKING:
+    from llm_sandbox.results.tables import Table
 
+__all__ = [
+    "describe_unsaved",
+    "make_directory",
+    "safe_name",
+    "save_figures",
+    "save_others",
+    "show_display",
+]
+
+_LARGEST = 6 << 20
+_WIDEST = 200
 _LONGEST_NAME = 120
 _MOST_SAVED = 1000
 _ODD = re.compile(r"[^\w.()+=@ -]|^[.\s-]+|[.\s]+$")
+
+
+def show_display(out: StreamWriter, data: Mapping[str, object]) -> None:
+    """Write what is to be seen of a display.
+
+    On a terminal a table is drawn, and a picture shown where the terminal can; a file or pipe gets
+    the text that the program would print.
+
+    Args:
+        out: Where to.
+        data: MIME bundle.
+
+    Raises:
+        OSError: The stream does not take it.
+    """
+    if out.is_terminal:
+        drawn = _table(data) or _picture(data)
+        if drawn:
+            out.draw(drawn)
+            return
+    text = plain_text(data)
+    if text is not None:
+        out.write(text + "\n")
+
+
+def _table(data: Mapping[str, object]) -> str:
+    if TABLE_MIME not in data:
+        return ""
+    from llm_sandbox.results.tables import Table
+
+    # trust: a record from inside; its reader takes nothing on faith.
+    table = Table.from_record(data[TABLE_MIME])
+    return "" if table is None else _draw(table)
+
+
+def _draw(table: "Table") -> str:
+    from rich.console import Console
+
+    from llm_sandbox.views.terminal import draw_table
+
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    text = io.StringIO()
+    console = Console(file=text, force_terminal=not plain, no_color=plain, width=width)
+    console.print(draw_table(table))
+    return text.getvalue()
+
+
+def _picture(data: Mapping[str, object]) -> str:
+    from llm_sandbox.views.inline_images import detect_protocol, encode_image
+
+    protocol = detect_protocol()
+    if protocol is None:
+        return ""
+    for mime in ("image/png", "image/jpeg"):
+        encoded = data.get(mime)
+        if isinstance(encoded, str) and len(encoded) <= _LARGEST:
+            try:
+                content = base64.b64decode(encoded)
+            except (binascii.Error, ValueError):
+                continue
+            sequence = encode_image(content, protocol)
+            if sequence is not None:
+                return sequence + "\n"
+    return ""
 
 
 def make_directory(path: Path) -> None:
