@@ -1,4 +1,4 @@
-"""What can be typed: the commands, their options and their help."""
+"""Commands of the command line, with their options and help."""
 
 import os
 import signal
@@ -88,7 +88,7 @@ def run(
     ] = None,
     session: SessionOption = None,
 ) -> None:
-    """Run a program in a fresh sandbox, or in a session that is kept.
+    """Run a program in a fresh sandbox, or in a detached session.
 
     What it writes comes out here as it is written. What it shows and makes is saved with --out.
     """

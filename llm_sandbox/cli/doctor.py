@@ -34,7 +34,7 @@ def main(*, as_json: bool, verbose: bool = False) -> int:
 
 
 def _print_findings(findings: Findings, *, verbose: bool) -> None:
-    """Print what was found: the verdict and a line for each backend, or everything."""
+    """Print the verdict and a line for each backend, and the details if verbose."""
     from rich.console import Console
 
     console = Console(highlight=False, markup=False, emoji=False)
@@ -82,7 +82,7 @@ def _print_rows(console: Any, rows: list[tuple[str, str, str]]) -> None:
 
 
 def _backend_row(found: BackendFinding) -> tuple[str, str, str]:
-    """Its name, whether it works, and on one line how strongly or what to do."""
+    """Return the name, whether the backend works, and its isolation or problem on one line."""
     if found.works:
         text = _strength(found)
         if found.has_image is False:
@@ -183,7 +183,7 @@ def _language_advice(found: LanguageFinding) -> str:
 
 
 def _settings_table(finding: SettingsFinding) -> Any:
-    """Return the settings as something that rich prints."""
+    """Return the settings as a renderable of `rich`."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text

@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 _VERSION_ARGUMENTS = {"go": "version"}
-"""What makes a program say its version, where it is not ``--version``."""
+"""Argument that prints the version of a program, where it is not ``--version``."""
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 _VERSION_TIMEOUT_S = 10.0
 _PROGRAMS_AT_ONCE = 4
@@ -58,33 +58,33 @@ _START_HINT = "start it (systemctl start docker), or name one by DOCKER_HOST"
 
 @dataclass(frozen=True)
 class SettingsFinding:
-    """What was found out about the settings."""
+    """Finding about the settings."""
 
     file: str
-    """Where the file of settings is looked for."""
+    """Path of the settings file, which may not exist."""
     file_is_there: bool
     values: dict[str, str | int | None]
-    """By name; empty when a value is not acceptable."""
+    """Values by name; empty when a value is invalid."""
     origins: dict[str, str]
-    """By name: a variable, a file, or ``default``."""
+    """Origin by name: a variable, a file, or ``default``."""
     unknown: list[str]
-    """Variables that look like settings and set nothing."""
+    """Variables with the prefix of settings that name no setting."""
     problem: str | None = None
-    """What is wrong with them."""
+    """Error message of an invalid setting."""
 
 
 def check_settings() -> SettingsFinding:
-    """Read the settings as a session would."""
-    place = os.environ.get(CONFIG) or str(settings_file(os.environ))
-    is_there = os.path.exists(place)  # noqa: PTH110 - also where the folder may not be read
+    """Read the settings as a session does."""
+    path = os.environ.get(CONFIG) or str(settings_file(os.environ))
+    is_there = os.path.exists(path)  # noqa: PTH110 - also where the folder may not be read
     unknown = unknown_variables(os.environ, Settings.names())
     try:
         settings = get_settings()
     except ValidationError as error:
         hint = f" ({error.hint})" if error.hint else ""
-        return SettingsFinding(place, is_there, {}, {}, unknown, error.message + hint)
+        return SettingsFinding(path, is_there, {}, {}, unknown, error.message + hint)
     values = {name: _plain(getattr(settings, name)) for name in Settings.names()}
-    return SettingsFinding(place, is_there, values, dict(settings.origins), unknown)
+    return SettingsFinding(path, is_there, values, dict(settings.origins), unknown)
 
 
 def _plain(value: object) -> str | int | None:
@@ -93,22 +93,24 @@ def _plain(value: object) -> str | int | None:
 
 @dataclass(frozen=True)
 class LanguageFinding:
-    """What was found out about one language."""
+    """Finding about one language."""
 
     name: str
     works: bool
-    """Whether sandboxes that have this computer's programs can run it."""
+    """Whether sandboxes that use this computer's programs can run the language."""
     keeps_state: bool | None = None
     """Whether a session keeps variables; None when the language cannot be loaded."""
     programs: dict[str, str | None] = field(default_factory=dict)
-    """Version of each program that runs it: empty when it does not say; None when it is missing."""
+    """Version of each program that runs it: empty when the program does not print one, None when it
+    is missing.
+    """
     image: str | None = None
     """The image of its container sessions; None when this version brings none."""
     engines: list[str] = field(default_factory=list)
     """The engines that have that image."""
     problem: str | None = None
     hint: str | None = None
-    """What to install."""
+    """Command that installs what is missing."""
 
 
 def _check_languages(engines: Collection[str]) -> list[LanguageFinding]:
@@ -186,33 +188,35 @@ def _find_image(name: str, engines: Collection[str]) -> tuple[str | None, list[s
 
 @dataclass(frozen=True)
 class BackendFinding:
-    """What was found out about one backend."""
+    """Finding about one backend."""
 
     name: str
     works: bool
     level: str | None = None
-    """How strongly it isolates; None when it does not work here."""
+    """Strength of the isolation; None when the backend does not work here."""
     controls: dict[str, dict[str, str]] | None = None
-    """By resource: its state, and by what it is held."""
+    """By resource: the state of the control, and the mechanism."""
     problem: str | None = None
     hint: str | None = None
-    """What to do about the problem, or about a missing image."""
+    """Remedy for the problem, or for a missing image."""
     engine: str | None = None
-    """The engine below it with its version and place; None when it needs none, or none answers."""
+    """Container engine with its version and address; None when the backend needs none, or none
+    answers.
+    """
     image: str | None = None
-    """The image that its sessions are made of; None when it has no images."""
+    """Image of its sessions; None when the backend has no images."""
     has_image: bool | None = None
-    """Whether the engine has that image; None when it has no images."""
+    """Whether the engine has that image; None when the backend has no images."""
 
     @property
     def isolates(self) -> bool:
-        """Whether it works and holds anything back."""
+        """Whether the backend works and isolates."""
         return self.works and self.level != "none"
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found out about this machine."""
+    """All findings about this computer."""
 
     version: str
     python: dict[str, str]
@@ -224,7 +228,7 @@ class Findings:
     backends: list[BackendFinding]
     languages: list[LanguageFinding]
     default_backend: str | None
-    """What is used when no backend is named; None when nothing here isolates."""
+    """Backend that is used when none is named; None when nothing here isolates."""
     default_reason: str
     settings: SettingsFinding
     namesake: str | None
@@ -232,19 +236,20 @@ class Findings:
 
     @property
     def healthy(self) -> bool:
-        """Whether code can be run here, isolated, by someone who names no backend."""
+        """Whether the default backend works and isolates."""
         chosen = [found for found in self.backends if found.name == self.default_backend]
         return any(finding.isolates for finding in chosen)
 
 
 def _describe_engine(backend: Backend) -> dict[str, Any]:
-    """Return the fields of a `BackendFinding` that tell of an engine; empty for a backend without.
+    """Return the fields of a `BackendFinding` that describe an engine; empty for a backend without
+    one.
 
     Args:
-        backend: One that works here.
+        backend: A backend that works here.
 
     Raises:
-        BackendUnavailableError: Its engine does not answer any more.
+        BackendUnavailableError: The engine does not answer any more.
     """
     engine = backend.describe_engine()
     if not backend.has_containers:
@@ -271,7 +276,7 @@ def _build(engine: str) -> str:
 
 
 def examine() -> Findings:
-    """Try every backend, and look at the environment."""
+    """Try every backend, and check the environment."""
     names = list(dict.fromkeys([*map(str, SandboxBackend), *available_names()]))
     default, reason = _default_backend()
     backends = [_try_backend(name) for name in names]
@@ -297,7 +302,7 @@ def examine() -> Findings:
 
 
 def _try_backend(name: str) -> BackendFinding:
-    facts: dict[str, Any] = {}
+    engine: dict[str, Any] = {}
     try:
         if name in _ON_DOCKER:
             # Its client waits a minute for an engine that does not answer.
@@ -306,7 +311,7 @@ def _try_backend(name: str) -> BackendFinding:
             warnings.simplefilter("ignore")  # `local` warns of itself; the table says the same
             backend = get_backend(name)
             isolation: Isolation = backend.check()
-            facts = _describe_engine(backend)
+            engine = _describe_engine(backend)
     except UnsupportedBackendError:
         problem = "not in this version of llm-sandbox"
         return BackendFinding(name, works=False, problem=problem, hint="use --backend bubblewrap")
@@ -315,7 +320,7 @@ def _try_backend(name: str) -> BackendFinding:
     except Exception as error:  # noqa: BLE001 - a backend from another package may do anything
         return BackendFinding(name, works=False, problem=f"{type(error).__name__}: {error}")
     controls = isolation.to_dict()["controls"]
-    return BackendFinding(name, works=True, level=isolation.level, controls=controls, **facts)
+    return BackendFinding(name, works=True, level=isolation.level, controls=controls, **engine)
 
 
 def _require_docker(name: str) -> None:

@@ -26,7 +26,7 @@ _SLACK_S = 30
 
 
 class Transport(StrEnum):
-    """How clients are spoken to."""
+    """Transport of the protocol."""
 
     STDIO = "stdio"
     HTTP = "http"
@@ -203,7 +203,7 @@ def mcp(
 
 
 def _end_in_order() -> None:
-    """Have a signal that ends the server leave time for what is ended with it."""
+    """Let a signal that ends the server leave time for cleaning up."""
 
     def leave(number: int, _: object) -> None:
         sys.exit(128 + number)
@@ -221,7 +221,7 @@ def _configuration(
     token_variable: str | None,
     timeout_s: float,
 ) -> str:
-    """What clients are told, for the command line that this is."""
+    """Return the configuration of clients for this command line."""
     from llm_sandbox.integrations.mcp.http import PATH
 
     if transport is Transport.STDIO:
@@ -231,7 +231,7 @@ def _configuration(
 
 
 def _given(parsed: Parsed) -> list[str]:
-    """The options that stand on the command line, but for `--config`, in their long form."""
+    """Return the given options in their long form, except `--config`."""
     words: list[str] = []
     for name, value in parsed:
         if name == "--config":
@@ -243,7 +243,7 @@ def _given(parsed: Parsed) -> list[str]:
 
 
 def _from_anywhere(value: str) -> str:
-    """A path, or a path and what follows it, for clients that start servers in other folders."""
+    """Make the path of an option value absolute: clients start servers in other folders."""
     path, colon, rest = value, "", ""
     while path and not Path(path).exists():
         path, _, last = path.rpartition(":")
@@ -258,17 +258,17 @@ MCP = Command(
 
 @dataclass(frozen=True)
 class ServerCommand:
-    """A server that clients start."""
+    """Command of a server that clients start."""
 
     argv: Sequence[str]
-    """Its words."""
+    """The command and its arguments."""
 
     @staticmethod
     def of(words: Sequence[str]) -> "ServerCommand":
-        """Return the command of this installation, wherever a client is started.
+        """Return the command of this installation, with absolute paths.
 
         Args:
-            words: What stands behind the program's name.
+            words: Arguments of the program.
         """
         program = Path(sys.executable).with_name("llm-sandbox")
         if program.is_file():
@@ -276,25 +276,26 @@ class ServerCommand:
         return ServerCommand((sys.executable, "-m", "llm_sandbox", *words))
 
     def entry(self) -> dict[str, Any]:
-        """Return it as most clients take it."""
+        """Return the command as most clients expect it."""
         return {"command": self.argv[0], "args": list(self.argv[1:])}
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A server that is there already."""
+    """Address of a running server."""
 
     url: str
-    """Where."""
+    """URL of the server."""
     token_variable: str | None
-    """Environment variable of the client with the token to send; None for none."""
+    """Environment variable of the client with the token to send; None for no token."""
 
     def entry(self, key: str, variable: str, **more: str) -> dict[str, Any]:
-        """Return it as a client takes it.
+        """Return the address as a client expects it.
 
         Args:
-            key: What the client calls the address.
-            variable: How the client writes an environment variable, with ``{}`` for its name.
+            key: Key of the address in the client's format.
+            variable: Syntax of an environment variable in the client's format, with ``{}`` for its
+                name.
             more: Settings before the address.
         """
         entry: dict[str, Any] = {**more, key: self.url}
@@ -305,11 +306,11 @@ class Endpoint:
 
 
 def configuration(server: ServerCommand | Endpoint, timeout_s: float) -> str:
-    """Return what each client is told, one block after another, each whole.
+    """Return the configuration for each client, one complete block after another.
 
     Args:
         server: The server.
-        timeout_s: The most seconds of one call, which clients have to wait for.
+        timeout_s: Longest call in seconds, which clients have to wait for.
     """
     blocks = _of_command(server) if isinstance(server, ServerCommand) else _of_endpoint(server)
     shown = [f"# {where}\n\n{_json(content)}" for where, content in blocks]

@@ -1,4 +1,4 @@
-"""Options that commands share, and the sessions made of them."""
+"""Options that several commands share, and the sessions that they describe."""
 
 import contextlib
 from collections.abc import Iterator
@@ -39,13 +39,13 @@ SessionOption = Annotated[
     ),
 ]
 DEFAULT_TIMEOUT_S = 300.0
-"""Seconds that a program has when nobody says."""
+"""Default time limit of a program in seconds."""
 _ACCESS = {"ro": True, "rw": False}
 _IDLE_S = 86400.0
 
 
 class Network(StrEnum):
-    """What the sandbox has of the network."""
+    """Network access of the sandbox."""
 
     BLOCKED = "blocked"
     INTERNET = "internet"
@@ -62,7 +62,7 @@ NetworkOption = Annotated[
 
 
 class MachineOptions(Options):
-    """The sandbox that was asked for, in the words of the command line."""
+    """Options of a sandbox."""
 
     backend: Annotated[
         str | None,
@@ -142,7 +142,7 @@ class MachineOptions(Options):
         """Return the limits of the sandbox.
 
         Raises:
-            ValidationError: One is not acceptable.
+            ValidationError: A limit is invalid.
         """
         from llm_sandbox.limits import Limits
 
@@ -163,18 +163,18 @@ class MachineOptions(Options):
         ]
 
     def variables(self) -> dict[str, str]:
-        """Return what `--env` sets."""
+        """Return the variables of `--env`."""
         return dict(_variable(entry) for entry in self.env or ())
 
     def mounts(self) -> "dict[str, Bind]":
-        """Return what `--mount` shows, by path inside."""
+        """Return the mounts of `--mount`, by path inside."""
         return dict(_bind(entry) for entry in self.mount or ())
 
     def network_value(self) -> "SandboxNetwork":
         """Return the network, or the rules for it.
 
         Raises:
-            ValidationError: A rule cannot be read.
+            ValidationError: A rule is invalid.
         """
         if not self.allow and not self.deny:
             return cast("SandboxNetwork", self.network.value)
@@ -194,7 +194,7 @@ class MachineOptions(Options):
 
 
 class SessionOptions(MachineOptions):
-    """The session that was asked for, in the words of the command line."""
+    """Options of a session."""
 
     lib: Annotated[
         list[str] | None,
@@ -244,17 +244,17 @@ class SessionOptions(MachineOptions):
         on_exit: "OnExit" = "destroy",
         idle_timeout: float | None = None,
     ) -> "BaseSession":
-        """Return the session, not open yet.
+        """Create the session, without opening it.
 
         Args:
             lang: The language.
-            whole: Whether the one thing that is run is a whole program.
-            name: How it is found; None for one that nobody looks for.
-            on_exit: Whether it ends with this command.
+            whole: Whether the session runs one whole program and nothing else.
+            name: Name of a detached session; None for no name.
+            on_exit: Whether the session ends with this command.
             idle_timeout: Seconds without use after which it ends; None for no limit.
 
         Raises:
-            SandboxError: An option is not acceptable, or nothing here isolates.
+            SandboxError: An option is invalid, or nothing here isolates.
         """
         from llm_sandbox.const import SupportedLanguage, language_name
         from llm_sandbox.create import create_session
@@ -280,12 +280,12 @@ class SessionOptions(MachineOptions):
 def opened_session(
     options: SessionOptions, lang: str, *, whole: bool = False
 ) -> "Iterator[BaseSession]":
-    """Open a session and install its libraries, saying what is waited for; close it at the end.
+    """Open a session and install its libraries, with progress messages; close it at the end.
 
     Args:
-        options: What was typed.
+        options: Options of the command.
         lang: The language.
-        whole: Whether the one thing that is run is a whole program.
+        whole: Whether the session runs one whole program and nothing else.
     """
     with Progress("starting sandbox"):
         session = options.make_session(lang, whole=whole)
@@ -300,16 +300,16 @@ def opened_session(
 
 
 def read_seconds(text: str) -> float:
-    """Return the seconds of a ``--timeout``; infinity for ``none``.
+    """Parse the seconds of ``--timeout``; infinity for ``none``.
 
     Raises:
-        ValueError: It is no number.
+        ValueError: The text is not a number.
     """
     return float("inf" if text.strip().lower() == "none" else text)
 
 
 def _other_limits(entries: "list[str] | tuple[()]", given: dict[str, Any]) -> dict[str, Any]:
-    """The limits of ``--limit NAME=VALUE``; a size may be named without ``_bytes``."""
+    """Parse ``--limit NAME=VALUE``; the name of a size may lack ``_bytes``."""
     from llm_sandbox.limits import Limits
 
     known = {name: name for name in Limits.__dataclass_fields__}
@@ -356,8 +356,8 @@ def _bind(entry: str) -> "tuple[str, Bind]":
     from llm_sandbox.mounts import Bind
 
     before, _, last = entry.rpartition(":")
-    place, access = (before, last) if last in _ACCESS else (entry, "ro")
-    host, colon, inside = place.rpartition(":")
+    paths, access = (before, last) if last in _ACCESS else (entry, "ro")
+    host, colon, inside = paths.rpartition(":")
     if not colon or not host or not inside.startswith("/"):
         usage_error(
             f"--mount: expected HOST:PATH with an absolute PATH, got {entry!r}",
@@ -403,7 +403,7 @@ def named_session(name: str, options: SessionOptions, lang: str) -> "Iterator[Ba
                 lang, whole=False, name=name, on_exit="keep", idle_timeout=_IDLE_S
             )
             session.open()
-        say(f"the session {name} was made, and is kept: `llm-sandbox stop {name}` ends it")
+        say(f"the session {name} was created, and is detached: `llm-sandbox stop {name}` ends it")
     with session:
         if options.lib:
             with Progress(f"installing {', '.join(options.lib)}"):

@@ -41,17 +41,16 @@ _ODD = re.compile(r"[^\w.()+=@ -]|^[.\s-]+|[.\s]+$")
 
 
 def show_display(out: StreamWriter, data: Mapping[str, object]) -> None:
-    """Write what is to be seen of a display.
+    """Write a display: on a terminal as a drawn table or picture where possible, else as text.
 
-    On a terminal a table is drawn, and a picture shown where the terminal can; a file or pipe gets
-    the text that the program would print.
+    A file or pipe gets the text that the program would print.
 
     Args:
-        out: Where to.
+        out: Stream to write to.
         data: MIME bundle.
 
     Raises:
-        OSError: The stream does not take it.
+        OSError: The stream cannot be written to.
     """
     if out.is_terminal:
         drawn = _table(data) or _picture(data)
@@ -106,7 +105,7 @@ def _picture(data: Mapping[str, object]) -> str:
 
 
 def make_directory(path: Path) -> None:
-    """Make the directory for figures, before anything is run for them."""
+    """Create the directory for figures, before a program runs."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -115,10 +114,10 @@ def make_directory(path: Path) -> None:
 
 
 def save_figures(plots: Sequence[PlotOutput], directory: Path, first: int = 1) -> int:
-    """Save figures as ``figure-N``, and say where they are.
+    """Save figures as ``figure-N``, and print their paths.
 
     Returns:
-        How many were saved.
+        Number of saved figures.
     """
     saved = 0
     for number, plot in enumerate(plots, start=first):
@@ -135,16 +134,16 @@ def save_figures(plots: Sequence[PlotOutput], directory: Path, first: int = 1) -
 
 
 def save_others(result: ExecutionResult, directory: Path) -> int:
-    """Save what is no figure: files under their own names, displays under their kind.
+    """Save artifacts other than figures: files under their own names, displays under their kind.
 
-    Nothing that is there is written over: a name that is taken gets a number.
+    Nothing is overwritten: a name that is taken gets a number.
 
     Args:
         result: The run; its figures are left out, `save_figures` has them.
-        directory: Where to.
+        directory: Target directory.
 
     Returns:
-        How many were saved.
+        Number of saved artifacts.
     """
     saved = 0
     for artifact in _others(result)[:_MOST_SAVED]:
@@ -164,7 +163,7 @@ def save_others(result: ExecutionResult, directory: Path) -> int:
 
 
 def describe_unsaved(result: ExecutionResult) -> str:
-    """Return how many figures and files came back; empty when none did."""
+    """Return how many figures and files a result has; empty for none."""
     files = sum(1 for artifact in _others(result) if artifact.paths)
     counts = [(len(result.plots), "figure"), (files, "file")]
     return " and ".join(f"{n} {word}{'s' * (n != 1)}" for n, word in counts if n)
@@ -180,7 +179,7 @@ def _others(result: ExecutionResult) -> list[Artifact]:
 
 
 def _content(artifact: Artifact) -> tuple[Content | None, str]:
-    """What is saved of an artifact, and under which name."""
+    """Return the content of an artifact to save, and its file name."""
     if artifact.paths:
         return artifact.content, safe_name(artifact.paths[0])
     if artifact.table is not None:
@@ -189,10 +188,10 @@ def _content(artifact: Artifact) -> tuple[Content | None, str]:
 
 
 def safe_name(path: str) -> str:
-    """Return a file name for what has a path inside: its last part, in harmless characters.
+    """Return a safe file name for a path from inside: its last part, in harmless characters.
 
     Args:
-        path: A path that the inside chose.
+        path: A path that code inside chose.
     """
     # trust: a name from inside; no part of it is a folder, a hidden file or a control sequence.
     name = _ODD.sub("_", PurePosixPath(path.replace("\\", "/")).name)

@@ -31,13 +31,13 @@ __all__ = ["Arguments", "main", "prepare_environment"]
 
 @dataclass(frozen=True)
 class Arguments:
-    """What was typed."""
+    """Arguments of the command."""
 
     options: SessionOptions
     file: str | None
     code: str | None
     words: Sequence[str]
-    """What the program gets."""
+    """Arguments of the program."""
     lang: str | None
     timeout: float | None
     """Seconds; infinity for no limit, None for the default."""
@@ -50,7 +50,7 @@ class Arguments:
 
 
 def prepare_environment() -> None:
-    """Keep nothing warm for later sessions, which do not come, unless the user says otherwise."""
+    """Turn off warm-up for later sessions, which do not come, unless the user sets it."""
     for name, value in (("LLM_SANDBOX_PREFORK", "0"), ("LLM_SANDBOX_PRELOAD", "lean")):
         if not os.environ.get(name):
             os.environ[name] = value
@@ -63,10 +63,10 @@ def main(arguments: Arguments) -> int:
 
 
 class _Run:
-    """One program from the command line to its exit code.
+    """One run of the command, from its arguments to its exit code.
 
     Args:
-        arguments: What was typed.
+        arguments: Arguments of the command.
     """
 
     def __init__(self, arguments: Arguments) -> None:
@@ -92,7 +92,7 @@ class _Run:
         self._interruption = Interruption()
 
     def run(self) -> int:
-        """Run it."""
+        """Run the program and return the exit code."""
         refused = self._refusal()
         if refused is not None:
             return self._finish(refused)
@@ -111,7 +111,7 @@ class _Run:
         return self._finish(result)
 
     def _refusal(self) -> "ExecutionResult | None":
-        """The result of code that the policy refuses, for which no sandbox need be made."""
+        """Return the result of code that the policy refuses, without creating a sandbox."""
         options = self._arguments.options
         policy = options.security_policy()
         if policy is None:
@@ -137,18 +137,18 @@ class _Run:
         from llm_sandbox.data import ExecutionResult
         from llm_sandbox.exceptions import SandboxTimeoutError
 
-        hear = None
+        on_output = None
         if not self._arguments.as_json:
-            hear = self._show
+            on_output = self._show
         elif self._arguments.stream:
-            hear = self._print_event
+            on_output = self._print_event
         try:
             return self._interruption.run(
                 session,
                 self._code,
                 timeout=self._timeout,
                 stdin=self._input,
-                hear=hear,
+                on_output=on_output,
                 argv=self._argv(),
             )
         except SandboxTimeoutError as error:
@@ -157,7 +157,7 @@ class _Run:
             return error.result
 
     def _argv(self) -> list[str]:
-        """The command line that the program sees, by Python's own rules; empty for a cell."""
+        """Return the program's command line by Python's own rules; empty for a cell."""
         arguments = self._arguments
         if arguments.code is not None:
             return ["-c", *arguments.words] if arguments.words else []
@@ -222,7 +222,7 @@ class _Run:
 
 
 def _checked_timeout(timeout: float | None) -> float | None:
-    """Seconds; None for no limit."""
+    """Return the validated seconds; None for no limit."""
     if timeout is None:
         return DEFAULT_TIMEOUT_S
     if not timeout > 0:

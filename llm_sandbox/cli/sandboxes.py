@@ -1,4 +1,4 @@
-"""`llm-sandbox ps`, `stop` and `gc`: sandboxes that are kept or in engines, and their removal."""
+"""`llm-sandbox ps`, `stop` and `gc`: sandboxes that are detached or in container engines."""
 
 from typing import Annotated
 
@@ -27,7 +27,7 @@ def ps(
     verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """List the sandboxes that are kept, and those in container engines: whose they are, how old."""
+    """List detached sandboxes, and those in container engines, with their owner and age."""
     from llm_sandbox.cli.inventory import list_sandboxes
 
     raise SystemExit(

@@ -25,9 +25,9 @@ from llm_sandbox.security.source import Source
 __all__ = ["NOTEBOOK", "STDIN", "Cell", "Input", "Scan", "find_inputs", "read_cells", "scan_cells"]
 
 STDIN = "<stdin>"
-"""The path of standard input in reports."""
+"""Path of standard input in reports."""
 NOTEBOOK = ".ipynb"
-"""How the name of a notebook ends."""
+"""File name extension of notebooks."""
 _LARGEST = 50 << 20
 _LEFT_OUT = frozenset(
     {".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", ".mypy_cache", ".ruff_cache"}
@@ -35,30 +35,30 @@ _LEFT_OUT = frozenset(
 # Of Python's encodings those in which a byte of ASCII is that character, wherever it stands.
 _ENCODINGS = re.compile(r"utf-8(-sig)?|ascii|iso8859-\d+|cp125\d|koi8-[ru]|euc_(jp|kr)|gb2312")
 Scan: TypeAlias = Callable[[str, str | None], ScanReport]
-"""Scans code; the second argument is its path."""
+"""Scanner of code; the second argument is its path."""
 
 
 @dataclass(frozen=True)
 class Input:
-    """One piece of code, or what keeps it from being read."""
+    """One piece of code, or the reason why it cannot be read."""
 
     path: str
-    """As it was typed, or below what was typed."""
+    """Path as given, or below a given directory."""
     lang: str
-    """Its language."""
+    """Language of the code."""
     text: str = ""
-    """The code; a notebook's whole file."""
+    """The code, or the whole file of a notebook."""
     problem: str = ""
-    """Why it cannot be read; empty when it can."""
+    """Reason why the code cannot be read; empty if it can."""
 
 
 def find_inputs(paths: Sequence[str], lang: str | None, exclude: Sequence[str]) -> Iterator[Input]:
-    """Read what was named, directories in the order of their files' names.
+    """Read files and directories, the latter in the order of file names.
 
     Args:
         paths: Files and directories; ``-`` is standard input.
-        lang: Language of the files and of standard input; None to tell it from their names.
-        exclude: Patterns of what is left out of directories.
+        lang: Language of the files and of standard input; None to recognise it by their names.
+        exclude: Patterns of files and directories to leave out.
     """
     seen: set[str] = set()
     for path in paths:
@@ -83,9 +83,7 @@ def _named(path: str, lang: str | None, exclude: Sequence[str]) -> Iterator[Inpu
         return
     known = lang or language_of(Path(path))
     if known is None:
-        usage_error(
-            f"the language of {path} cannot be told", f"llm-sandbox scan --lang NAME {path}"
-        )
+        usage_error(f"unknown language of {path}", f"llm-sandbox scan --lang NAME {path}")
     yield _read(str(Path(path)), known)
 
 
@@ -105,7 +103,7 @@ def _below(root: str, exclude: Sequence[str]) -> Iterator[Input]:
 
 
 def _member(path: Path, inside: str) -> Iterator[Input]:
-    """A file of a directory, when it is code."""
+    """Yield a file of a directory, if it is code."""
     shown, by_name = str(path), LANGUAGES.get(path.suffix.lower())
     try:
         # trust: who wrote the directory may have a link point to any file of this machine.
@@ -152,11 +150,11 @@ def _decoded(path: str, lang: str, data: bytes) -> Input:
 
 
 def _encoding(data: bytes) -> str:
-    """The encoding that a Python file declares.
+    """Return the encoding that a Python file declares.
 
     Raises:
-        SyntaxError: It is not known.
-        LookupError: It makes other text of ASCII, which hides code.
+        SyntaxError: The encoding is unknown.
+        LookupError: The encoding decodes ASCII as other text, which hides code.
     """
     declared, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     name = codecs.lookup(declared).name
@@ -175,10 +173,10 @@ def _reason(error: OSError | ValueError) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell that holds code."""
+    """Code cell of a notebook."""
 
     number: int
-    """Its place among all cells, from 1."""
+    """Position among all cells, from 1."""
     text: str
     """The code."""
 
@@ -187,11 +185,11 @@ def read_cells(text: str) -> tuple[str, list[Cell]]:
     """Return the language of a notebook and its code cells.
 
     Args:
-        text: The notebook's file, of format 3 or 4.
+        text: Content of the notebook's file, of format 3 or 4.
 
     Raises:
-        ValueError: It is no notebook.
-        LanguageNotSupportedError: Its language cannot be read.
+        ValueError: The text is not a notebook.
+        LanguageNotSupportedError: The language of the notebook is not supported.
     """
     try:
         data = json.loads(text)
@@ -206,15 +204,15 @@ def read_cells(text: str) -> tuple[str, list[Cell]]:
 
 
 def scan_cells(path: str, cells: Sequence[Cell], scan: Scan) -> list[ScanReport]:
-    """Scan cells together, so that what one imports is known in the next; report each by itself.
+    """Scan cells together, so that imports of one are known in the next; report each separately.
 
     The path of a report names its cell: ``path#cell-3``. Cells that cannot be read, and cells for
     another program (``%%bash``), are scanned alone.
 
     Args:
-        path: The notebook's.
-        cells: Its code cells.
-        scan: What scans.
+        path: Path of the notebook.
+        cells: Code cells of the notebook.
+        scan: Scanner of code.
     """
     alone = [cell for cell in cells if cell.text.lstrip().startswith("%%")]
     together = [cell for cell in cells if cell not in alone]
@@ -233,7 +231,7 @@ def scan_cells(path: str, cells: Sequence[Cell], scan: Scan) -> list[ScanReport]
 
 
 def _scan_together(path: str, cells: Sequence[Cell], scan: Scan) -> dict[int, ScanReport] | None:
-    """Reports by cell; None when the whole cannot be read."""
+    """Return the reports by cell; None when the cells cannot be parsed together."""
     if not cells:
         return {}
     firsts = _first_lines(cells)
@@ -266,8 +264,8 @@ def _ended(cell: Cell) -> str:
 
 def _moved(finding: Finding, lines: int) -> Finding:
     span = finding.span
-    place = Span(span.line - lines, span.column, span.end_line - lines, span.end_column)
-    return replace(finding, span=place)
+    moved = Span(span.line - lines, span.column, span.end_line - lines, span.end_column)
+    return replace(finding, span=moved)
 
 
 def _cell_path(path: str, cell: Cell) -> str:

@@ -1,4 +1,4 @@
-"""Scans of `llm-sandbox scan`, their report, and the exit code."""
+"""Implementation of `llm-sandbox scan`: the scan, its report and the exit code."""
 
 import json
 import sys
@@ -30,7 +30,7 @@ _ORDER: tuple[SeverityName, ...] = ("high", "medium", "low", "safe")
 
 @dataclass(frozen=True)
 class Arguments:
-    """What was typed."""
+    """Arguments of the command."""
 
     paths: Sequence[str]
     policy: str | None
@@ -43,7 +43,7 @@ class Arguments:
 
 
 def main(arguments: Arguments) -> int:
-    """Scan what was named, print what was found, and return the exit code."""
+    """Scan the given code, print the findings, and return the exit code."""
     with exit_codes():
         return _Scan(arguments).run()
 
@@ -52,10 +52,10 @@ class _Scan:
     """One scan from the command line to its exit code.
 
     Args:
-        arguments: What was typed.
+        arguments: Arguments of the command.
 
     Raises:
-        SandboxError: An option is not acceptable.
+        SandboxError: An option is invalid.
     """
 
     def __init__(self, arguments: Arguments) -> None:
@@ -96,7 +96,7 @@ class _Scan:
         except LanguageNotSupportedError as error:
             yield self._unread(one, error.message)
         except ValueError as error:
-            yield self._unread(one, f"it is no notebook: {error}")
+            yield self._unread(one, f"not a notebook: {error}")
         else:
             if not cells:
                 yield self._scan("", lang, one.path)
@@ -124,14 +124,14 @@ class _Scan:
         )
 
     def _least(self) -> int:
-        """The place of the least severity that fails among all; above all when none does."""
+        """Return the index of the lowest severity that fails; one past the last when none does."""
         asked = self._arguments.fail_on
         if asked is None:
             asked = "medium" if self._policy is None else self._policy.severity_threshold.word
         return len(SEVERITIES) if asked in ("never", "safe") else SEVERITIES.index(asked)
 
     def _print(self, reports: Sequence[ScanReport], *, failed: bool) -> int:
-        """Print, and return the exit code of having failed to."""
+        """Print the report, and return the exit code of the printing."""
         arguments, output = self._arguments, self._arguments.output
         is_text = arguments.form == "text"
         if is_text and output is None and sys.stdout.isatty() and not arguments.quiet:
@@ -162,7 +162,7 @@ def _is_as_grave(report: ScanReport, least: int) -> bool:
 
 
 class Totals:
-    """What all reports of a scan come to.
+    """Totals of all reports of a scan.
 
     Args:
         reports: The reports; several may be of one file.
@@ -173,7 +173,7 @@ class Totals:
         self.files = len({_file(report) for report in reports})
         """Number of files."""
         self.unread = len({_file(report) for report in reports if not report.parsed})
-        """Number of files that could not be read, or not as their language."""
+        """Number of files that could not be read or parsed."""
         severities = Counter(finding.severity for finding in findings)
         self.severities: Mapping[str, int] = {
             name: severities[name] for name in _ORDER if name in severities
@@ -181,13 +181,13 @@ class Totals:
         """Number of findings by severity, the gravest first."""
         categories = Counter(finding.category for finding in findings)
         self.categories = dict(sorted(categories.items(), key=lambda item: (-item[1], item[0])))
-        """Number of findings by what they are about, the most frequent first."""
+        """Number of findings by category, the most frequent first."""
         self.findings = len(findings)
         """Number of findings."""
         self._off = [report.summary for report in reports if report.enforcement == "off"]
 
     def sentence(self) -> str:
-        """Return them in one line."""
+        """Return the totals in one line."""
         if self._off:
             return self._off[0]
         found = _number(self.findings, "finding") if self.findings else "nothing found"
@@ -201,12 +201,12 @@ class Totals:
 
 
 def render(reports: Sequence[ScanReport], kind: str, *, failed: bool) -> str:
-    """Return reports as a document that ends in a newline.
+    """Format reports as a document that ends in a newline.
 
     Args:
         reports: The reports.
         kind: ``text``, ``json``, ``sarif`` or ``model``.
-        failed: Whether any finding is as grave as was asked for, for ``json``.
+        failed: Whether any finding reaches the severity of ``--fail-on``, for ``json``.
     """
     if kind == "json":
         return f"{json.dumps(_document(reports, failed), indent=2, allow_nan=False)}\n"
@@ -220,7 +220,7 @@ def render(reports: Sequence[ScanReport], kind: str, *, failed: bool) -> str:
 
 
 def print_findings(reports: Sequence[ScanReport]) -> None:
-    """Print findings to a terminal, with the code of each, and tables of how many there are."""
+    """Print findings to a terminal with their code, and tables of totals."""
     from rich.console import Console
     from rich.text import Text
 
@@ -260,7 +260,9 @@ def _table(title: str, counts: Mapping[str, int]) -> "Table":
 
 
 def _lines(report: ScanReport) -> list[str]:
-    """A line for each finding; one more when the code was not read and none of them says so."""
+    """Return a line for each finding, and one for code that could not be read if no finding says
+    so.
+    """
     lines = [finding_line(finding, report.path) for finding in report.findings]
     if not report.parsed and not any(f.category == "text.unparsed" for f in report.findings):
         lines.append(f"{one_visible_line(report.path or '')}: {report.summary}")

@@ -41,7 +41,7 @@ LANGUAGES = {
     ".sh": "bash",
     ".bash": "bash",
 }
-"""Language by the ending of a file's name, with its dot."""
+"""Language by file name extension, with its dot."""
 _INTERPRETERS = {
     "python": "python",
     "pypy": "python",
@@ -59,7 +59,7 @@ _READ = 65536
 
 
 def language_of(path: Path) -> str | None:
-    """The language by a file's name, else by its first line; None for what is no code."""
+    """Return the language by a file's name, else by its first line; None if it is not code."""
     lang = LANGUAGES.get(path.suffix.lower())
     if lang is not None or not path.is_file():
         return lang
@@ -70,10 +70,10 @@ def language_of(path: Path) -> str | None:
 
 
 def source_language(path: Path) -> str:
-    """The language of a file that is to be run; Python for one whose name says nothing.
+    """Return the language of a file to run; Python if its name does not say.
 
     Raises:
-        UsageError: Its name says that it is something else.
+        UsageError: The name is that of something other than code.
     """
     if path.suffix.lower() == ".ipynb":
         raise UsageError(
@@ -91,7 +91,7 @@ def source_language(path: Path) -> str:
 
 
 def read_code(file: str | None, code: str | None) -> str:
-    """Return the program: what `-c` gave, a file's text, or standard input."""
+    """Read the program from `-c`, a file, or standard input."""
     if code is not None:
         if file is not None:
             usage_error(
@@ -112,12 +112,12 @@ def read_code(file: str | None, code: str | None) -> str:
 def read_input(
     source: str | None, *, code_from_stdin: bool, timeout: float | None
 ) -> Iterable[str] | None:
-    """Return what the program's `input()` reads; None to refuse it.
+    """Return the lines for the program's `input()`; None to refuse input.
 
     Args:
         source: A file's path, ``-`` for standard input, or None.
         code_from_stdin: Whether standard input holds the program.
-        timeout: Seconds that the program has, which waiting for a line counts against.
+        timeout: Time limit of the program in seconds, which waiting for a line counts against.
     """
     if source is None:
         return None
@@ -131,7 +131,7 @@ def read_input(
 
 
 def split_file_option(text: str) -> tuple[Path, str]:
-    """Return the host's path and the sandbox's of a `--file HOST[:DEST]`."""
+    """Split ``--file HOST[:DEST]`` into the host's path and the sandbox's."""
     whole = Path(text)
     host, colon, dest = text.rpartition(":")
     if whole.exists() or not colon:
@@ -141,7 +141,7 @@ def split_file_option(text: str) -> tuple[Path, str]:
     if not path.exists():
         usage_error(f"--file: there is no {path}", "--file HOST[:DEST]")
     if not dest:
-        usage_error(f"--file: {text} names no place in the sandbox", "--file HOST[:DEST]")
+        usage_error(f"--file: expected a path in the sandbox, got {text}", "--file HOST[:DEST]")
     return path, dest
 
 
@@ -163,7 +163,7 @@ def _decoded(data: bytes, name: str) -> str:
 
 
 def _live_lines(descriptor: int, timeout: float | None) -> Iterator[str]:
-    """Lines as they come, until the time is up: the library's own deadline waits for a line."""
+    """Yield lines as they arrive until the time is up, as the library's own deadline waits."""
     deadline = None if timeout is None else time.monotonic() + timeout
     waiting = b""
     while True:

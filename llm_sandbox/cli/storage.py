@@ -1,4 +1,4 @@
-"""`llm-sandbox secret`, `snapshots` and `volumes`: what is stored on this machine."""
+"""`llm-sandbox secret`, `snapshots` and `volumes`: objects that are stored on this computer."""
 
 import json
 import sys
@@ -22,7 +22,7 @@ _REF_SHOWN = 21
 
 
 def set_secret(name: Name) -> None:
-    """Keep a secret; its value is asked for, or read from standard input.
+    """Store a secret; its value is asked for, or read from standard input.
 
     A newline at its end is left out.
     """
@@ -33,7 +33,7 @@ def set_secret(name: Name) -> None:
         check_name(name)
         store = SecretStore()
         store.set(name, _value(name))
-    print(f"{name} is kept in {store.file}")
+    print(f"{name} is stored in {store.file}")
 
 
 def _value(name: str) -> str:
@@ -46,7 +46,7 @@ def _value(name: str) -> str:
 
 
 def list_secrets() -> None:
-    """Show the names of all secrets that are kept, and when each was set."""
+    """List the names of the stored secrets, and when each was set."""
     with exit_codes():
         from llm_sandbox.secrets import SecretStore
 
@@ -56,7 +56,7 @@ def list_secrets() -> None:
 
 
 def delete_secret(name: Name) -> None:
-    """Forget a secret."""
+    """Delete a secret."""
     with exit_codes():
         from llm_sandbox.secrets import SecretStore
 
@@ -64,7 +64,7 @@ def delete_secret(name: Name) -> None:
         if name not in [one.name for one in store.list()]:
             not_found(f"there is no secret {name}", "llm-sandbox secret list shows their names")
         store.delete(name)
-    print(f"{name} is forgotten")
+    print(f"{name} is deleted")
 
 
 SECRET = Group(
@@ -163,7 +163,7 @@ SNAPSHOTS = Group(
 
 
 def list_volumes() -> None:
-    """Show the volumes: name, bytes, number of files, and the folder of each."""
+    """List the volumes: name, bytes, number of files, and the folder of each."""
     with exit_codes():
         from llm_sandbox.mounts import Volume
         from llm_sandbox.mounts.store import VolumeStore
@@ -179,7 +179,7 @@ def list_volumes() -> None:
 def delete_volumes(
     names: Annotated[list[str], Argument(help="Which, by name.", metavar="NAME...")],
 ) -> None:
-    """Delete volumes with all that is in them; one that a living sandbox has stays."""
+    """Delete volumes with their content; a volume that a living sandbox uses stays."""
     with exit_codes():
         from llm_sandbox.mounts import Volume
 
