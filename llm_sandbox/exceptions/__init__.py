@@ -1,4 +1,4 @@
-"""What the sandbox failed to do. What the program did is a result, never one of these.
+"""Errors: failures of the sandbox, never of the program inside.
 
 ::
 

@@ -1,4 +1,4 @@
-"""Variables of a session could not be read or set."""
+"""Errors of reading and setting variables of a session."""
 
 from typing import ClassVar, Unpack
 
@@ -13,7 +13,7 @@ __all__ = [
 
 
 class VariableNotFoundError(SandboxError, LookupError):
-    """The session has no variable of that name."""
+    """Variable that the session does not have."""
 
     default_code = ErrorCode.VARIABLE_NOT_FOUND
     details = ("name",)
@@ -29,21 +29,21 @@ class VariableNotFoundError(SandboxError, LookupError):
 
 
 class TableGoneError(VariableNotFoundError):
-    """The code has let go of a table that was shown."""
+    """Shown table that the code has released."""
 
     default_code = ErrorCode.TABLE_GONE
 
 
 class ValueNotTransferableError(SandboxError, TypeError):
-    """A value is, or holds, something that is not brought into the sandbox or out of it."""
+    """Value that cannot be transferred into the sandbox or out of it."""
 
     default_code = ErrorCode.VALUE_NOT_TRANSFERABLE
     details: ClassVar[tuple[str, ...]] = ("path", "type_name")
 
     path: str | None
-    """Where it is, as Python would write it, such as ``value['a'][3]``; None when unknown."""
+    """Path to the value, as Python would write it, such as ``value['a'][3]``; None when unknown."""
     type_name: str | None
-    """Of which type it is; None when unknown."""
+    """Type of the value; None when unknown."""
 
     def __init__(
         self,
@@ -59,13 +59,13 @@ class ValueNotTransferableError(SandboxError, TypeError):
 
 
 class ValueTooLargeError(ValueNotTransferableError):
-    """A value takes more bytes than are brought over at once."""
+    """Value beyond the size limit of a transfer."""
 
     default_code = ErrorCode.VALUE_TOO_LARGE
     details = ("path", "type_name", "limit")
 
     limit: int | None
-    """Most bytes; None when unknown."""
+    """Maximum number of bytes; None when unknown."""
 
     def __init__(
         self, message: str, *, limit: int | None = None, **facts: Unpack[ErrorFacts]

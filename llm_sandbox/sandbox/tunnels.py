@@ -1,8 +1,8 @@
-"""Tunnels: ports of this machine that lead to ports of a sandbox.
+"""Tunnels: ports of this computer that lead to ports of a sandbox.
 
-A sandbox needs no network for it. What listens here accepts on the loopback address, and for every
-connection another one is made inside the sandbox, to its own loopback; bytes are carried between
-the two. The sandbox can open none by itself.
+A sandbox needs no network for it. The host listens on the loopback address; each accepted
+connection is relayed to a connection inside the sandbox, to its own loopback. The sandbox cannot
+open tunnels itself.
 """
 
 import contextlib
@@ -32,18 +32,20 @@ _RESET = struct.pack("ii", 1, 0)
 
 @dataclass(frozen=True, slots=True)
 class Tunnel:
-    """Where a port of a sandbox is reached from this machine."""
+    """Tunnel from a port of this computer to one of a sandbox."""
 
     host: str
-    """Address of this machine: ``127.0.0.1``."""
+    """Address of this computer: ``127.0.0.1``."""
     port: int
-    """Port of this machine."""
+    """Port of this computer."""
     certificate: str | None = None
-    """As PEM, what a client has to trust; None without TLS, which is for a `TlsPort`."""
+    """Certificate as PEM, which clients have to trust; None without TLS, which is for a
+    `TlsPort`.
+    """
 
     @property
     def url(self) -> str:
-        """Its address for HTTP, such as ``http://127.0.0.1:40123``; ``https:`` with TLS."""
+        """URL for HTTP, such as ``http://127.0.0.1:40123``; ``https:`` with TLS."""
         scheme = "http" if self.certificate is None else "https"
         return f"{scheme}://{self.host}:{self.port}"
 
@@ -57,8 +59,8 @@ class Tunnel:
         """Host and port of a TLS endpoint.
 
         Raises:
-            UnsupportedError: It has no TLS: no certificate for an address of this machine is
-                trusted by anybody who was not told to.
+            UnsupportedError: The tunnel has no TLS: clients trust no certificate for a loopback
+                address unless configured to.
         """
         if self.certificate is not None:
             return self.host, self.port
@@ -71,7 +73,7 @@ class Tunnel:
 
 
 def check_ports(ports: object, isolation_level: str, backend: str) -> tuple[int | TlsPort, ...]:
-    """Return the ports that a sandbox is to have tunnels for, each once.
+    """Return the validated ports to tunnel, without duplicates.
 
     Args:
         ports: Ports inside, as numbers or `TlsPort`.
@@ -79,9 +81,9 @@ def check_ports(ports: object, isolation_level: str, backend: str) -> tuple[int 
         backend: Name for the error.
 
     Raises:
-        ValidationError: One is no port, or asked for with TLS and without, or there are more than
-            64.
-        UnsupportedError: The sandbox's loopback is this machine's own.
+        ValidationError: A port is invalid, or given both with and without TLS, or there are more
+            than 64.
+        UnsupportedError: The sandbox shares the loopback of this computer.
     """
     if isinstance(ports, (str, bytes)) or not isinstance(ports, Iterable):
         raise ValidationError(
@@ -104,14 +106,14 @@ def check_ports(ports: object, isolation_level: str, backend: str) -> tuple[int 
 
 
 class Tunnels:
-    """The tunnels of one sandbox.
+    """Tunnels of one sandbox.
 
     Args:
         machine: The sandbox's machine.
         ports: Ports inside, as `check_ports` returns them.
 
     Raises:
-        MissingDependencyError: One is to have TLS, and what that takes is not installed.
+        MissingDependencyError: A tunnel needs TLS, and the package for it is not installed.
     """
 
     def __init__(self, machine: Machine, ports: Iterable[int | TlsPort]) -> None:
@@ -151,7 +153,7 @@ class Tunnels:
                 for port, listener in self._listeners.items()
             }
         )
-        """The tunnels by the port inside."""
+        """Tunnels by the port inside."""
         self._relay = Relay()
         self._threads = [
             threading.Thread(target=work, name="llm-sandbox-tunnels", daemon=True)
@@ -163,13 +165,13 @@ class Tunnels:
 
     @property
     def open_connections(self) -> int:
-        """How many connections there are now."""
+        """Number of open connections."""
         with self._lock:
             return self._open
 
     @property
     def accepted(self) -> int:
-        """How many connections there have ever been."""
+        """Number of connections accepted so far."""
         with self._lock:
             return self._accepted
 

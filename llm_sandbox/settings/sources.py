@@ -1,4 +1,4 @@
-"""Where settings are written: environment variables, and one file in TOML."""
+"""Sources of settings: environment variables, and one file in TOML."""
 
 import difflib
 from collections.abc import Mapping, Sequence
@@ -25,21 +25,22 @@ __all__ = [
 
 PREFIX = "LLM_SANDBOX_"
 CONFIG = f"{PREFIX}CONFIG"
-"""Names the file; without it, it is in the folder of the user's settings, and need not be there.
-Never in the working directory, which may be somebody else's project."""
+"""Variable of the settings file; without it, the file is in the folder of the user's settings, and
+may be missing. It is never in the working directory, which may be somebody else's project.
+"""
 _OTHER_VARIABLES = (CONFIG, f"{PREFIX}IMAGES", f"{PREFIX}PROCESS", f"{PREFIX}TEST_")
 _LARGEST_FILE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A value that somebody wrote."""
+    """Value from a source."""
 
     value: Any
     name: str
-    """What it is called where it is written, for messages."""
+    """Name in the source, for messages."""
     origin: str
-    """Where it is written."""
+    """The source."""
 
 
 def variables_of(names: Sequence[str]) -> dict[str, str]:
@@ -57,7 +58,7 @@ def from_variables(environment: Mapping[str, str], names: Sequence[str]) -> dict
 
 
 def unknown_variables(environment: Mapping[str, str], names: Sequence[str]) -> list[str]:
-    """Return variables with our prefix that set nothing."""
+    """Return variables with the prefix that name no setting."""
     known = set(variables_of(names).values())
     return sorted(
         name
@@ -73,11 +74,11 @@ def from_file(
 
     Args:
         environment: Environment variables, of which ``LLM_SANDBOX_CONFIG`` may name the file.
-        usual: Where it is otherwise.
-        names: What may be set.
+        usual: Default path of the file.
+        names: Names of the settings.
 
     Raises:
-        ValidationError: It cannot be read, is no TOML, or sets something else.
+        ValidationError: The file cannot be read, is not TOML, or has an unknown name.
     """
     named = environment.get(CONFIG)
     place = Path(named) if named else usual
@@ -131,7 +132,8 @@ def read_path(given: Given) -> Path:
     """Return a path; ``~`` is the home.
 
     Raises:
-        ValidationError: It is no text, a relative path in a file, or in the home of nobody.
+        ValidationError: The value is not a text, a relative path in a file, or in the home of an
+            unknown user.
     """
     if not isinstance(given.value, str) or not given.value:
         raise _invalid(given, "expected a path")
@@ -148,7 +150,7 @@ def read_member(kind: type[_Kind], given: Given) -> _Kind:
     """Return a member of an enumeration.
 
     Raises:
-        ValidationError: It is none.
+        ValidationError: The value is not a member.
     """
     try:
         return kind(given.value)
@@ -157,10 +159,10 @@ def read_member(kind: type[_Kind], given: Given) -> _Kind:
 
 
 def read_count(given: Given, largest: int) -> int:
-    """Return a whole number from 0.
+    """Return a non-negative whole number.
 
     Raises:
-        ValidationError: It is none, or too large.
+        ValidationError: The value is not such a number, or too large.
     """
     value = given.value
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
@@ -171,10 +173,10 @@ def read_count(given: Given, largest: int) -> int:
 
 
 def read_word(words: Any, given: Given) -> Any:
-    """Return one of the words of a `Literal`, in small letters.
+    """Return one of the words of a `Literal`, in lower case.
 
     Raises:
-        ValidationError: It is none of them.
+        ValidationError: The value is none of the words.
     """
     known = get_args(words)
     if isinstance(given.value, str) and given.value.lower() in known:

@@ -233,7 +233,7 @@ def test_an_engine_that_does_not_answer(tmp_path):
     assert set(found["unreachable"]) == {"docker", "podman"}
     assert "docker" in cli("ps", "--engine", "docker", code=1, **nowhere)
     assert "docker" in cli("gc", "--engine", "docker", code=1, **nowhere)
-    assert "no age" in cli("gc", "--older-than", "soon", code=2, **nowhere)
+    assert "invalid age" in cli("gc", "--older-than", "soon", code=2, **nowhere)
 
 
 def test_owners():

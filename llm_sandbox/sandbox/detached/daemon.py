@@ -1,4 +1,4 @@
-"""The daemon: the process that a kept sandbox lives by."""
+"""Sandbox daemon: the process that owns a detached sandbox."""
 
 import contextlib
 import ctypes
@@ -42,17 +42,17 @@ _REMEMBERED = ("exited", "deadline", "idle", "terminated", "oom")
 
 
 class SandboxDaemon:
-    """Keeps one sandbox.
+    """Daemon of one sandbox.
 
     Args:
-        request: What was asked for.
+        request: Options of the sandbox.
     """
 
     machine: Machine
     programs: Programs
     network: SandboxNetwork
     kernel: SessionKernel | None = None
-    """That of the session that lives here, where one does."""
+    """Kernel of the session in the sandbox; None without a session."""
 
     def __init__(self, request: CreateRequest) -> None:
         self._request = request
@@ -72,10 +72,10 @@ class SandboxDaemon:
     # --- how it begins
 
     def make(self) -> None:
-        """Register and make the sandbox.
+        """Register and create the sandbox.
 
         Raises:
-            SandboxError: It could not be made; nothing of it is left.
+            SandboxError: The sandbox could not be created; nothing of it is left.
         """
         request = self._request
         if request.on_exit == "destroy":
@@ -166,7 +166,7 @@ class SandboxDaemon:
         threading.Thread(target=wait, name="llm-sandbox-entry", daemon=True).start()
 
     def info(self) -> SandboxInfo:
-        """What a client needs to know."""
+        """Return the description of the sandbox for clients."""
         machine, request = self.machine, self._request
         return SandboxInfo(
             request=request,
@@ -185,20 +185,20 @@ class SandboxDaemon:
     # --- what clients do
 
     def serve(self, channel: ControlChannel) -> None:
-        """Take a client on."""
+        """Serve a new client."""
         client = ClientHandler(self, channel)
         with self._lock:
             self._clients.add(client)
         client.start()
 
     def forget(self, client: ClientHandler) -> None:
-        """A client has hung up."""
+        """Remove a client that has disconnected."""
         with self._lock:
             self._clients.discard(client)
         self.note_activity()
 
     def start_kernel(self, spec: KernelSpec) -> RawKernel:
-        """Start an interpreter, with what it takes if that is not there yet."""
+        """Start a kernel, and upload the packages it needs if they are missing."""
         try:
             return self.machine.start_kernel(spec)
         except KernelNotReadyError:
@@ -206,16 +206,16 @@ class SandboxDaemon:
             return self.machine.start_kernel(spec)
 
     def note_activity(self) -> None:
-        """Somebody uses the sandbox, or did until now."""
+        """Record activity in the sandbox, which resets its idle timeout."""
         self._active_at = time.monotonic()
 
     def wake(self) -> None:
-        """Have the daemon look at everything again."""
+        """Make the main loop check all conditions now."""
         with contextlib.suppress(BlockingIOError):
             os.write(self._wake_write, b"\0")
 
     def set_deadline(self, seconds: float | None) -> None:
-        """End in so many seconds from now; None for never."""
+        """Set the timeout, in seconds from now; None for never."""
         self.machine.set_deadline(seconds)
         self._set_deadline(seconds)
         self._rewrite(ends_at=self._ends_at())
@@ -230,7 +230,7 @@ class SandboxDaemon:
         return time.time() + self._deadline - time.monotonic()
 
     def set_tags(self, tags: dict[str, str]) -> None:
-        """Replace the tags, and tell all clients."""
+        """Replace the tags, and send them to all clients."""
         self._rewrite(tags=tags)
         with self._lock:
             clients = list(self._clients)
@@ -238,7 +238,7 @@ class SandboxDaemon:
             client.tell("tags", tags=tags)
 
     def disown(self) -> None:
-        """Outlive the process that made it."""
+        """Continue after the end of the process that created the sandbox."""
         self._owner = None
         self._rewrite(owner=None)
         self.wake()
@@ -248,10 +248,10 @@ class SandboxDaemon:
             self._entry.write(replace(self._entry.record, **changes))
 
     def end(self, reason: str, deadline: float) -> bool:
-        """End the sandbox, and wait until it has; False if that took too long.
+        """End the sandbox, and wait for that; return False if it took too long.
 
         Raises:
-            SandboxError: It could not be ended, and lives on.
+            SandboxError: The sandbox could not be ended, and lives on.
         """
         self._failure = None
         self.end_soon(reason)
@@ -263,14 +263,14 @@ class SandboxDaemon:
         return True
 
     def end_soon(self, reason: str) -> None:
-        """End the sandbox."""
+        """End the sandbox, without waiting."""
         self._asked = reason
         self.wake()
 
     # --- how it goes on, and ends
 
     def run(self) -> None:
-        """Keep the sandbox until something ends it."""
+        """Serve clients until the sandbox ends."""
         self.note_activity()  # making it took its time
         poll = select.poll()
         for watched in (self._listener.fileno(), self._wake_read):
@@ -298,7 +298,7 @@ class SandboxDaemon:
             self.serve(ControlChannel(sock))
 
     def _pause(self) -> float:
-        """Seconds until something has to be looked at."""
+        """Return the seconds until the next check."""
         now = time.monotonic()
         moments = [now + _TICK_S]
         if self._entry_seen_at is not None:
@@ -308,7 +308,7 @@ class SandboxDaemon:
         return max(0.0, min(moments) - now)
 
     def _end_of_it(self) -> tuple[str, int] | None:
-        """Why it is over, and its exit code; None while it is not."""
+        """Return the reason of the end, and the exit code; None while the sandbox lives on."""
         now = time.monotonic()
         if self._asked is not None:
             return self._asked, _TERMINATED
@@ -330,7 +330,9 @@ class SandboxDaemon:
         return None
 
     def _still_shows(self, entry: Program) -> bool:
-        """Whether its terminal, which ends with the sandbox, has yet to say what was written."""
+        """Return whether the entry command's terminal, which ends with the sandbox, has unread
+        output.
+        """
         return self._request.terminal is not None and any(
             spool.ended_at is None for spool in spools_of(entry.process)
         )
@@ -347,7 +349,7 @@ class SandboxDaemon:
         return now - self._active_at >= idle
 
     def _last_output(self) -> list[bytes]:
-        """What the entry command wrote, without secrets: it goes to a disk."""
+        """Return the output of the entry command without secrets: it is written to a disk."""
         entry = self.programs.entry
         if entry is None:
             return []
@@ -361,7 +363,7 @@ class SandboxDaemon:
         return found
 
     def _close(self, reason: str, code: int) -> bool:
-        """End everything; False if the machine could not be ended."""
+        """Close everything; return False if the machine could not be ended."""
         try:
             self.machine.destroy()
         except SandboxError as error:
@@ -401,7 +403,7 @@ _SET_NAME = 15
 
 
 def main(fd: int) -> None:
-    """Keep the sandbox that is asked for on a socket."""
+    """Run a daemon for the create request that arrives on a socket."""
     ctypes.CDLL(None).prctl(_SET_NAME, b"llm-sandboxd", 0, 0, 0)
     # Who starts it may ignore or block signals; with SIGCHLD ignored, no child can be waited for.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)

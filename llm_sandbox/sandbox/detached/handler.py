@@ -1,4 +1,4 @@
-"""One client of a daemon, at the daemon's end."""
+"""Request handler of a daemon for one client."""
 
 import contextlib
 import os
@@ -32,17 +32,17 @@ _PIECE = 1 << 16
 
 @dataclass
 class _Reply:
-    """What a request is answered with."""
+    """Reply to a request."""
 
     value: Any = None
     fds: list[int] = field(default_factory=list)
-    """Given to the client, and closed here."""
+    """Descriptors to send, closed here afterwards."""
     then: Callable[[], None] = lambda: None
-    """Done once it was sent."""
+    """Callback after the reply was sent."""
 
 
 class ClientHandler:
-    """Serves one client until it hangs up.
+    """Handler of one client's requests until it disconnects.
 
     Args:
         daemon: The daemon.
@@ -64,11 +64,11 @@ class ClientHandler:
         self.has_hung_up = threading.Event()
 
     def start(self) -> None:
-        """Serve, in a thread."""
+        """Serve the client in a thread."""
         threading.Thread(target=self.serve, name="llm-sandbox-serve", daemon=True).start()
 
     def serve(self) -> None:
-        """Serve until it hangs up."""
+        """Serve the client until it disconnects."""
         try:
             while (record := self._channel.receive()) is not None:
                 message, fds = record
@@ -98,20 +98,20 @@ class ClientHandler:
 
     @property
     def is_active(self) -> bool:
-        """Whether it works on files, or has an interpreter."""
+        """Whether the client transfers files, or holds the session's kernel."""
         return self._busy > 0 or bool(self._kernels)
 
     @property
     def is_following(self) -> bool:
-        """Whether output is still on its way to it."""
+        """Whether output is still being sent to the client."""
         return self._following > 0
 
     def tell(self, event: str, **fields: Any) -> None:
-        """Send news."""
+        """Send an event."""
         self._send({"event": event, **fields})
 
     def close(self) -> None:
-        """Hang up on it."""
+        """Disconnect the client."""
         with contextlib.suppress(OSError):
             self._channel.socket.shutdown(socket.SHUT_RDWR)
 
@@ -131,7 +131,7 @@ class ClientHandler:
                 self._keeper.kernel.turn(self, bool(message["begins"]))
 
     def _count(self, change: int) -> None:
-        """Note that it has begun, or ended, something that is no idleness."""
+        """Record that the client has begun, or ended, an activity."""
         with self._state:
             self._busy = max(0, self._busy + change)
         self._keeper.note_activity()
@@ -190,7 +190,7 @@ class ClientHandler:
         return reply
 
     def _feed(self, program: Program, fd: int) -> None:
-        """Carry a client's input to the entry, which stays open when the client is gone."""
+        """Copy a client's input to the entry command, which stays open after the client is gone."""
         stdin = program.process.stdin
         assert stdin is not None  # noqa: S101 - asked before
         with contextlib.suppress(OSError, SandboxError), os.fdopen(fd, "rb", buffering=0) as source:
@@ -220,7 +220,7 @@ class ClientHandler:
         return self._keeper.kernel
 
     def _given(self, raw: RawKernel, number: int, value: Any) -> _Reply:
-        """What gives a client an interpreter that is not its own."""
+        """Return the reply that passes the kernel's descriptors to the client."""
 
         def follow() -> None:
             ended = raw.ending.wait()

@@ -1,4 +1,4 @@
-"""Starting a daemon, and connecting to one."""
+"""Start of a daemon, and the connection to one."""
 
 import importlib
 import logging
@@ -74,7 +74,7 @@ _PASSED_ON = frozenset(
         "VIRTUAL_ENV",
     }
 )
-"""Variables that a daemon has of who starts it, besides the settings: all others may be secrets."""
+"""Variables that a daemon inherits besides the settings: all others may be secrets."""
 _PASSED_ON_PREFIXES = ("LC_", "XDG_")
 
 
@@ -83,7 +83,7 @@ def create(backend: Backend, request: CreateRequest) -> DetachedMachine:
 
     Args:
         backend: The backend.
-        request: The options; `backend` and `options` are filled in here.
+        request: The options; `backend` and `options` are set here.
 
     Raises:
         NameInUseError: Another living sandbox has the name.
@@ -120,10 +120,10 @@ def create(backend: Backend, request: CreateRequest) -> DetachedMachine:
 
 
 def _options(backend: Backend) -> ContainerOptions | None:
-    """What to say of a backend, so that another process has the same.
+    """Return the description of a backend from which another process can create it.
 
     Raises:
-        UnsupportedError: That cannot be said.
+        UnsupportedError: The backend cannot be described.
     """
     try:
         registered = get_backend(backend.name)
@@ -141,7 +141,7 @@ def _options(backend: Backend) -> ContainerOptions | None:
 
 
 def _launch(far: socket.socket, log: BinaryIO) -> None:
-    """Start the process, as a child of none of this process's."""
+    """Start the daemon, detached from this process."""
     folder = str(_PACKAGE.parent)
     code = (
         "import os, sys\n"
@@ -185,7 +185,7 @@ def _died(log: BinaryIO) -> BackendUnavailableError:
 
 
 def _warn_again(info: SandboxInfo) -> None:
-    """Warn here of what the daemon was warned of, whose own warnings nobody sees."""
+    """Repeat the warnings of the daemon in this process, as its own are invisible."""
     for module, name, text in info.warnings:
         category = getattr(importlib.import_module(module), name, UserWarning)
         warnings.warn(text, category, stacklevel=4)
