@@ -250,5 +250,5 @@ def _dropped(metadata: object) -> int:
     detail = metadata.get("llm_sandbox") if isinstance(metadata, dict) else None
     count = detail.get("dropped", 0) if isinstance(detail, dict) else 0
     if type(count) is not int or not 0 <= count < _LARGEST_COUNT:
-        raise ValueError("a count is out of range")
+        raise ValueError("invalid count: out of range")
     return count

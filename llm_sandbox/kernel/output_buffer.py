@@ -216,7 +216,7 @@ class OutputBuffer:
         count = content.get("execution_count")
         # trust: types are checked here, so that nothing after this has to.
         if not isinstance(data, dict) or not isinstance(metadata, dict):
-            raise TypeError("a display holds no bundle")
+            raise TypeError("invalid display: expected a MIME bundle")
         about = Bundle(metadata)
         detail = about.get("llm_sandbox")
         if isinstance(detail, dict) and "left_out_bytes" in detail:
@@ -246,7 +246,7 @@ class OutputBuffer:
         """
         for name, count in counts.items():
             if not 0 <= count < _LARGEST_COUNT:
-                raise ValueError("a count is out of range")
+                raise ValueError("invalid count: out of range")
             self._streams[name].dropped += count
 
     def _admit(self, size: int, what: Literal["display", "error"]) -> bool:
@@ -351,4 +351,4 @@ def read_stream_name(name: object) -> StreamName:
         return "stdout"
     if name == "stderr":
         return "stderr"
-    raise ValueError(f"there is no stream {name!r}")
+    raise ValueError(f"unknown stream {name!r}")

@@ -382,7 +382,7 @@ def _receiver(limit: int) -> Callable[[DeadlineConnection], bytes]:
         # trust: the service was told the limit; it holds here as well.
         for chunk in line.chunks():
             if len(data) + len(chunk) > limit:
-                raise ProtocolError("the sandbox's file service sent more than it was asked for")
+                raise ProtocolError("the sandbox's file service sent more than requested")
             data += chunk
         return bytes(data)
 

@@ -51,7 +51,7 @@ def check_env(name: str, env: Mapping[str, str] | None) -> dict[str, str]:
 
 def _check_text(text: object, what: str, parameter: str) -> None:
     if not isinstance(text, str):
-        raise ValidationError(f"{what} is no text", parameter=parameter)
+        raise ValidationError(f"{what} is not text", parameter=parameter)
     if "\0" in text:
         raise ValidationError(f"{what} holds a NUL", parameter=parameter)
     with contextlib.suppress(UnicodeEncodeError):
@@ -73,7 +73,7 @@ def check_stdin(stdin: object) -> bytes | None:
         return stdin.encode("utf-8", "surrogateescape")
     if isinstance(stdin, (bytes, bytearray, memoryview)):
         return bytes(stdin)
-    raise ValidationError("stdin is text, bytes, PIPE or None", parameter="stdin")
+    raise ValidationError("invalid stdin: expected text, bytes, PIPE or None", parameter="stdin")
 
 
 def check_terminal(pty: object) -> Terminal | None:
@@ -85,7 +85,7 @@ def check_terminal(pty: object) -> Terminal | None:
     if isinstance(pty, Terminal):
         return pty
     if not isinstance(pty, bool):
-        raise ValidationError("pty is True, False or a Terminal", parameter="pty")
+        raise ValidationError("invalid pty: expected True, False or a Terminal", parameter="pty")
     return Terminal() if pty else None
 
 
@@ -103,7 +103,7 @@ def check_entry_terminal(pty: object, command: Sequence[str]) -> Terminal | None
     terminal = check_terminal(pty)
     if terminal is not None and not command:
         raise ValidationError(
-            "a terminal is for the entry, and there is none",
+            "a terminal needs an entry command",
             parameter="pty",
             hint="create it with a command; or sandbox.exec(..., pty=True)",
         )

@@ -238,7 +238,7 @@ def file_error(reply: Record, path: str, op: str) -> SandboxError:
     # trust: the reply comes from inside; its words are shown, its number only chooses a class.
     number, said = reply.get("errno"), str(reply.get("message", ""))[:300]
     if not isinstance(number, int):
-        return ProtocolError("the sandbox's file service reports an error that is none", op=op)
+        return ProtocolError("the sandbox's file service reported an invalid error", op=op)
     message = f"{op} {path!r}: {said}"
     if number in (GuestErrno.EFBIG, GuestErrno.EOVERFLOW) and op in ("write", "receive_tree"):
         return NoSpaceError(message, path=path, op=op)

@@ -156,7 +156,9 @@ class SandboxFiles:
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise ValidationError("data must be bytes", parameter="data")
         if mode not in range(0o1000):
-            raise ValidationError("mode is permission bits, 0 to 0o777", parameter="mode")
+            raise ValidationError(
+                "invalid mode: expected permission bits, 0 to 0o777", parameter="mode"
+            )
         view = memoryview(data).cast("B")
 
         def send(line: DeadlineConnection) -> None:
@@ -323,13 +325,15 @@ class SandboxFiles:
             PathError: The path is not a text, is empty or contains a NUL.
         """
         if not isinstance(path, str):
-            raise PathError("a path in the sandbox is text")
+            raise PathError("invalid path: expected text")
         if not path or "\0" in path:
-            raise PathError("a path in the sandbox is not empty and holds no NUL", path=path)
+            raise PathError("invalid path: expected a non-empty text without NUL", path=path)
         try:
             path.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
-            raise PathError("a path in the sandbox must be encodable", path=ascii(path)) from None
+            raise PathError(
+                "invalid path: expected text that UTF-8 can encode", path=ascii(path)
+            ) from None
         return posixpath.join(self._workdir, path)
 
 
@@ -363,7 +367,7 @@ def _read_entry(data: object) -> FileEntry:
         or not isinstance(mtime, (int, float))
         or not (target is None or isinstance(target, str))
     ):
-        raise ProtocolError("the sandbox's file service sent an entry that is none")
+        raise ProtocolError("the sandbox's file service sent an invalid entry")
     return FileEntry(name, kind, size, mode, float(mtime), target)
 
 

@@ -138,7 +138,9 @@ class Process:
             ValidationError: There is no such signal.
         """
         if number not in range(1, 65):
-            raise ValidationError("a signal is a number from 1 to 64", parameter="number")
+            raise ValidationError(
+                "invalid signal: expected a number from 1 to 64", parameter="number"
+            )
         if self._ending.get() is not None:
             return False
         with contextlib.suppress(ContainerGoneError):
@@ -189,9 +191,13 @@ class Process:
             ValidationError: `max_chars` or `keep` is invalid.
         """
         if keep not in ("head", "tail", "both"):
-            raise ValidationError("keep is 'head', 'tail' or 'both'", parameter="keep")
+            raise ValidationError(
+                "invalid keep: expected 'head', 'tail' or 'both'", parameter="keep"
+            )
         if max_chars is not None and max_chars < 0:
-            raise ValidationError("max_chars is a number from 0, or None", parameter="max_chars")
+            raise ValidationError(
+                "invalid max_chars: expected a non-negative number or None", parameter="max_chars"
+            )
         try:
             ended = self._await_end(timeout, "collect")
         except SandboxTimeoutError as error:

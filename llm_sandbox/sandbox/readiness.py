@@ -159,7 +159,7 @@ def wait_until(
             if failure is None or not deadline.expired:
                 failure = _probe(sandbox, ready, deadline)
         except ContainerGoneError:
-            raise _ended(sandbox, ready, "it was gone before") from None
+            raise _ended(sandbox, ready, "it no longer existed") from None
         if failure is None:
             return
         if sandbox._machine.end_reason is not None:

@@ -142,7 +142,9 @@ def open_redirection(stdout: OutputTarget, stderr: ErrorTarget, *, merged: bool)
                 "a terminal has one output: give stdout, and leave stderr", parameter="stderr"
             )
     if _is_path(stdout) and _is_path(stderr) and _real(stdout) == _real(stderr):
-        raise ValidationError("both are one file: give stderr='stdout'", parameter="stderr")
+        raise ValidationError(
+            "invalid stderr: it is the file of stdout; give stderr='stdout'", parameter="stderr"
+        )
     targets = Redirection()
     try:
         for number, target in enumerate((stdout, stderr)):

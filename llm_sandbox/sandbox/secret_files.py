@@ -45,7 +45,7 @@ def check_secrets(plan: SecretPlan, network: Network, backend: str) -> None:
     if rules_of(network) is None:
         raise ValidationError(
             f"secret {names} is a placeholder, which the gate of a network with rules replaces; "
-            f"network={network!r} has none",
+            f"network={network!r} has no gate",
             parameter="network",
             hint=f"network=NetworkRules.allow(domains=[{plan.bindings[0].hosts[0].split(':')[0]!r}])"
             ", or network='internet'",

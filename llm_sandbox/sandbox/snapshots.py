@@ -171,7 +171,7 @@ def _save_directory(
         ) from None
     entry = reply.get("entry")
     if not isinstance(entry, dict) or entry.get("kind") != "directory":
-        raise ValidationError(f"{full} is no directory", parameter="path")
+        raise ValidationError(f"invalid path: expected a directory, got {full}", parameter="path")
     data = _pack(service, full)
     with FileSnapshots() as store, store.begin() as saving:
         saving.add("workdir", data)
@@ -196,7 +196,9 @@ def _place(workdir: str, path: object) -> tuple[str, str | None]:
     if path is None:
         return workdir, None
     if not isinstance(path, str) or not path or "\0" in path or ".." in path.split("/"):
-        raise ValidationError("path is a directory's, without '..'", parameter="path")
+        raise ValidationError(
+            "invalid path: expected that of a directory, without '..'", parameter="path"
+        )
     full = posixpath.normpath(posixpath.join(workdir, path))
     if full == workdir:
         return workdir, None

@@ -44,7 +44,8 @@ def check_port(port: object) -> int:
     """
     if isinstance(port, bool) or not isinstance(port, int) or not 0 < port <= _LAST_PORT:
         raise ValidationError(
-            f"a port is a number from 1 to {_LAST_PORT}, not {port!r}", parameter="ports"
+            f"invalid port: expected a number from 1 to {_LAST_PORT}, got {port!r}",
+            parameter="ports",
         )
     return port
 

@@ -134,7 +134,7 @@ def _receive_entries(
             )
         path, kind = entry.get("path"), entry.get("kind")
         if not isinstance(path, str) or not isinstance(kind, str):
-            raise ProtocolError("the sandbox's file service sent an entry that is none")
+            raise ProtocolError("the sandbox's file service sent an invalid entry")
         # trust: the path comes from inside; each part is used below an open directory only.
         parts = path.split("/")
         reason = _why_not(parts, kind, entry)
@@ -153,7 +153,7 @@ def _why_not(parts: list[str], kind: str, entry: Record) -> str | None:
     if kind == "unreadable":
         return f"it cannot be read: {str(entry.get('why'))[:100]}"
     if kind not in ("file", "directory"):
-        return "it is a link" if kind == "link" else "it is no file"
+        return "it is a link" if kind == "link" else "it is not a regular file"
     if len(parts) > _DEEPEST:
         return "it lies too deep"
     for part in parts:

@@ -87,14 +87,18 @@ def check_ports(ports: object, isolation_level: str, backend: str) -> tuple[int 
     """
     if isinstance(ports, (str, bytes)) or not isinstance(ports, Iterable):
         raise ValidationError(
-            "ports is a sequence of port numbers", parameter="ports", hint="ports=(8000,)"
+            "invalid ports: expected a sequence of port numbers",
+            parameter="ports",
+            hint="ports=(8000,)",
         )
     checked: tuple[Any, ...] = tuple(dict.fromkeys(ports))
     numbers = [one.port if isinstance(one, TlsPort) else check_port(one) for one in checked]
     if len(set(numbers)) < len(numbers):
-        raise ValidationError("a port is named with TLS and without", parameter="ports")
+        raise ValidationError(
+            "invalid ports: a port is given both with TLS and without", parameter="ports"
+        )
     if len(checked) > _MOST_PORTS:
-        raise ValidationError(f"ports has more than {_MOST_PORTS}", parameter="ports")
+        raise ValidationError(f"invalid ports: expected at most {_MOST_PORTS}", parameter="ports")
     if checked and isolation_level == "none":
         raise UnsupportedError(
             "ports=",

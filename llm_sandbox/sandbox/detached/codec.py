@@ -50,7 +50,7 @@ def encode(value: Any) -> Any:
         }
     raise UnsupportedError(
         f"an option of type {type(value).__name__}",
-        reason="a kept sandbox is made by another process, to which it cannot be given",
+        reason="a detached sandbox is created by another process, to which it cannot be sent",
         hint="give plain values, such as names and numbers",
     )
 

@@ -86,7 +86,7 @@ class Record:
         try:
             found = json.loads(data)
         except (ValueError, RecursionError):
-            raise _refusal("is no JSON") from None
+            raise _refusal("is not JSON") from None
         if isinstance(found, dict) and found.get("format") == 1:
             found = {"session": None, "daemon": found.pop("keeper", None)} | found
         if not isinstance(found, dict) or set(found) != {item.name for item in fields(cls)}:

@@ -138,7 +138,7 @@ def find(state_dir: StateDir, sandbox_id: object) -> Record:
     """
     if not isinstance(sandbox_id, str) or not ID.fullmatch(sandbox_id):
         raise ValidationError(
-            f"{sandbox_id!r:.80} is no id of a sandbox that can be attached to",
+            f"invalid id: expected that of a detached sandbox, got {sandbox_id!r:.80}",
             parameter="id",
             hint="such ids begin with 'sb-', and Sandbox.list() has them",
         )

@@ -50,12 +50,12 @@ class StateDir:
                 self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
             )
         except (NotADirectoryError, FileExistsError):
-            raise self._not_private("it is no folder, or a link to one") from None
+            raise self._not_private("it is not a folder, or is a link to one") from None
         except OSError as error:
             if os.path.islink(self.path):
                 raise self._not_private("it is a link") from None
             raise BackendUnavailableError(
-                f"kept sandboxes are registered in {self.path}, which cannot be used: "
+                f"detached sandboxes are registered in {self.path}, which cannot be used: "
                 f"{error.strerror}",
                 hint="name a folder that can be written: XDG_STATE_HOME",
             ) from None
@@ -66,7 +66,7 @@ class StateDir:
 
     def _not_private(self, why: str) -> SecurityError:
         return SecurityError(
-            f"kept sandboxes are registered in {self.path}, and {why}",
+            f"detached sandboxes are registered in {self.path}, and {why}",
             hint=f"look at it, and remove it: rm -r {self.path}",
         )
 
