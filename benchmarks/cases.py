@@ -20,7 +20,7 @@ __all__ = ["all_races"]
 
 
 def all_races() -> list[Race]:
-    """Every race."""
+    """Return every race."""
     themes = (
         *(
             opening,

@@ -1,4 +1,4 @@
-"""What `--out` saves besides figures, and what a terminal gets of tables."""
+"""Files that `--out` saves besides figures, and tables on a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `llm-sandbox ps`, `stop` and `gc` find in an engine, and what they remove."""
+"""Sandboxes that `llm-sandbox ps`, `stop` and `gc` find in an engine, and their removal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who ends a kept sandbox, when, and what is said of it."""
+"""End of a detached sandbox: its causes, its time, and its record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What LlamaIndex' own agents run code with: the function of a `CodeActAgent`, and the tool."""
+"""LlamaIndex' own agents: the function of a `CodeActAgent`, and the tool."""
 
 import asyncio
 from collections.abc import Sequence
