@@ -16,7 +16,7 @@ from llm_sandbox.cli.options import Network, NetworkOption
 from llm_sandbox.cli.source import split_file_option
 from llm_sandbox.limits import DEFAULT_TIMEOUT_S
 
-__all__ = ["MCP", "Command", "Endpoint", "Transport", "configuration", "mcp"]
+__all__ = ["MCP", "Endpoint", "ServerCommand", "Transport", "configuration", "mcp"]
 
 _PATHS = ("--file", "--mount", "--policy")
 _WILDCARDS = {"0.0.0.0": "HOST", "::": "HOST"}  # noqa: S104 - how clients do not call this

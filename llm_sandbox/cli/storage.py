@@ -13,7 +13,19 @@ from llm_sandbox.cli.render import format_age, print_table, say
 if TYPE_CHECKING:
     from llm_sandbox.backends.snapshot import Snapshot
 
-__all__ = ["SECRET", "SNAPSHOTS", "VOLUMES"]
+__all__ = [
+    "SECRET",
+    "SNAPSHOTS",
+    "VOLUMES",
+    "Name",
+    "delete_secret",
+    "delete_snapshots",
+    "delete_volumes",
+    "list_secrets",
+    "list_snapshots",
+    "list_volumes",
+    "set_secret",
+]
 
 _LARGEST_SECRET = 64 << 10
 Name = Annotated[str, Argument(help="Its name: letters, digits and _.", metavar="NAME")]
