@@ -209,7 +209,7 @@ class KernelClient:
         if stop is not None and stop.asked:
             return KernelRun("interrupted", stopped=True)
         try:
-            self.hear()
+            self.receive_pending()
         except frames.FrameError as error:
             return KernelRun("broken", problem=str(error))
         self._note_turn(True)
@@ -336,7 +336,7 @@ class KernelClient:
                     if data:
                         add(self._pipes[fd], data)
 
-    def hear(self) -> None:
+    def receive_pending(self) -> None:
         """Receive the output since the last run ended, without waiting. For use between runs.
 
         Raises:
@@ -426,7 +426,7 @@ class KernelClient:
         with contextlib.suppress(frames.FrameError, OSError, ValueError):
             while not self.is_lost and time.monotonic() < end:
                 self._push()
-                self.hear()
+                self.receive_pending()
                 if self._reader.is_empty and not self._outbox:
                     return True
                 time.sleep(0.01)
@@ -442,7 +442,7 @@ class KernelClient:
     def close(self) -> None:
         """Disconnect; an idle forked kernel then ends by itself."""
         with contextlib.suppress(frames.FrameError, OSError, ValueError):
-            self.hear()
+            self.receive_pending()
         self._raw.stream.close()
         for fd in self._pipes:
             os.close(fd)

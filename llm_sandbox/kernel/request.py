@@ -111,9 +111,9 @@ class PendingRequest:
             self.collector.observed.add(detail.get("observed"))
             counts = detail.get("dropped", {})
             self.collector.add_dropped({read_stream_name(n): int(c) for n, c in counts.items()})
-            for told in content.get("payload") or ():
+            for page in content.get("payload") or ():
                 # What a notebook shows in its pager, or puts into its next cell.
-                text = _payload_text(told)
+                text = _payload_text(page)
                 if text:
                     self.collector.add_bytes("stdout", text.encode("utf-8", "backslashreplace"))
         elif kind == "status":

@@ -146,11 +146,11 @@ def _check_memory(files: SandboxFiles, backend: str, paths: Sequence[str]) -> No
     # trust: says where the sandbox's own secrets are written; it could lie only to itself.
     for line in files.read_text(_MOUNTS).splitlines():
         before, _, after = line.partition(" - ")
-        root, place = (*before.split(" "), "", "", "", "", "")[3:5]
-        if any(f"{path}/".startswith(f"{place}/") for path in paths):
+        root, mount_point = (*before.split(" "), "", "", "", "", "")[3:5]
+        if any(f"{path}/".startswith(f"{mount_point}/") for path in paths):
             # The last one covers those before, and part of another file system is a bind's.
-            own = place == MEMORY and root == "/" and after.startswith("tmpfs ")
-            in_memory = own if place.startswith(MEMORY) else in_memory
+            own = mount_point == MEMORY and root == "/" and after.startswith("tmpfs ")
+            in_memory = own if mount_point.startswith(MEMORY) else in_memory
     if in_memory:
         return
     raise UnsupportedError(

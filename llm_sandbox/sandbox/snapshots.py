@@ -159,7 +159,7 @@ def _save_directory(
         OutputLimitError: The directory has more than 256 MiB.
     """
     workdir = machine.spec.workdir
-    full, shown = _place(workdir, path)
+    full, shown = _resolve_path(workdir, path)
     created_at = time.time()
     try:
         _, reply = service.call(
@@ -189,7 +189,7 @@ def _save_directory(
         )
 
 
-def _place(workdir: str, path: object) -> tuple[str, str | None]:
+def _resolve_path(workdir: str, path: object) -> tuple[str, str | None]:
     """Return the directory, and its path for the record: below the working directory,
     or absolute.
     """

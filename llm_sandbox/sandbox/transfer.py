@@ -140,7 +140,7 @@ def _receive_entries(
         reason = _why_not(parts, kind, entry)
         if reason is None:
             try:
-                reason = _place(line, root, parts, entry, limit, report)
+                reason = _write_entry(line, root, parts, entry, limit, report)
             except NotADirectoryError:
                 reason = "a link or a file is in the way"
         if reason is not None:
@@ -167,7 +167,7 @@ def _why_not(parts: list[str], kind: str, entry: Record) -> str | None:
     return None
 
 
-def _place(
+def _write_entry(
     line: DeadlineConnection,
     root: int,
     parts: list[str],

@@ -145,7 +145,7 @@ class Tunnels:
                 listener.setblocking(False)
                 self._selector.register(listener, selectors.EVENT_READ, port)
         except BaseException:
-            self._let_go()
+            self._release()
             raise
         self.by_port: Mapping[int, Tunnel] = MappingProxyType(
             {
@@ -205,7 +205,7 @@ class Tunnels:
                     else:
                         self._accept_one(key.data)
         finally:
-            self._let_go()
+            self._release()
 
     def _accept_one(self, port: int) -> None:
         try:
@@ -264,7 +264,7 @@ class Tunnels:
             if not self._closed and self._open == _MOST_CONNECTIONS - 1:
                 self._wake.set()
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         with self._lock:
             self._closed = True
             self._selector.close()

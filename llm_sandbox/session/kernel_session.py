@@ -212,13 +212,13 @@ class KernelSession:
         """The notes of a detached session, as JSON types."""
         return self._notes
 
-    def note(self, **facts: Any) -> None:
+    def note(self, **notes: Any) -> None:
         """Store notes with the sandbox daemon, if there is one, for processes that attach later.
 
         Args:
-            facts: JSON types; they replace those of the same names.
+            notes: JSON types; they replace those of the same names.
         """
-        self._notes |= facts
+        self._notes |= notes
         if self._detached is not None:
             self._detached.note(json.dumps(self._notes))
 

@@ -81,10 +81,10 @@ def from_file(
         ValidationError: The file cannot be read, is not TOML, or has an unknown name.
     """
     named = environment.get(CONFIG)
-    place = Path(named) if named else usual
-    if named and not place.is_absolute():
+    path = Path(named) if named else usual
+    if named and not path.is_absolute():
         raise ValidationError(f"{CONFIG}: expected an absolute path", parameter=CONFIG)
-    text = _read(place, must_be_there=bool(named))
+    text = _read(path, must_be_there=bool(named))
     if text is None:
         return {}
     import tomllib
@@ -93,36 +93,36 @@ def from_file(
         # trust: the user's own file, or one that they named.
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ValidationError(f"{place}: no TOML: {error}", parameter=str(place)) from None
+        raise ValidationError(f"{path}: no TOML: {error}", parameter=str(path)) from None
     for name in table:
         if name not in names:
             close = difflib.get_close_matches(name, names, 1)
             raise ValidationError(
-                f"{place}: there is no setting {name!r}",
+                f"{path}: there is no setting {name!r}",
                 parameter=name,
                 hint=f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}",
             )
-    return {name: Given(value, f"{place}: {name}", str(place)) for name, value in table.items()}
+    return {name: Given(value, f"{path}: {name}", str(path)) for name, value in table.items()}
 
 
-def _read(place: Path, *, must_be_there: bool) -> str | None:
+def _read(path: Path, *, must_be_there: bool) -> str | None:
     try:
-        with place.open("rb") as file:
+        with path.open("rb") as file:
             data = file.read(_LARGEST_FILE + 1)
     except (FileNotFoundError, NotADirectoryError):
         if not must_be_there:
             return None
-        raise ValidationError(f"{CONFIG}: there is no file {place}", parameter=CONFIG) from None
+        raise ValidationError(f"{CONFIG}: there is no file {path}", parameter=CONFIG) from None
     except OSError as error:
         raise ValidationError(
-            f"cannot read the settings in {place}: {error.strerror}", parameter=str(place)
+            f"cannot read the settings in {path}: {error.strerror}", parameter=str(path)
         ) from error
     if len(data) > _LARGEST_FILE:
-        raise ValidationError(f"{place}: larger than 1 MiB", parameter=str(place))
+        raise ValidationError(f"{path}: larger than 1 MiB", parameter=str(path))
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise ValidationError(f"{place}: not in UTF-8", parameter=str(place)) from None
+        raise ValidationError(f"{path}: not in UTF-8", parameter=str(path)) from None
 
 
 _Kind = TypeVar("_Kind", bound=StrEnum)

@@ -35,7 +35,7 @@ __all__ = ["SandboxDaemon", "main"]
 _TICK_S = 0.5
 _OVERDUE_S = 3.0
 _SETTLE_S = 0.5
-_LAST_WORDS_S = 3.0
+_LAST_OUTPUT_S = 3.0
 _BACKLOG = 32
 _TIMED_OUT, _TERMINATED = 124, 137
 _REMEMBERED = ("exited", "deadline", "idle", "terminated", "oom")
@@ -235,7 +235,7 @@ class SandboxDaemon:
         with self._lock:
             clients = list(self._clients)
         for client in clients:
-            client.tell("tags", tags=tags)
+            client.send_event("tags", tags=tags)
 
     def disown(self) -> None:
         """Continue after the end of the process that created the sandbox."""
@@ -277,7 +277,7 @@ class SandboxDaemon:
             poll.register(watched, select.POLLIN)
         if self._owner is not None:
             poll.register(self._owner, select.POLLIN)
-        while (ended := self._end_of_it()) is None or not self._close(*ended):
+        while (ended := self._end_cause()) is None or not self._close(*ended):
             for fd, _ in poll.poll(self._pause() * 1000):
                 if fd == self._wake_read:
                     with contextlib.suppress(BlockingIOError):
@@ -307,7 +307,7 @@ class SandboxDaemon:
             moments.append(max(self._active_at + self._request.idle_timeout, now + 0.02))
         return max(0.0, min(moments) - now)
 
-    def _end_of_it(self) -> tuple[str, int] | None:
+    def _end_cause(self) -> tuple[str, int] | None:
         """Return the reason of the end, and the exit code; None while the sandbox lives on."""
         now = time.monotonic()
         if self._asked is not None:
@@ -321,7 +321,7 @@ class SandboxDaemon:
             self._entry_seen_at = self._entry_seen_at or now
             # What was killed may be the first news of the whole machine's end.
             killed = code == _TERMINATED and now - self._entry_seen_at <= _SETTLE_S
-            if not killed and not self._still_shows(entry):
+            if not killed and not self._has_terminal_output(entry):
                 return "exited", _TERMINATED if code is None else code
         if self._deadline is not None and now > self._deadline + _OVERDUE_S:
             return "deadline", _TIMED_OUT
@@ -329,7 +329,7 @@ class SandboxDaemon:
             return "idle", _TIMED_OUT
         return None
 
-    def _still_shows(self, entry: Program) -> bool:
+    def _has_terminal_output(self, entry: Program) -> bool:
         """Return whether the entry command's terminal, which ends with the sandbox, has unread
         output.
         """
@@ -380,9 +380,9 @@ class SandboxDaemon:
         with self._lock:
             clients = list(self._clients)
         for client in clients:
-            client.tell("ended", reason=reason, exit_code=code)
+            client.send_event("ended", reason=reason, exit_code=code)
         self._answered.set()
-        deadline = time.monotonic() + _LAST_WORDS_S
+        deadline = time.monotonic() + _LAST_OUTPUT_S
         while any(one.is_following for one in clients) and time.monotonic() < deadline:
             time.sleep(0.01)
         # What was asked last is answered by another thread.
@@ -419,11 +419,11 @@ def main(fd: int) -> None:
         for number in (signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         daemon.make()
-    except Exception as error:  # noqa: BLE001 - told to who asked
+    except Exception as error:  # noqa: BLE001 - sent to the client
         failure = BackendError(f"the daemon failed: {type(error).__name__}: {error}")
-        told = error if isinstance(error, SandboxError) else failure
+        failed = error if isinstance(error, SandboxError) else failure
         with contextlib.suppress(OSError):
-            channel.send({"error": told.to_dict()})
+            channel.send({"error": failed.to_dict()})
         return
 
     signal.signal(signal.SIGTERM, lambda *_: daemon.end_soon("terminated"))

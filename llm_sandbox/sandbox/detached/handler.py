@@ -106,7 +106,7 @@ class ClientHandler:
         """Whether output is still being sent to the client."""
         return self._following > 0
 
-    def tell(self, event: str, **fields: Any) -> None:
+    def send_event(self, event: str, **fields: Any) -> None:
         """Send an event."""
         self._send({"event": event, **fields})
 
@@ -144,7 +144,7 @@ class ClientHandler:
             reply.then()
         except SandboxError as error:
             self._send({"id": message["id"], "error": error.to_dict()})
-        except Exception as error:  # noqa: BLE001 - told to the client, for whom it was done
+        except Exception as error:  # noqa: BLE001 - sent to the client
             failure = BackendError(f"the daemon failed: {type(error).__name__}: {error}")
             self._send({"id": message["id"], "error": failure.to_dict()})
         finally:
@@ -170,7 +170,7 @@ class ClientHandler:
         return _Reply(program.process.id, list(follower.reads), follower.start)
 
     def _tell_exit(self, number: int, ended: Exit) -> None:
-        self.tell("exit", follow=number, exit=encode(ended))
+        self.send_event("exit", follow=number, exit=encode(ended))
         with self._state:
             self._following -= 1
         self._keeper.note_activity()
@@ -205,7 +205,7 @@ class ClientHandler:
         claim, raw = self._session.claim(self, peer_of(self._channel.socket)[0])
         if raw is None:
             return _Reply(claim)
-        return self._given(raw, message["follow"], claim)
+        return self._kernel_reply(raw, message["follow"], claim)
 
     def _op_note(self, message: Message, fds: list[int]) -> None:
         self._session.note(self, str(message["state"]))
@@ -219,13 +219,13 @@ class ClientHandler:
             raise BackendError("no session lives in this sandbox")
         return self._keeper.kernel
 
-    def _given(self, raw: RawKernel, number: int, value: Any) -> _Reply:
+    def _kernel_reply(self, raw: RawKernel, number: int, value: Any) -> _Reply:
         """Return the reply that passes the kernel's descriptors to the client."""
 
         def follow() -> None:
             ended = raw.ending.wait()
             if ended is not None:
-                self.tell("exit", follow=number, exit=encode(ended))
+                self.send_event("exit", follow=number, exit=encode(ended))
 
         def then() -> None:
             threading.Thread(target=follow, name="llm-sandbox-end", daemon=True).start()
@@ -240,7 +240,7 @@ class ClientHandler:
                 own = self._session.start(self, lambda: self._keeper.start_kernel(spec))
             finally:
                 self._count(-1)
-            return self._given(own, message["follow"], (own.id, own.cold))
+            return self._kernel_reply(own, message["follow"], (own.id, own.cold))
         raw = self._keeper.start_kernel(decode(message["spec"]))
         with self._state:
             self._kernels.add(raw.id)
@@ -259,7 +259,7 @@ class ClientHandler:
         with self._state:
             self._kernels.discard(kernel)
         if ended is not None:
-            self.tell("exit", follow=number, exit=encode(ended))
+            self.send_event("exit", follow=number, exit=encode(ended))
         self._keeper.note_activity()
 
     # --- the machine

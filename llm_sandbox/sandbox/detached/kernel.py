@@ -237,12 +237,12 @@ def _answers(raw: RawKernel) -> bool:
             reader.feed(data)
             for frame in reader:
                 # trust: what it says decides about nothing but itself.
-                told = frame.message
-                if told["parent_header"].get("msg_id") == number:
-                    kind = told["header"]["msg_type"]
+                message = frame.message
+                if message["parent_header"].get("msg_id") == number:
+                    kind = message["header"]["msg_type"]
                     replied = replied or kind == "llm_sandbox_reply"
                     idle = idle or (
-                        kind == "status" and told["content"]["execution_state"] == "idle"
+                        kind == "status" and message["content"]["execution_state"] == "idle"
                     )
         return replied and idle and reader.is_empty
     return False

@@ -81,10 +81,10 @@ class Programs:
             self._by_id[raw.id] = program
             if is_entry:
                 self.entry = program
-            self._let_go()
+            self._evict()
         return program, stdin
 
-    def _let_go(self) -> None:
+    def _evict(self) -> None:
         """Remove the oldest ended programs beyond the limits of number and output."""
         ended = [one for one in self._by_id.values() if not one.runs and not one.is_entry]
         size = sum(one.size for one in ended)
@@ -119,16 +119,16 @@ class Programs:
 
 
 class Follower:
-    """Copier of a program's output to one client, which is then told the exit.
+    """Copier of a program's output to one client, followed by the exit.
 
     Args:
         program: The program.
-        tell: Callback with the exit, after all output was copied.
+        on_exit: Callback with the exit, after all output was copied.
     """
 
-    def __init__(self, program: Program, tell: Callable[[Exit], None]) -> None:
+    def __init__(self, program: Program, on_exit: Callable[[Exit], None]) -> None:
         self._program = program
-        self._tell = tell
+        self._on_exit = on_exit
         self._lock = threading.Lock()
         self._left = 2
         self._writes: list[tuple[Spool, int]] = []
@@ -163,4 +163,4 @@ class Follower:
             self._program.process.wait()
             ended = exit_of(self._program.process)
             if ended is not None:
-                self._tell(ended)
+                self._on_exit(ended)

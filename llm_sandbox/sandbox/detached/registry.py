@@ -95,7 +95,7 @@ def register(state_dir: StateDir, record: Record) -> Registration:
                 record.name is not None
                 and (other.name, other.namespace) == (record.name, record.namespace)
                 and other.state != "ended"
-                and _is_kept(state_dir, other.id)
+                and _is_alive(state_dir, other.id)
             ):
                 raise NameInUseError(record.name, record.namespace, backend=other.backend)
         lock = state_dir.take_lock(f"{record.id}.lock")
@@ -123,7 +123,7 @@ def live_records(
             if record.state == "running"
             and (namespace is None or record.namespace == namespace)
             and wanted.items() <= dict(record.tags).items()
-            and _is_kept(state_dir, record.id)
+            and _is_alive(state_dir, record.id)
         ]
     return sorted(found, key=lambda record: (record.created_at, record.id), reverse=True)
 
@@ -146,7 +146,7 @@ def find(state_dir: StateDir, sandbox_id: object) -> Record:
         record = _read(state_dir, sandbox_id)
         if record is None:
             raise SandboxNotFoundError(sandbox_id)
-        if record.state == "ended" or not _is_kept(state_dir, sandbox_id):
+        if record.state == "ended" or not _is_alive(state_dir, sandbox_id):
             raise _ended(sandbox_id, record)
         return record
 
@@ -167,7 +167,7 @@ def find_by_name(state_dir: StateDir, name: str, namespace: str) -> Record:
             one for one in _read_all(state_dir) if (one.name, one.namespace) == (name, namespace)
         ]
         last = max(ended, key=lambda record: record.created_at, default=None)
-        if last is None or (last.state == "starting" and _is_kept(state_dir, last.id)):
+        if last is None or (last.state == "starting" and _is_alive(state_dir, last.id)):
             raise SandboxNotFoundError(which)
         raise _ended(which, last)
 
@@ -218,7 +218,7 @@ def sweep(state_dir: StateDir, *, everything: bool = False) -> list[Record | str
     with state_dir.locked():
         ids = {name.partition(".")[0] for name in state_dir.names() if name.endswith(_SUFFIXES)}
         for one in sorted(filter(ID.fullmatch, ids)):
-            if _is_kept(state_dir, one):
+            if _is_alive(state_dir, one):
                 continue
             record = _read(state_dir, one)
             if record is not None and record.state == "ended":
@@ -239,7 +239,7 @@ def _forget(state_dir: StateDir, sandbox_id: str) -> None:
         state_dir.remove(sandbox_id + suffix)
 
 
-def _is_kept(state_dir: StateDir, sandbox_id: str) -> bool:
+def _is_alive(state_dir: StateDir, sandbox_id: str) -> bool:
     """Return whether a daemon lives; called while the registry is locked."""
     name = f"{sandbox_id}.lock"
     if name not in state_dir.names():

@@ -42,8 +42,8 @@ logger = logging.getLogger(__name__)
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 _LAUNCH_S = 60.0
-_TOLD = 2000
-_PASSED_ON = frozenset(
+_LOG_TAIL = 2000
+_INHERITED = frozenset(
     {
         "CONTAINERS_CONF",
         "CONTAINERS_CONF_OVERRIDE",
@@ -75,7 +75,7 @@ _PASSED_ON = frozenset(
     }
 )
 """Variables that a daemon inherits besides the settings: all others may be secrets."""
-_PASSED_ON_PREFIXES = ("LC_", "XDG_")
+_INHERITED_PREFIXES = ("LC_", "XDG_")
 
 
 def create(backend: Backend, request: CreateRequest) -> DetachedMachine:
@@ -115,7 +115,7 @@ def create(backend: Backend, request: CreateRequest) -> DetachedMachine:
     info: SandboxInfo = decode(reply["value"])
     client = DaemonClient(channel)
     client.notify("taken")
-    _warn_again(info)
+    _repeat_warnings(info)
     return DetachedMachine(client, info)
 
 
@@ -151,11 +151,11 @@ def _launch(far: socket.socket, log: BinaryIO) -> None:
         "from llm_sandbox.sandbox.detached.daemon import main\n"
         f"main({far.fileno()})\n"
     )
-    known = _PASSED_ON | {CONFIG, *variables_of(Settings.names()).values()}
+    known = _INHERITED | {CONFIG, *variables_of(Settings.names()).values()}
     passed_on = {
         name: value
         for name, value in os.environ.items()
-        if name in known or name.startswith(_PASSED_ON_PREFIXES)
+        if name in known or name.startswith(_INHERITED_PREFIXES)
     }
     try:
         launcher = subprocess.Popen(
@@ -179,12 +179,12 @@ def _launch(far: socket.socket, log: BinaryIO) -> None:
 
 def _died(log: BinaryIO) -> BackendUnavailableError:
     log.seek(0, os.SEEK_END)
-    log.seek(max(0, log.tell() - _TOLD))
+    log.seek(max(0, log.tell() - _LOG_TAIL))
     words = log.read().decode("utf-8", "replace").strip()
     return BackendUnavailableError(f"the sandbox's daemon did not start: {words or 'it ended'}")
 
 
-def _warn_again(info: SandboxInfo) -> None:
+def _repeat_warnings(info: SandboxInfo) -> None:
     """Repeat the warnings of the daemon in this process, as its own are invisible."""
     for module, name, text in info.warnings:
         category = getattr(importlib.import_module(module), name, UserWarning)
@@ -250,5 +250,5 @@ def attach_all(tags: Mapping[str, str] | None, namespace: str | None) -> list[De
 
 def _attach(state_dir: StateDir, record: Record) -> DetachedMachine:
     machine = attach(state_dir, record)
-    machine.lets_go = True
+    machine.detaches = True
     return machine
