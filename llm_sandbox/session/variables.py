@@ -35,7 +35,7 @@ VariableKind = Literal["value", "function", "class", "module"]
 
 
 class Call(Protocol):
-    """A call of a service of the interpreter."""
+    """Call of a service of the interpreter."""
 
     def __call__(
         self, service: str, arguments: dict[str, Any], buffers: Sequence[bytes] = ()
@@ -51,14 +51,14 @@ class Call(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable of a session; everything in it is claimed from inside."""
+    """Variable of a session, as claimed from inside."""
 
     name: str
-    """The name."""
+    """Name of the variable."""
     type: str
-    """The type's full name, as its users write it, such as ``pandas.DataFrame``."""
+    """Full name of the type, as its users write it, such as ``pandas.DataFrame``."""
     kind: VariableKind = "value"
-    """Whether it is a value, a function, a class or a module."""
+    """Kind of object: a value, a function, a class or a module."""
     shape: tuple[int, ...] | None = None
     """Extents of an array or table, the length of a text or container; None for the rest."""
     size: int | None = None
