@@ -123,10 +123,8 @@ from llm_sandbox.exceptions.running import (
     SandboxTimeoutError,
     SecurityError,
     SecurityViolationError,
-    TransportError,
-)
-from llm_sandbox.exceptions.values import (
     TableGoneError,
+    TransportError,
     ValueNotTransferableError,
     ValueTooLargeError,
     VariableNotFoundError,
