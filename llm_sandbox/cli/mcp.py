@@ -208,7 +208,7 @@ def _end_in_order() -> None:
     def leave(number: int, _: object) -> None:
         sys.exit(128 + number)
 
-    # The server has its own while it runs, and raises what it heard again when it has stopped.
+    # The server has handlers of its own while it runs, and raises its signal again afterwards.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, leave)
 

@@ -191,7 +191,7 @@ class WorkdirWatch:
 
     def prepare(self) -> None:
         """Start the file service, so that no run waits for it."""
-        # If it cannot be started now, whoever needs it hears why.
+        # The next operation reports why it cannot be started.
         with contextlib.suppress(SandboxError):
             self._service.start()
 
@@ -202,10 +202,10 @@ class WorkdirWatch:
             within_s: Seconds it may take; None for the default of ten.
         """
         self._problem = ""
-        # A service that the host had to hang up on took what it knew with it.
+        # The snapshot of a service that was disconnected is lost.
         is_same = self._since_ns == 0 or self._known_by == self._service.number
         is_known = not self._modified.take() and self._is_known and is_same
-        # Until it is collected, nobody knows what the run did.
+        # The changes of the run are unknown until they are collected.
         self._is_known = False
         if is_known:
             # Sleeping for no time would give the processor away.
@@ -379,7 +379,7 @@ def _nothing(line: DeadlineConnection) -> None:
 def _receiver(limit: int) -> Callable[[DeadlineConnection], bytes]:
     def receive(line: DeadlineConnection) -> bytes:
         data = bytearray()
-        # trust: the service was told the limit; it holds here as well.
+        # trust: the service has the limit; it is enforced here as well.
         for chunk in line.chunks():
             if len(data) + len(chunk) > limit:
                 raise ProtocolError("the sandbox's file service sent more than requested")

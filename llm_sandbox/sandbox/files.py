@@ -344,7 +344,7 @@ def _nothing(line: DeadlineConnection) -> None:
 def _receiver(limit: int) -> Callable[[DeadlineConnection], bytes]:
     def receive(line: DeadlineConnection) -> bytes:
         data = bytearray()
-        # trust: the service was told the limit; it holds here as well.
+        # trust: the service has the limit; it is enforced here as well.
         for chunk in line.chunks():
             if len(data) + len(chunk) > limit:
                 raise OutputLimitError(f"more than {limit} bytes were sent", limit=limit)

@@ -110,7 +110,7 @@ def _empty_folder() -> bytes:
 def _pack(service: FileService, path: str) -> bytes:
     def receive(line: DeadlineConnection) -> bytes:
         data = bytearray()
-        # trust: the service was told the limit; it holds here as well.
+        # trust: the service has the limit; it is enforced here as well.
         for chunk in line.chunks():
             data += chunk
             if len(data) > MOST_BYTES:

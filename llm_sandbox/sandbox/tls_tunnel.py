@@ -159,7 +159,7 @@ class TlsCarrier:
         far = select.POLLIN if self._far_reads and not self._tls.full else 0
         far |= select.POLLOUT if self._to_far else 0
         for end, events in ((self._near, near), (self._far, far)):
-            # One that is only heard to have hung up would be heard again and again.
+            # A socket without events is left out: its hang-up would be reported again and again.
             if events:
                 waiting.register(end, events)
         waiting.poll()

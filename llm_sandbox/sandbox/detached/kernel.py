@@ -152,7 +152,7 @@ class SessionKernel:
         for _ in range(interrupts):
             with contextlib.suppress(SandboxError):
                 self._machine.signal(raw.id, int(signal.SIGINT))
-            # What writes is held up until somebody reads.
+            # Writers block until their output is read.
             _drain(raw, _INTERRUPT_EVERY_S, _INTERRUPT_EVERY_S)
         if _drain(raw, _QUIET_S, _DRAIN_S) and _answers(raw):
             return
@@ -187,7 +187,7 @@ def _drain(raw: RawKernel, quiet_s: float, most_s: float) -> bool:
         if time.monotonic() > end:
             return False
         for fd, _ in ready:
-            # trust: what nobody hears is not looked at.
+            # trust: discarded unread, as no client receives it.
             if not _read(fd):
                 poll.unregister(fd)
                 if fd == raw.stream.fileno():

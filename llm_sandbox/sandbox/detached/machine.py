@@ -130,7 +130,7 @@ class DetachedMachine(Machine):
         client.tags = dict(info.tags)
         self._client = client
         self.network = DetachedNetwork(self)
-        # What nobody holds any more keeps no connection and no thread.
+        # An unreferenced machine has no connection and no thread.
         weakref.finalize(self, client.close).atexit = False
 
     @property
