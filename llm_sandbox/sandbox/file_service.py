@@ -73,7 +73,7 @@ class DeadlineConnection(Connection):
         self.socket.settimeout(left)
 
     def is_dead(self) -> bool:
-        """Whether the peer is gone, or has sent bytes without a request."""
+        """Return whether the peer is gone, or has sent bytes without a request."""
         poll = select.poll()
         poll.register(self.socket, select.POLLIN)
         return bool(poll.poll(0))
