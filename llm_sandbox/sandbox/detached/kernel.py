@@ -237,12 +237,12 @@ def _answers(raw: RawKernel) -> bool:
             reader.feed(data)
             for frame in reader:
                 # trust: what it says decides about nothing but itself.
-                message = frame.message
-                if message["parent_header"].get("msg_id") == number:
-                    kind = message["header"]["msg_type"]
+                content = frame.message
+                if content["parent_header"].get("msg_id") == number:
+                    kind = content["header"]["msg_type"]
                     replied = replied or kind == "llm_sandbox_reply"
                     idle = idle or (
-                        kind == "status" and message["content"]["execution_state"] == "idle"
+                        kind == "status" and content["content"]["execution_state"] == "idle"
                     )
         return replied and idle and reader.is_empty
     return False
