@@ -86,7 +86,7 @@ class Machine(abc.ABC):
     """Namespace in which the name is unique."""
     tags: Mapping[str, str] = MappingProxyType({})
     """Tags by which other processes find it."""
-    detaches: bool = False
+    lets_go: bool = False
     """Whether the machine lives on when its user is done with it."""
     network: Any = None
     """Network control of another process (`sandbox.network.NetworkControl`); None where the sandbox

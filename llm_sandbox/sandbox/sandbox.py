@@ -584,7 +584,7 @@ class Sandbox:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._machine.detaches:
+        if self._machine.lets_go:
             self.detach()
         else:
             self.destroy()

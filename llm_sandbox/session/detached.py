@@ -140,7 +140,7 @@ def find_session(
             check_name(name_or_id, "name_or_id")
             record = find_by_name(state_dir, name_or_id, _NAMESPACE)
         machine = attach(state_dir, record)
-    machine.detaches = True
+    machine.lets_go = True
     try:
         detached = machine.info.request.session
         if detached is None:

@@ -125,7 +125,7 @@ class DetachedMachine(Machine):
         self.name = request.name
         self.namespace = request.namespace
         self.info = info
-        self.detaches = request.on_exit == "keep"
+        self.lets_go = request.on_exit == "keep"
         client.backend = info.isolation.backend
         client.tags = dict(info.tags)
         self._client = client
@@ -333,7 +333,7 @@ class DetachedMachine(Machine):
         self.end("terminated")
 
     def detach(self) -> None:
-        if not self.detaches and self.end_reason is None:
+        if not self.lets_go and self.end_reason is None:
             self._client.request("disown")
         self.release()
 

@@ -250,5 +250,5 @@ def attach_all(tags: Mapping[str, str] | None, namespace: str | None) -> list[De
 
 def _attach(state_dir: StateDir, record: Record) -> DetachedMachine:
     machine = attach(state_dir, record)
-    machine.detaches = True
+    machine.lets_go = True
     return machine
