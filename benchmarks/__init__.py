@@ -1,1 +1,1 @@
-"""Measures the library against stock alternatives in one run: ``python -m benchmarks``."""
+"""Measurements of the library against stock alternatives in one run: ``python -m benchmarks``."""

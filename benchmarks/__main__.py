@@ -23,7 +23,7 @@ from benchmarks.table import Line, machine, markdown, print_table, write_page
 
 
 def main() -> int:
-    """Run what was asked for; returns the exit code."""
+    """Run the races of the command line; return the exit code."""
     races = all_races()
     arguments = _parse([race.name for race in races])
     wanted = [race for race in races if not arguments.only or race.name in arguments.only]

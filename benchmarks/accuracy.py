@@ -1,4 +1,4 @@
-"""How exactly figures come back: ``python -m benchmarks.accuracy [--library L] [--endings]``.
+"""Accuracy of the figures' data: ``python -m benchmarks.accuracy [--library L] [--endings]``.
 
 Runs the chart corpus (`tests/charts/corpus`) in sessions of the embedded default, and compares the
 charts of the results with what the programs' data say. The exit code is 1 when a target is missed.
@@ -29,7 +29,7 @@ from tests.charts.scoring import Score, score_charts
 __all__ = ["main"]
 
 TARGET = 95.0
-"""Percent of values exact, of each library that has a target."""
+"""Percentage of exact values, for each library with a target."""
 
 _TARGETED = frozenset({"matplotlib", "seaborn", "plotly", "altair"})
 _PAGE = Path(__file__).resolve().parent.parent / "docs" / "chart-accuracy.md"
@@ -59,7 +59,7 @@ class Endings:
 
 
 def main() -> int:
-    """Run what was asked for; returns the exit code."""
+    """Run the measurements of the command line; return the exit code."""
     arguments = _parse()
     console = Console(width=None if sys.stdout.isatty() else 160)
     cases = [load_case(path) for path in find_cases(arguments.corpus)]
@@ -168,7 +168,7 @@ def _rows(scores: Mapping[str, Score]) -> list[list[str]]:
 
 
 def _percent(right: int, total: int) -> str:
-    """Percent, rounded down: 100 % means all."""
+    """Return a percentage, rounded down: 100 % means all."""
     return f"{right * 10_000 // total / 100:.2f} %" if total else "-"
 
 
@@ -204,7 +204,7 @@ def _meets(scores: Mapping[str, Score], endings: Mapping[str, Endings]) -> bool:
 
 
 def _markdown(scores: Mapping[str, Score], endings: Mapping[str, Endings]) -> str:
-    """The tables as Markdown, with how they came about."""
+    """Return the tables as Markdown, with their conditions."""
     blocks = [_lay_out(_HEADINGS, _rows(scores))]
     command = "python -m benchmarks.accuracy"
     if endings:

@@ -21,7 +21,7 @@ __all__ = ["all_races"]
 
 
 def all_races() -> list[Race]:
-    """Every race."""
+    """Return every race."""
     themes = (
         *(
             opening,

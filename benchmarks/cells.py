@@ -1,4 +1,4 @@
-"""Cells in a session that is open."""
+"""Races of cells in an open session."""
 
 import statistics
 import time
@@ -35,7 +35,7 @@ def _stock(pair: LivePair) -> Mapping[str, float]:
 
 
 def races() -> list[Race]:
-    """The races of this theme."""
+    """Return the races of this theme."""
     pair = LivePair()
     return [
         Race(

@@ -1,4 +1,4 @@
-"""Sessions in containers, against what their engine itself takes for the least."""
+"""Races of sessions in containers against the minimum of their engine."""
 
 import statistics
 import subprocess
@@ -30,7 +30,7 @@ _WAIT_S = 60.0
 
 @cache
 def missing_engine(engine: str) -> str | None:
-    """Why an engine cannot be raced against; None where it can."""
+    """Return why an engine cannot be raced against; None where it can."""
     name = image_name("python")
     try:
         backend = get_backend(engine)
@@ -191,7 +191,7 @@ class _Contest:
 
 
 def races() -> list[Race]:
-    """The races of this theme."""
+    """Return the races of this theme."""
     return [race for engine in ("docker", "podman") for race in _races(_Contest(engine))]
 
 

@@ -5,7 +5,7 @@ import ast
 __all__ = ["ENDINGS", "MARK", "end_badly"]
 
 MARK = "-- the figures are made --"
-"""What a program prints before its bad ending."""
+"""Text that a program prints before its bad ending."""
 
 _SHOW = """
 import sys as _sys
@@ -18,7 +18,7 @@ ENDINGS = {
     # Nothing can be asked of a process that is gone: what is counted is what it had shown.
     "a kill": f"{_SHOW}\nimport os as _os\n_os.kill(_os.getpid(), 9)",
 }
-"""How a program ends, by what the table calls it."""
+"""Code of each ending, by its name in the table."""
 
 
 def end_badly(program: str, ending: str) -> str:

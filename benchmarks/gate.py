@@ -96,7 +96,7 @@ class _Contest:
         return process
 
     def missing(self) -> str | None:
-        """Why there can be no gate here."""
+        """Return why there can be no gate here."""
         try:
             self._open()
         except SandboxError as error:
@@ -132,7 +132,7 @@ def _line(process: "subprocess.Popen[str]") -> str:
 
 
 def races() -> list[Race]:
-    """The races of this theme."""
+    """Return the races of this theme."""
     contest = _Contest()
     return [
         Race(

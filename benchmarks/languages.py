@@ -25,7 +25,7 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True)
 class Script:
-    """A language whose interpreter stays.
+    """A language with a persistent interpreter.
 
     `start` is the command line that begins it anew for the same code.
     """
@@ -97,7 +97,7 @@ def _measure(act: Callable[[], str], printed: str, what: str) -> float:
 
 
 def _idle(session: BaseSession) -> float:
-    """Private memory of everything in the session's sandbox, in megabytes."""
+    """Return the private memory of everything in the session's sandbox, in megabytes."""
     link = session.execute_command(_NAMESPACE).stdout.strip()
     found = 0
     for pid in processes.namespace_members(link):
@@ -177,7 +177,7 @@ def _missing(language: str) -> str | None:
 
 
 def races() -> list[Race]:
-    """The races of this theme, one for each language."""
+    """Return the races of this theme, one for each language."""
     found = []
     for language in (*_SCRIPTS, *_COMPILED):
         rows = [

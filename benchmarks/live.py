@@ -1,4 +1,4 @@
-"""A session of ours and a stock kernel that stay open over a race."""
+"""Open session of this library and open stock kernel, for the length of a race."""
 
 from collections.abc import Callable, Mapping
 
@@ -11,10 +11,10 @@ __all__ = ["LivePair"]
 
 
 class LivePair:
-    """Opened at first need; both have answered a first cell.
+    """Pair that is opened when first needed; both have answered a first cell.
 
     Args:
-        limits: Limits of our session; None for the default.
+        limits: Limits of the session; None for the default.
     """
 
     def __init__(self, limits: Limits | None = None) -> None:
@@ -24,7 +24,7 @@ class LivePair:
 
     @property
     def session(self) -> BaseSession:
-        """Ours."""
+        """Return the session of this library."""
         if self._session is None:
             with ours.without_pool():
                 self._session = ours.new_session(limits=self._limits)
@@ -34,7 +34,7 @@ class LivePair:
 
     @property
     def stock(self) -> StockKernel:
-        """The stock kernel."""
+        """Return the stock kernel."""
         if self._stock is None:
             self._stock = StockKernel()
             self._stock.open()
@@ -52,5 +52,5 @@ class LivePair:
     def lane(
         self, measure: Callable[["LivePair"], Mapping[str, float]]
     ) -> Callable[[], Mapping[str, float]]:
-        """A lane of a race: what `measure` measures on this pair."""
+        """Return a lane of a race: the measurement of `measure` on this pair."""
         return lambda: measure(self)

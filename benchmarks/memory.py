@@ -1,4 +1,4 @@
-"""What an idle session costs."""
+"""Memory of idle sessions."""
 
 from collections.abc import Mapping
 
@@ -30,7 +30,7 @@ def _stock() -> Mapping[str, float]:
 
 
 def races() -> list[Race]:
-    """The races of this theme."""
+    """Return the races of this theme."""
     return [
         Race(
             name="memory",

@@ -38,7 +38,7 @@ def _ours() -> Mapping[str, float]:
 
 
 def races() -> list[Race]:
-    """The races of this theme."""
+    """Return the races of this theme."""
     return [
         Race(
             name="neighbours",

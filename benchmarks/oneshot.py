@@ -1,4 +1,4 @@
-"""One snippet, one interpreter: the evaluation of generated code."""
+"""Races of one snippet in one interpreter, as in the evaluation of generated code."""
 
 import subprocess
 import sys
@@ -82,7 +82,7 @@ def _stock() -> Mapping[str, float]:
 
 
 def races() -> list[Race]:
-    """The races of this theme."""
+    """Return the races of this theme."""
     against = "bwrap python -c, each"
     return [
         Race(

@@ -1,4 +1,4 @@
-"""From nothing to the first result, and back."""
+"""Races from nothing to the first result, and back."""
 
 import os
 import subprocess
@@ -106,7 +106,7 @@ def _new_process(code: str) -> Mapping[str, float]:
 
 
 def races() -> list[Race]:
-    """The races of this theme."""
+    """Return the races of this theme."""
     warm = Race(
         name="opening",
         lanes={

@@ -1,4 +1,4 @@
-"""Our side: sessions of the embedded default, with and without kernels kept ready."""
+"""Sessions of the embedded default, with and without kernels kept ready."""
 
 import compileall
 import contextlib
@@ -52,7 +52,7 @@ def checked_run(session: BaseSession, code: str, expected: str | None = None) ->
 
 
 def prefork(count: int) -> None:
-    """Say how many kernels are kept forked ahead from now on."""
+    """Set the number of kernels that are kept forked ahead from now on."""
     os.environ["LLM_SANDBOX_PREFORK"] = str(count)
     get_settings.cache_clear()
 
@@ -63,7 +63,7 @@ def compile_package() -> None:
 
 
 def warm() -> None:
-    """Have the science stack loaded and the pool filled."""
+    """Load the science stack and fill the pool."""
     if not get_backend(BACKEND).wait_until_warm(timeout_s=_WAIT_S):
         raise CorrectnessError("the zygote did not load")
     prefork(PREFORK)
@@ -89,7 +89,7 @@ def settle() -> None:
 
 @contextlib.contextmanager
 def without_pool() -> Iterator[None]:
-    """No kernels are kept ready while the body runs, nor left over."""
+    """Keep no kernels ready while the body runs, nor left over."""
     prefork(0)
     shared_pool().clear()
     try:

@@ -1,4 +1,4 @@
-"""Much output: how quickly it comes, and how much memory it takes on its way."""
+"""Races of much output: its time, and the memory that it takes."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ _SHORT_BYTES = sum(len(str(i)) + 1 for i in range(_LOOP))
 
 
 def _timed(cell: Callable[[], str], size: int) -> tuple[float, float]:
-    """Seconds that the cell took, and bytes that this process grew by meanwhile, at most."""
+    """Return the seconds that the cell took, and the greatest growth of this process in bytes."""
     before = processes.reset_peak()
     started = time.perf_counter()
     printed = cell()
@@ -81,7 +81,7 @@ def _null(pair: LivePair) -> Mapping[str, float]:
 
 
 def races() -> list[Race]:
-    """The races of this theme."""
+    """Return the races of this theme."""
     kept, capped, plain = (
         LivePair(Limits(output_bytes=64 << 20)),
         LivePair(Limits(output_bytes=_LIMIT)),

@@ -1,4 +1,6 @@
-"""The first plot of a session, and what capturing costs; a plot counts when there is a PNG."""
+"""Races of the first plot of a session, and the cost of capturing; a plot counts when there is a
+PNG.
+"""
 
 import base64
 import statistics
@@ -98,7 +100,7 @@ def _capture() -> Mapping[str, float]:
 
 
 def races() -> list[Race]:
-    """The races of this theme."""
+    """Return the races of this theme."""
     return [
         Race(
             name="plots",

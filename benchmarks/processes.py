@@ -1,4 +1,4 @@
-"""What the host's /proc says about processes."""
+"""Memory and children of processes, from the host's /proc."""
 
 import ctypes
 import gc
@@ -21,17 +21,17 @@ def _pids() -> list[int]:
 
 
 def private_bytes(pid: int) -> int:
-    """Memory that would be free if the process ended: its private pages, in bytes."""
+    """Return the memory that would be free if the process ended: its private pages, in bytes."""
     text = (_PROC / str(pid) / "smaps_rollup").read_text()
     fields = dict(line.split(":", 1) for line in text.splitlines()[1:])
     return sum(int(fields[name].split()[0]) * 1024 for name in ("Private_Clean", "Private_Dirty"))
 
 
 def namespace_members(link: str) -> dict[int, str]:
-    """Processes of a pid namespace, by host pid, with their names.
+    """Return the processes of a pid namespace, by host pid, with their names.
 
     Args:
-        link: What ``/proc/self/ns/pid`` points to in there.
+        link: Target of ``/proc/self/ns/pid`` in the namespace.
     """
     members = {}
     for pid in _pids():
@@ -45,7 +45,7 @@ def namespace_members(link: str) -> dict[int, str]:
 
 
 def reset_peak(pid: int | str = "self") -> int:
-    """Start a new peak of a process's resident memory; returns the present size, in bytes."""
+    """Start a new peak of a process's resident memory; return the present size, in bytes."""
     if pid == "self":
         gc.collect()
         # What earlier work has freed must not count as present: what comes would reuse it unseen.
@@ -55,7 +55,7 @@ def reset_peak(pid: int | str = "self") -> int:
 
 
 def peak_growth_since(before: int, pid: int | str = "self") -> int:
-    """How far resident memory went beyond `before` since `reset_peak`, in bytes."""
+    """Return the growth of resident memory beyond `before` since `reset_peak`, in bytes."""
     return max(0, _status(pid, "VmHWM") - before)
 
 
@@ -67,7 +67,7 @@ def _status(pid: int | str, name: str) -> int:
 
 
 def children() -> dict[int, str]:
-    """Live children of this process, by pid, with their command lines."""
+    """Return live children of this process, by pid, with their command lines."""
     found = {}
     for pid in _pids():
         folder = _PROC / str(pid)

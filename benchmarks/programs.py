@@ -1,4 +1,4 @@
-"""Starting a program in a sandbox that is there, against what its engine takes for the same."""
+"""Races of starting a program in an existing sandbox against its engine's own."""
 
 import statistics
 import time
@@ -64,7 +64,7 @@ class _Contest:
 
 
 def races() -> list[Race]:
-    """The races of this theme."""
+    """Return the races of this theme."""
     contest = _Contest()
     return [
         Race(

@@ -1,4 +1,4 @@
-"""What is measured: races between ways to do the same thing, and rows read off them."""
+"""Races between ways to do the same thing, and the rows of the table that they give."""
 
 import statistics
 from collections.abc import Callable, Mapping
@@ -8,16 +8,18 @@ from typing import Literal
 __all__ = ["CorrectnessError", "Lane", "Race", "Row", "Samples", "Target"]
 
 Lane = Callable[[], Mapping[str, float]]
-"""Does something once and returns what it measured; raises `CorrectnessError` for wrong output."""
+"""Function that does something once and returns its measures; raises `CorrectnessError` for wrong
+output.
+"""
 
 
 class CorrectnessError(AssertionError):
-    """A contender was quick at something other than what was asked."""
+    """Wrong output of a contender."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """What a row is held against.
+    """Target of a row.
 
     ``times``: the other takes at least `value` times ours. ``share``: ours takes at most `value`
     times the other's. ``below``: ours is at most `value`, whatever the other does.
@@ -29,13 +31,13 @@ class Target:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table."""
+    """Row of the table."""
 
     title: str
     ours: str
-    """``lane.measure`` of ours."""
+    """``lane.measure`` of this library."""
     other: str | None
-    """``lane.measure`` of what it is compared with."""
+    """``lane.measure`` of the alternative."""
     target: Target | None = None
     unit: Literal["ms", "MB"] = "ms"
     compared_with: str = "stock kernel"
@@ -43,7 +45,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Race:
-    """Lanes that are run in turn, in random order, and the rows that come of it."""
+    """Lanes that are run in turn, in random order, and the rows of their results."""
 
     name: str
     lanes: Mapping[str, Lane]
@@ -51,18 +53,18 @@ class Race:
     rounds: int
     quick_rounds: int
     warm_up: bool = True
-    """Whether a first round is run and thrown away."""
+    """Whether to run a first round that is discarded."""
     prepare: Callable[[], object] = lambda: None
-    """Called before every lane, outside of what is timed."""
+    """Callback before every lane, not timed."""
     finish: Callable[[], object] = lambda: None
-    """Called after the race."""
+    """Callback after the race."""
     missing: Callable[[], str | None] = lambda: None
-    """Says why it cannot be run on this machine, if so."""
+    """Callback that returns why the race cannot be run on this machine, or None."""
 
 
 @dataclass
 class Samples:
-    """What a measure came to over the rounds."""
+    """Values of a measure over the rounds."""
 
     values: list[float] = field(default_factory=list)
 
@@ -73,5 +75,5 @@ class Samples:
 
     @property
     def spread(self) -> tuple[float, float]:
-        """The least and the greatest value."""
+        """Least and greatest value."""
         return min(self.values), max(self.values)

@@ -1,4 +1,6 @@
-"""Runs races: a warm-up round, then rounds in which every lane has its turn, in random order."""
+"""Runner of races: a warm-up round, then rounds in which every lane has its turn, in
+random order.
+"""
 
 import gc
 import random
@@ -15,10 +17,10 @@ def run_race(
     """Run a race.
 
     Args:
-        race: What to run.
-        quick: Whether to run its few rounds instead of its many.
-        order: Shuffles the lanes.
-        say: Told what is being done.
+        race: The race.
+        quick: Whether to run the smaller number of rounds.
+        order: Random source that shuffles the lanes.
+        say: Callback for progress messages.
 
     Returns:
         The samples by ``lane.measure``.

@@ -1,4 +1,4 @@
-"""What the scanner catches and what it flags wrongly: ``python -m benchmarks.scanner``.
+"""Recall and false alarms of the scanner: ``python -m benchmarks.scanner``.
 
 ``--write`` puts the tables into docs/scanner-report.md, ``--techniques`` prints one line for each
 technique, ``--json FILE`` keeps the numbers. Ordinary programs are fetched by pip the first time.
@@ -45,7 +45,7 @@ SIZES = (1_000, 10_000, 100_000, 1_000_000)
 
 
 def main() -> int:
-    """Measure, print, and write; returns the exit code."""
+    """Measure, print, and write; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scanner", description=__doc__)
     parser.add_argument("--write", action="store_true", help=f"write {REPORT.name}")
     parser.add_argument("--techniques", action="store_true", help="print every technique")
@@ -79,7 +79,7 @@ def main() -> int:
 
 
 def recall(snippets: Sequence[Snippet]) -> Data:
-    """Return how many attacks each way of looking catches, in all, by capability and by family."""
+    """Return how many attacks each scanner catches, in all, by capability and by family."""
     judges: dict[str, list[bool]] = {"named": []}
     for preset in PRESETS:
         judges[preset] = []
@@ -152,7 +152,7 @@ def false_alarms_of_twins() -> Data:
 
 
 def false_alarms(programs: Sequence[Program]) -> Data:
-    """Return the share of ordinary programs that each way of looking flags, and by which rule."""
+    """Return the share of ordinary programs that each scanner flags, and by which rule."""
     flagged: dict[str, list[bool]] = {}
     rules: dict[str, Counter[str]] = {}
     for preset in PRESETS:
@@ -181,13 +181,13 @@ def false_alarms(programs: Sequence[Program]) -> Data:
 
 
 def scan_cells(program: Program, preset: PolicyPreset) -> list[bool]:
-    """Return of each cell of a program whether it is blocked."""
+    """Return for each cell of a program whether it is blocked."""
     notebook = program.notebook
     return [not scan(cell, policy=preset, notebook=notebook).is_safe for cell in program.cells]
 
 
 def plain(program: Program) -> str:
-    """Return a program as one plain text: of a notebook what IPython makes of its cells."""
+    """Return a program as one plain text: for a notebook what IPython makes of its cells."""
     if not program.notebook:
         return program.cells[0]
     from IPython.core.inputtransformer2 import TransformerManager
@@ -299,7 +299,7 @@ def language(name: str) -> Data:
 
 
 def sources(programs: Sequence[Program]) -> list[Data]:
-    """Return where the ordinary programs are from."""
+    """Return the origins of the ordinary programs."""
     counts = Counter(program.origin for program in programs)
     rows = [
         {"name": o.name, "version": o.version, "license": o.license, "what": o.what}

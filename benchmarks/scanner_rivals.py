@@ -1,4 +1,4 @@
-"""What the scanner is measured against: regular expressions of two strictnesses, and bandit."""
+"""Alternatives to the scanner: regular expressions of two strictnesses, and bandit."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ _COMMENT = re.compile(r"#[^\n]*|'''[\s\S]*?'''|\"\"\"[\s\S]*?\"\"\"")
 
 
 def expressions(code: str, level: str) -> bool:
-    """Return whether regular expressions refuse code, comments and long texts taken away first.
+    """Return whether regular expressions refuse code, after comments and long texts are removed.
 
     Args:
         code: The code.
@@ -92,7 +92,7 @@ def expressions(code: str, level: str) -> bool:
 
 
 def bandit(codes: Sequence[str]) -> list[int] | None:
-    """Return the gravest severity that bandit sees in each, 0 to 3; None without bandit."""
+    """Return the highest severity of bandit's findings in each, 0 to 3; None without bandit."""
     from importlib.util import find_spec
 
     if find_spec("bandit") is None:

@@ -1,4 +1,4 @@
-"""The scanner's numbers for people: on the terminal and in docs/scanner-report.md."""
+"""Tables of the scanner's figures: on the terminal and in docs/scanner-report.md."""
 
 from __future__ import annotations
 

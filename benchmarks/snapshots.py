@@ -1,4 +1,6 @@
-"""Saving a sandbox and beginning from it, beside a container engine's own commit and run."""
+"""Races of saving a sandbox and starting from it, beside a container engine's own
+commit and run.
+"""
 
 import contextlib
 import subprocess
@@ -20,7 +22,7 @@ _CLEANED_S = 20.0
 
 
 class _Contest:
-    """Sandboxes with 16 MiB of files, a container with the same, and what they are saved as."""
+    """Sandboxes with 16 MiB of files, a container with the same, and their snapshots."""
 
     def __init__(self) -> None:
         self._ends = contextlib.ExitStack()
@@ -63,7 +65,7 @@ class _Contest:
         return {"save": took, "restore": restored}
 
     def engine(self) -> Mapping[str, float]:
-        """The engine's own way: a container whose files lie in its writable layer."""
+        """Measure the engine's own way: a container whose files are in its writable layer."""
         if not self._container:
             run = ["run", "--detach", "--network=none", "--user=0", "--workdir=/", _IMAGE]
             self._container = _docker(*run, "sleep", "infinity")
@@ -108,7 +110,7 @@ def _docker(*words: str) -> str:
 
 
 def _delete(snapshot: Snapshot) -> None:
-    """Delete it, once the container that was made of it is gone."""
+    """Delete an image, once the container that was made of it is gone."""
     deadline = time.monotonic() + _CLEANED_S
     while True:
         try:
@@ -130,7 +132,7 @@ def _no_writable_root() -> str | None:
 
 
 def races() -> list[Race]:
-    """The races of this theme."""
+    """Return the races of this theme."""
     contest = _Contest()
     saving = {
         "docker": ("save a sandbox (docker)", "begin from that (docker)"),

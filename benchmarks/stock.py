@@ -15,7 +15,7 @@ _TIMEOUT_S = 120.0
 
 
 class StockKernel:
-    """A kernel of one's own.
+    """Stock kernel of its own process.
 
     Args:
         wait: Whether to call `wait_for_ready`, as the documentation does. Without it the first
@@ -88,7 +88,7 @@ class StockKernel:
         )
 
     def close(self) -> float:
-        """End the kernel; returns how long that took, in seconds."""
+        """End the kernel; return how long that took, in seconds."""
         started = time.perf_counter()
         self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)

@@ -1,4 +1,4 @@
-"""What came out, for people: on the terminal and in `docs/benchmarks.md`."""
+"""Table of the results: on the terminal and in `docs/benchmarks.md`."""
 
 import datetime
 import os
@@ -20,7 +20,7 @@ _BLOCK = re.compile(r"(<!-- bench:start -->\n).*?(<!-- bench:end -->)", re.DOTAL
 
 @dataclass(frozen=True)
 class Line:
-    """A row with what was measured."""
+    """Row with its measurements."""
 
     row: Row
     ours: Samples
@@ -28,7 +28,7 @@ class Line:
 
     @property
     def ratio(self) -> float | None:
-        """How many times ours the other is; for a ``share``, the other way round."""
+        """Ratio of the other's value to ours; for a ``share``, the inverse."""
         if self.other is None:
             return None
         above, below = self.other.median, self.ours.median
@@ -38,7 +38,7 @@ class Line:
 
     @property
     def verdict(self) -> str:
-        """``ok``, ``short``, or nothing where no target is."""
+        """Return ``ok``, ``short``, or nothing without a target."""
         target = self.row.target
         if target is None:
             return ""
@@ -49,7 +49,7 @@ class Line:
         return "ok" if met else "short"
 
     def cells(self) -> list[str]:
-        """What stands in the columns."""
+        """Return the texts of the columns."""
         row, target = self.row, self.row.target
         wanted = ""
         if target is not None:
@@ -69,7 +69,7 @@ class Line:
         ]
 
     def to_dict(self) -> dict[str, object]:
-        """The line as JSON-able data, with every sample."""
+        """Return the line as JSON types, with every sample."""
         target = self.row.target
         return {
             "title": self.row.title,
@@ -98,7 +98,7 @@ def _spread(samples: Samples, unit: str) -> str:
 
 
 def print_table(lines: list[Line], console: Console) -> None:
-    """Show the lines: medians, with the least and the greatest in brackets."""
+    """Print the lines: medians, with the least and the greatest in brackets."""
     table = Table(title="medians (least - greatest)", title_justify="left")
     for index, heading in enumerate(_HEADINGS):
         table.add_column(heading, justify="left" if index < 2 else "right")
@@ -110,14 +110,14 @@ def print_table(lines: list[Line], console: Console) -> None:
 
 
 def machine() -> str:
-    """The machine, in a line."""
+    """Return a description of the machine, in a line."""
     cores = len(os.sched_getaffinity(0))
     system = f"Linux {platform.release()}, Python {platform.python_version()}"
     return f"{cores} cores ({platform.machine()}), {system}"
 
 
 def markdown(lines: list[Line], command: str) -> str:
-    """The lines as Markdown, with when, where and how they came about."""
+    """Return the lines as Markdown, with their time, machine and conditions."""
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     rows = [_HEADINGS, ["---", "---", "---:", "---:", "---:", "---:", "---"]]
     rows += [line.cells() for line in lines]
@@ -129,7 +129,7 @@ def write_page(text: str, path: Path = _PAGE) -> None:
     """Replace the table of the page.
 
     Raises:
-        ValueError: There are no marks for it.
+        ValueError: The page has no marks for it.
     """
     before = path.read_text()
     after, count = _BLOCK.subn(lambda match: match[1] + text + match[2], before)

@@ -1,4 +1,4 @@
-"""Stop code that takes too long, and keep what it said until then.
+"""Stop code that takes too long, and keep its output until then.
 
 A session by itself has no deadline: ``run`` waits for as long as the code takes. With ``timeout=``,
 or ``execution_timeout=`` of the session for all runs, it raises `SandboxTimeoutError` instead.

@@ -1,4 +1,4 @@
-"""Runs a small analysis, as a model might write it step by step, in one sandboxed session.
+"""Small analysis, as a model might write it step by step, in one sandboxed session.
 
 The steps are in `analysis_steps/`: one of them has a mistake, and the next one repairs it, which
 works because a failed step leaves the session and its variables as they were.
@@ -42,7 +42,7 @@ def save_figures(result: ExecutionResult, name: str, first: int) -> int:
 
 
 def run_steps(session: ArtifactSandboxSession) -> int:
-    """Runs each step, shows what came back, and returns how many figures were saved."""
+    """Run each step, show its results, and return how many figures were saved."""
     figures = 0
     for step in sorted((HERE / "analysis_steps").glob("*.py")):
         started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Stop code that takes too long: what it started is killed, and what it said is kept."""
+"""Stop code that takes too long: its processes are killed, and its output is kept."""
 
 from argparse import ArgumentParser
 

@@ -23,7 +23,7 @@ DRAW = "import seaborn as sns\nsns.boxplot(data.dropna(), x='species', y='body_m
 
 
 def approve(request: ApprovalRequest) -> ApprovalResponse:
-    """Let it run: it is a sandbox."""
+    """Approve the code: it runs in a sandbox."""
     return ApprovalResponse(approved=True, reason="it runs in a sandbox")
 
 

@@ -34,7 +34,7 @@ print(total)
 
 @scorer(metrics=[accuracy()])
 def answered() -> Scorer:
-    """Whether the file that was asked for holds the right answer."""
+    """Return whether the requested file holds the right answer."""
 
     async def score(state: TaskState, target: Target) -> Score:
         try:
@@ -48,7 +48,7 @@ def answered() -> Scorer:
 
 @task
 def tables(backend: str | None = None) -> Task:
-    """Two questions about files, each answered in a file."""
+    """Return two questions about files, each answered in a file."""
     samples = [
         Sample(
             "How many units did the north sell, by sales.csv? Write the number into answer.txt.",
@@ -74,7 +74,7 @@ def tables(backend: str | None = None) -> Task:
 
 
 def written() -> Iterator[ModelOutput]:
-    """What a model would answer, sample by sample."""
+    """Return a model's answers, sample by sample."""
     name = "mockllm/model"
     answers = [
         ModelOutput.for_tool_call(name, "python", {"code": COUNT}),

@@ -1,4 +1,4 @@
-"""Use the MCP server the way clients do: start it, look at its tools, have a figure drawn.
+"""Use the MCP server the way clients do: start it, list its tools, have a figure drawn.
 
     pip install '.[mcp]'
     python examples/integrations/mcp_client.py

@@ -1,4 +1,4 @@
-"""A program for Modal's sandboxes, on this machine: only the import is another one.
+"""Program for Modal's sandboxes, on this computer: only the import differs.
 
 It runs code that a model might have written, brings back its output and a file, and shows what a
 time limit does. `LLM_SANDBOX_BACKEND=docker` runs it in containers.

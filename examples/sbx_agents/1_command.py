@@ -1,4 +1,4 @@
-"""A command of an agent in a container of its own, and what it did to the workspace."""
+"""Command of an agent in a container of its own, and its changes of the workspace."""
 
 import tempfile
 from pathlib import Path
@@ -7,13 +7,13 @@ from llm_sandbox.adapters.sbx_agents import DockerSandbox
 
 
 class Backend:
-    """What kind of agent it is."""
+    """Kind of the agent."""
 
     id = "shell"
 
 
 class Agent:
-    """Who asks."""
+    """Agent of the request."""
 
     name = "helper"
     backend = Backend()

@@ -1,4 +1,4 @@
-"""An agent on a branch of its own: it works in a private clone, and never sees the repository."""
+"""Agent on a branch of its own: it works in a private clone, and never sees the repository."""
 
 import os
 import subprocess
@@ -9,20 +9,20 @@ from llm_sandbox.adapters.sbx_agents import DockerSbxSandbox
 
 
 class Backend:
-    """What kind of agent it is."""
+    """Kind of the agent."""
 
     id = "shell"
 
 
 class Agent:
-    """Who asks."""
+    """Agent of the request."""
 
     name = "helper"
     backend = Backend()
 
 
 def git(*words: str) -> None:
-    """Have Git do something in the repository, as its owner."""
+    """Run Git in the repository, as its owner."""
     who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
     subprocess.run(["git", *who, "-C", str(repository), *words], check=True)
 

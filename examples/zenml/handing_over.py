@@ -1,4 +1,4 @@
-"""A pipeline whose steps hand a sandbox on: one prepares it, the next goes on in it.
+"""Pipeline whose steps share a sandbox: one prepares it, the next continues in it.
 
     pip install '.[zenml]' 'zenml[local]'
     python examples/zenml/handing_over.py [local | bubblewrap | docker | podman]
@@ -51,7 +51,7 @@ def analyse(session_id: str) -> str:
 
 @step(enable_cache=False)
 def analyse_alone() -> str:
-    """Both at once: a local sandbox ends with its session."""
+    """Run both parts in one step: a local sandbox ends with its session."""
     sandbox = Client().active_stack.sandbox
     with sandbox.create_session() as session:
         session.upload_file(str(DATA), "penguins.csv")
@@ -69,7 +69,7 @@ def in_one_step() -> None:
 
 
 def activate(backend: str) -> None:
-    """Register the flavor, a component of it and a stack with that, unless they are there."""
+    """Register the flavor, a component of it and a stack with that, unless they exist."""
     client, kind = Client(), StackComponentType.SANDBOX
     flavor, name = f"llm_sandbox_{backend}", f"penguins_{backend}"
     if not client.list_flavors(name=flavor, type=kind).items:

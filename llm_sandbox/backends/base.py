@@ -500,7 +500,9 @@ class Backend(abc.ABC):
 
     @property
     def inventory(self) -> "Inventory":
-        """What this library holds in the engine; UnsupportedError without containers."""
+        """Inventory of this library's resources in the engine; UnsupportedError without
+        containers.
+        """
         raise self._without_containers("an inventory")
 
     @property

@@ -38,7 +38,7 @@ descriptors that are inherited, and closed here afterwards."""
 
 @dataclass(frozen=True, slots=True)
 class SupervisorEnd:
-    """How a supervisor ended.
+    """End of a supervisor.
 
     Attributes:
         words: For people.
@@ -55,7 +55,7 @@ class SupervisorEnd:
 
 
 class RunningSupervisor(Protocol):
-    """A supervisor that was started."""
+    """Running supervisor."""
 
     def wait(self) -> SupervisorEnd:
         """Wait until it has ended."""

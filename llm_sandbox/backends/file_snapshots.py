@@ -375,7 +375,7 @@ def _open_private(path: str) -> int:
             os.mkdir(path, 0o700)
         fd = os.open(path, _PRIVATE_FOLDER)
     except (NotADirectoryError, FileExistsError):
-        raise _not_private(path, "it is no folder, or a link to one") from None
+        raise _not_private(path, "it is not a folder, or is a link to one") from None
     except OSError as error:
         if os.path.islink(path):
             raise _not_private(path, "it is a link") from None

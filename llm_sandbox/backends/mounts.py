@@ -169,7 +169,7 @@ def _find(target: str, bind: Bind) -> HostMount:
         return _describe(target, path, bind.read_only, None)
     except (FileNotFoundError, NotADirectoryError):
         raise ValidationError(
-            f"there is no {source} on this machine, which was to be mounted at {target}",
+            f"the source of the mount at {target} does not exist: {source}",
             parameter="mounts",
             hint=f"make it first: mkdir -p {source}",
         ) from None

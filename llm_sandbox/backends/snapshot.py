@@ -1,4 +1,4 @@
-"""A saved sandbox, as a name for it."""
+"""Snapshots: saved sandboxes and their stores."""
 
 import abc
 import builtins
@@ -39,7 +39,7 @@ def expiry(ttl: float | None) -> float | None:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A saved sandbox, from which others can be made by the store that has it.
+    """Saved sandbox, from which its store can create others.
 
     It is only a name: it can be written down (`to_dict`) and read again, and holds neither secrets
     nor whose the sandbox was.

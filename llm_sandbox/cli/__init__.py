@@ -1,4 +1,4 @@
-"""The command line: `llm-sandbox run`, `shell` and `doctor`.
+"""The command line, `llm-sandbox`.
 
 Only `app` is imported to read the arguments; each command imports its own module when it is called.
 """

@@ -1,4 +1,4 @@
-"""What can be typed: the commands, their options and their help."""
+"""Commands of the command line, with their options and help."""
 
 import os
 import signal
@@ -7,8 +7,7 @@ from typing import Annotated, NoReturn
 
 from llm_sandbox.cli import grammar
 from llm_sandbox.cli.grammar import Argument, Command, Group, Option, Parsed
-from llm_sandbox.cli.options import DEFAULT_TIMEOUT_S, SessionOptions, read_seconds
-from llm_sandbox.cli.session_option import SessionOption
+from llm_sandbox.cli.options import DEFAULT_TIMEOUT_S, SessionOption, SessionOptions, read_seconds
 from llm_sandbox.const import VERSION
 
 __all__ = ["DEFAULT_OUT", "app", "doctor", "main", "run", "shell"]
@@ -89,7 +88,7 @@ def run(
     ] = None,
     session: SessionOption = None,
 ) -> None:
-    """Run a program in a fresh sandbox, or in a session that is kept.
+    """Run a program in a fresh sandbox, or in a detached session.
 
     What it writes comes out here as it is written. What it shows and makes is saved with --out.
     """
@@ -157,7 +156,7 @@ def doctor(
     raise SystemExit(main(as_json=json, verbose=verbose))
 
 
-_PLACE = "llm_sandbox.cli"
+_PACKAGE = "llm_sandbox.cli"
 _RUN_EPILOG = (
     "Exit code: the program's own; 124 when the timeout ended it, 125 when the sandbox failed, "
     "126 when the policy refused it, 130 after Ctrl-C, 2 for a mistake on the command line."
@@ -172,20 +171,20 @@ app = Group(
             shell, epilog="Ctrl-C stops what is running, Ctrl-D or `exit` leaves, `?` helps."
         ),
         "doctor": Command(doctor, epilog="Exit code: 0 when something here isolates, else 1."),
-        "scan": f"{_PLACE}.scan:SCAN",
-        "start": f"{_PLACE}.kept:START",
-        "logs": f"{_PLACE}.kept:LOGS",
-        "exec": f"{_PLACE}.kept:EXEC",
-        "cp": f"{_PLACE}.kept:CP",
-        "ps": f"{_PLACE}.sandboxes:PS",
-        "stop": f"{_PLACE}.sandboxes:STOP",
-        "gc": f"{_PLACE}.sandboxes:GC",
-        "mcp": f"{_PLACE}.mcp:MCP",
-        "images": f"{_PLACE}.images:IMAGES",
-        "kernelspec": f"{_PLACE}.kernelspec:KERNELSPEC",
-        "snapshots": f"{_PLACE}.snapshots:SNAPSHOTS",
-        "secret": f"{_PLACE}.secrets:SECRET",
-        "volumes": f"{_PLACE}.volumes:VOLUMES",
+        "scan": f"{_PACKAGE}.scan:SCAN",
+        "start": f"{_PACKAGE}.detached:START",
+        "logs": f"{_PACKAGE}.detached:LOGS",
+        "exec": f"{_PACKAGE}.detached:EXEC",
+        "cp": f"{_PACKAGE}.detached:CP",
+        "ps": f"{_PACKAGE}.sandboxes:PS",
+        "stop": f"{_PACKAGE}.sandboxes:STOP",
+        "gc": f"{_PACKAGE}.sandboxes:GC",
+        "mcp": f"{_PACKAGE}.mcp:MCP",
+        "images": f"{_PACKAGE}.images:IMAGES",
+        "kernelspec": f"{_PACKAGE}.kernelspec:KERNELSPEC",
+        "snapshots": f"{_PACKAGE}.storage:SNAPSHOTS",
+        "secret": f"{_PACKAGE}.storage:SECRET",
+        "volumes": f"{_PACKAGE}.storage:VOLUMES",
     },
 )
 

@@ -1,4 +1,4 @@
-"""Blocks of code as they are typed or piped: where one ends."""
+"""Splitting of typed or piped code into blocks."""
 
 import codeop
 import warnings
@@ -10,13 +10,14 @@ _GOES_ON = ("else", "elif", "except", "finally")
 
 
 def is_complete(source: str, lang: str = "python") -> bool:
-    """Whether typed code can be run, by the rule of Python's own prompt: a blank line ends a block.
+    """Return whether typed code can be run, by the rule of Python's own prompt: a blank line ends a
+    block.
 
     Code that is wrong is complete, so that the interpreter says what is wrong with it.
 
     Args:
         source: The lines so far.
-        lang: The language; blocks of one that is not Python end at a blank line.
+        lang: The language; blocks of a language other than Python end at a blank line.
     """
     if lang != "python":
         return source.endswith("\n\n") or not source.strip()
@@ -24,10 +25,10 @@ def is_complete(source: str, lang: str = "python") -> bool:
 
 
 def is_entered(text: str, lang: str = "python") -> bool:
-    """Whether a block that is edited as a whole can be run when Enter is pressed at its end.
+    """Return whether a block that is edited as a whole can be run when Enter is pressed at its end.
 
-    A line can, when it is complete; what has several lines, when they are, and the last of them
-    does not belong to a block of code that may go on.
+    A complete line can be run. Several lines can be run when they are complete, and the last of
+    them does not belong to a block of code that may continue.
 
     Args:
         text: The block, without the newline that Enter stands for.
@@ -43,7 +44,7 @@ def is_entered(text: str, lang: str = "python") -> bool:
 
 
 def indent_after(text: str, lang: str = "python") -> str:
-    """The spaces that the line after these begins with."""
+    """Return the indentation of the line after the given text."""
     last = text.rpartition("\n")[2]
     spaces = last[: len(last) - len(last.lstrip())]
     opens = lang == "python" and last.rstrip().endswith(":")
@@ -78,7 +79,7 @@ def split_blocks(lines: Iterable[str], lang: str = "python") -> Iterator[str]:
 
 
 def _compiles(source: str, symbol: str) -> bool:
-    """Whether source is complete; False only when more lines could make it so."""
+    """Return whether source is complete; False only when more lines could make it so."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the interpreter in the sandbox says them
         try:

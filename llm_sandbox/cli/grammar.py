@@ -1,4 +1,4 @@
-"""Commands that are functions: what their parameters say is what can be typed.
+"""Parser of command lines for commands that are annotated functions.
 
 Small on purpose: reading the arguments must not take longer than Python takes to start.
 """
@@ -30,11 +30,11 @@ _HELP = ("-h", "--help")
 
 
 class UsageError(Exception):
-    """A mistake on the command line.
+    """Mistake on the command line.
 
     Args:
-        message: What is wrong.
-        hint: What to type.
+        message: The mistake.
+        hint: The command or option to type instead.
     """
 
     def __init__(self, message: str, hint: str | None = None) -> None:
@@ -44,14 +44,14 @@ class UsageError(Exception):
 
 
 class Option:
-    """An option, as the annotation of a parameter.
+    """Annotation that makes a parameter an option.
 
     Args:
         names: ``--long`` first, then ``-s``; for a switch with two sides ``--on/--off``.
-        help: What it does.
-        metavar: What its value is called.
-        lone: The value that it has where none follows; None where one must.
-        parse: Makes the value of what was typed, and raises ValueError or UsageError; None for the
+        help: Description of the option.
+        metavar: Placeholder of the value in the help.
+        lone: Value if the option is given without one; None if a value is required.
+        parse: Converter of the text, which may raise ValueError or UsageError; None for the
             parameter's type.
     """
 
@@ -72,11 +72,11 @@ class Option:
 
 
 class Argument:
-    """A positional argument, as the annotation of a parameter; a list takes all that follow.
+    """Annotation that makes a parameter a positional argument; a list takes all that follow.
 
     Args:
-        help: What it is.
-        metavar: What it is called.
+        help: Description of the argument.
+        metavar: Placeholder in the help.
     """
 
     def __init__(self, *, help: str = "", metavar: str = "") -> None:
@@ -85,22 +85,22 @@ class Argument:
 
 
 class Parsed(list[tuple[str, str | None]]):
-    """The options that were typed, in their long form and order, with their values.
+    """Given options in their long form and in their order, with their values.
 
-    A parameter of this type gets them.
+    A parameter of this type receives them.
     """
 
     rest: list[str]
-    """What stood after ``--``."""
+    """Arguments after ``--``."""
 
 
 @dataclass_transform(kw_only_default=True)
 class Options:
-    """Options that several commands have, as the type of a parameter: each annotated attribute is
-    one, and its value is the default.
+    """Base of groups of options that several commands share: each annotated attribute is one
+    option, and its value is the default.
 
     Args:
-        values: The attributes that are not the default.
+        values: Attributes that differ from the defaults.
     """
 
     def __init__(self, **values: Any) -> None:
@@ -111,7 +111,7 @@ class Options:
 
 
 def option_annotations(group: type[Options]) -> dict[str, Any]:
-    """The attributes of a group that are options, those of its bases first."""
+    """Return the attributes of a group that are options, those of its bases first."""
     found: dict[str, Any] = {}
     for one in reversed(group.__mro__):
         found.update(getattr(one, "__annotations__", {}))
@@ -119,15 +119,15 @@ def option_annotations(group: type[Options]) -> dict[str, Any]:
 
 
 class Parameter:
-    """One parameter of a command.
+    """Parameter of a command.
 
     Args:
-        name: Its name.
-        kind: The type of its value; of each of them for a list.
-        form: What it is on the command line.
-        many: Whether it is a list.
-        default: Its value when it is not typed.
-        required: Whether it must be.
+        name: Name of the parameter.
+        kind: Type of the value, or of the items of a list.
+        form: Option or argument.
+        many: Whether the parameter is a list.
+        default: Value if it is not given.
+        required: Whether it must be given.
     """
 
     def __init__(
@@ -149,28 +149,28 @@ class Parameter:
 
     @property
     def label(self) -> str:
-        """How people call it."""
+        """Name in messages."""
         form = self.form
         return form.names[0] if isinstance(form, Option) else form.metavar or self.name.upper()
 
     @property
     def is_switch(self) -> bool:
-        """Whether it takes no value."""
+        """Whether the option takes no value."""
         return self.kind is bool
 
     @property
     def choices(self) -> list[str]:
-        """All that it can be; empty when that is not a list."""
+        """Allowed values; empty if they are not a fixed list."""
         kind = self.kind
         if isinstance(kind, type) and issubclass(kind, Enum):
             return [str(member.value) for member in kind]
         return []
 
     def read(self, text: str) -> Any:
-        """Return the value that text stands for.
+        """Convert a text to a value.
 
         Raises:
-            UsageError: It stands for none.
+            UsageError: The text is not a valid value.
         """
         parse = self.form.parse if isinstance(self.form, Option) else None
         if self.choices and text not in self.choices:
@@ -188,15 +188,15 @@ class Parameter:
 
 
 class Command:
-    """A function that can be called from the command line.
+    """Command that calls a function.
 
     Args:
-        function: Its parameters are annotated with `Option` and `Argument`; its docstring is the
-            help.
-        name: What is typed; None for the function's name.
+        function: Function with parameters annotated with `Option` and `Argument`; its docstring is
+            the help.
+        name: Name of the command; None for the function's name.
         epilog: The end of the help.
-        options_first: Whether what follows the first argument are arguments, whatever they begin
-            with.
+        options_first: Whether everything after the first argument is an argument, even with a
+            leading ``-``.
     """
 
     def __init__(
@@ -214,23 +214,23 @@ class Command:
 
     @property
     def help(self) -> str:
-        """What it does, from the docstring."""
+        """Help text, from the docstring."""
         return (self.function.__doc__ or "").strip()
 
     @property
     def parameters(self) -> "list[Parameter]":
-        """What can be typed, in the order of the function."""
+        """Parameters in the order of the function."""
         return list(_parameters(self.function))
 
     def run(self, words: Sequence[str], path: str) -> None:
-        """Call it with what was typed.
+        """Parse the arguments and call the function.
 
         Args:
-            words: What stands after its name.
-            path: How it was called, for messages.
+            words: Words after the command's name.
+            path: Names of the group and the command, for messages.
 
         Raises:
-            UsageError: That cannot be typed.
+            UsageError: The arguments are invalid.
             SystemExit: The command has ended, with an exit code.
         """
         if any(word in _HELP for word in _before(words, "--", self)):
@@ -242,12 +242,12 @@ class Command:
 
 
 class Group:
-    """Commands below a word.
+    """Commands below a common word.
 
     Args:
         name: The word.
-        help: What they are for.
-        commands: By name, the command, or the place of one: ``module:attribute``.
+        help: Description of the group.
+        commands: By name, the command or its import path, ``module:attribute``.
     """
 
     def __init__(
@@ -258,7 +258,7 @@ class Group:
         self.commands = commands
 
     def get(self, name: str) -> "Command | Group":
-        """Return a command, which is imported now."""
+        """Return a command, importing it if necessary."""
         found = self.commands[name]
         if isinstance(found, str):
             module, _, attribute = found.partition(":")
@@ -267,7 +267,7 @@ class Group:
         return found
 
     def run(self, words: Sequence[str], path: str) -> None:
-        """Call the command that was typed; see `Command.run`."""
+        """Run the command that the words name; see `Command.run`."""
         if not words or words[0] in _HELP:
             from llm_sandbox.cli.help import group_help
 
@@ -289,7 +289,7 @@ class Group:
 
 
 def close_to(word: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
-    """Return the question whether another word was meant; None when none is like it."""
+    """Return the hint "did you mean ...?"; None if no known word is similar."""
     from difflib import get_close_matches
 
     found = get_close_matches(word.lower(), list(known), 1, 0.6)
@@ -331,7 +331,7 @@ def _parameter(name: str, annotation: Any, defaults: Mapping[str, object]) -> Pa
 
 
 def _before(words: Sequence[str], end: str, command: Command) -> list[str]:
-    """The words that may be options of a command, by its own reading or not."""
+    """Return the words that may be options of a command rather than arguments of its program."""
     found: list[str] = []
     takes = {
         name
@@ -352,7 +352,7 @@ def _before(words: Sequence[str], end: str, command: Command) -> list[str]:
 
 
 class _Reading:
-    """The words of a command line, on their way to values."""
+    """Parser of one command line."""
 
     def __init__(self, command: Command, path: str) -> None:
         self._command = command
@@ -369,7 +369,7 @@ class _Reading:
         self._given = Parsed()
 
     def read(self, words: Sequence[str]) -> dict[str, Any]:
-        """Return the function's arguments."""
+        """Parse the words and return the function's arguments."""
         left = list(words)
         free: list[str] = []
         rest: list[str] = []
@@ -435,7 +435,7 @@ class _Reading:
             self._values[parameter.name] = read
 
     def _fill(self, words: list[str]) -> None:
-        """Give the words that are no options to the arguments, in their order."""
+        """Assign the positional words to the arguments, in their order."""
         for one in self._arguments:
             taken, words = (words, []) if one.many else (words[:1], words[1:])
             if not taken and one.required:
@@ -461,8 +461,8 @@ def run(group: Group, words: Sequence[str]) -> NoReturn:
     """Run a command line to its end, and exit.
 
     Args:
-        group: All there is.
-        words: What was typed.
+        group: The root of all commands.
+        words: Words of the command line.
     """
     try:
         group.run(words, group.name)

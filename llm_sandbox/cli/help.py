@@ -1,4 +1,4 @@
-"""Help, as a terminal gets it."""
+"""Help texts, formatted for a terminal."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ _LEFT = 28
 
 
 def group_help(group: Group, path: str) -> str:
-    """Return the help of a word with commands below it."""
+    """Return the help of a group of commands."""
     rows = []
     for name in group.commands:
         found = group.get(name)
@@ -93,12 +93,12 @@ def _table(rows: Sequence[tuple[str, str]]) -> list[str]:
     left = min(_LEFT, max(len(name) for name, _ in rows) + 2)
     for name, text in rows:
         width = max(_width() - left - 2, 20)
-        told = textwrap.wrap(text, width, break_on_hyphens=False) or [""]
+        wrapped = textwrap.wrap(text, width, break_on_hyphens=False) or [""]
         if len(name) > left - 2:
             lines.append(f"  {name}")
         else:
-            lines.append(f"  {name.ljust(left)}{told.pop(0)}".rstrip())
-        lines += [f"  {'':{left}}{line}" for line in told]
+            lines.append(f"  {name.ljust(left)}{wrapped.pop(0)}".rstrip())
+        lines += [f"  {'':{left}}{line}" for line in wrapped]
     return lines
 
 

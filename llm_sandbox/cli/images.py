@@ -1,16 +1,16 @@
-"""`llm-sandbox images`: builds the images that containers are made of, and lists them."""
+"""`llm-sandbox images`: builds and lists container images."""
 
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 from llm_sandbox.cli.grammar import Argument, Command, Group, Option
-from llm_sandbox.cli.render import say
+from llm_sandbox.cli.render import print_table, say
 
 if TYPE_CHECKING:
     from llm_sandbox.backends.base import Backend
@@ -19,14 +19,14 @@ __all__ = ["IMAGES", "Base", "EngineName", "EngineOption", "build", "list_images
 
 
 class EngineName(StrEnum):
-    """Which engine is meant."""
+    """Container engine."""
 
     DOCKER = "docker"
     PODMAN = "podman"
 
 
 class Base(StrEnum):
-    """What images stand on."""
+    """Base of an image."""
 
     AUTO = "auto"
     REGISTRY = "registry"
@@ -64,7 +64,7 @@ def build(
 
     Interrupted or failed, it leaves nothing behind.
     """
-    with _endings():
+    with _handle_errors():
         _build(langs or [], engine, base, smoke=not no_smoke, force=force)
 
 
@@ -100,7 +100,7 @@ def _build(
                 continue
             took = f"built in {time.monotonic() - started:.0f} s" if made.built else "up to date"
             rows.append((made.name, _size(made.size), f"{made.base} base", took))
-    _print_rows(rows)
+    print_table(rows)
     for failure in failures:
         say(failure.message, failure.hint)
     if failures:
@@ -109,7 +109,7 @@ def _build(
 
 def list_images(engine: EngineOption = None) -> None:
     """List the images of this version, and whether the engine has them."""
-    with _endings():
+    with _handle_errors():
         _list(engine)
 
 
@@ -127,7 +127,7 @@ def _list(engine: EngineName | None) -> None:
         current = found.matches(recipe)
         state = "up to date" if current else f"outdated: llm-sandbox images build {name}"
         rows.append((recipe.image, _size(found.size), f"{found.base} base", state))
-    _print_rows(rows)
+    print_table(rows)
 
 
 def _connect(name: EngineName | None) -> "Backend":
@@ -153,8 +153,8 @@ def _engine(name: EngineName) -> "Backend":
 
 
 @contextmanager
-def _endings() -> Iterator[None]:
-    """Ctrl-C and SIGTERM undo what is half done; errors say what to type next."""
+def _handle_errors() -> Iterator[None]:
+    """Undo incomplete builds on Ctrl-C and SIGTERM; print errors with their hints."""
     from llm_sandbox.exceptions import SandboxError
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -166,7 +166,7 @@ def _endings() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        say("interrupted: nothing half-made was kept")
+        say("interrupted: incomplete images were removed")
         raise SystemExit(130) from None
     except SandboxError as error:
         say(error.message, error.hint)
@@ -175,7 +175,9 @@ def _endings() -> Iterator[None]:
 
 @contextmanager
 def _steps() -> Iterator[tuple[Callable[[str], None], Callable[[str], None]]]:
-    """How steps are shown: a line that changes on a terminal, a line for each elsewhere."""
+    """Return the printer of build steps: one changing line on a terminal, one line for each step
+    elsewhere.
+    """
     if not sys.stderr.isatty():
         yield _print_step, lambda _: None
         return
@@ -206,13 +208,6 @@ def _print_step(words: str) -> None:
 
 def _size(number: int) -> str:
     return f"{number / 1_000_000:.0f} MB"
-
-
-def _print_rows(rows: Sequence[tuple[str, ...]]) -> None:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        print("  ".join(cells).rstrip())
 
 
 IMAGES = Group(

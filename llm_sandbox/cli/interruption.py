@@ -1,4 +1,4 @@
-"""Ctrl-C while code runs, and output that nobody reads: both end the code, not this process."""
+"""Ctrl-C and closed output while code runs: both end the code, not this process."""
 
 import signal
 import threading
@@ -17,17 +17,18 @@ _AGAIN_S = 0.05
 
 
 class Interruption:
-    """Takes Ctrl-C as long as it is entered, in the main thread.
+    """Context manager that handles Ctrl-C in the main thread.
 
-    While code runs, the first one ends the code, whose run then returns its result as ever. Any
-    other (while a sandbox starts, while a line of input is waited for) raises KeyboardInterrupt.
+    While code runs, the first Ctrl-C ends the code, whose run then returns its result as usual. Any
+    other one (while a sandbox starts, while a line of input is waited for) raises
+    KeyboardInterrupt.
     """
 
     def __init__(self) -> None:
         self.asked = False
         """Whether the code was interrupted."""
         self.failure: OSError | None = None
-        """Why its output could not be written; None when it could."""
+        """Error of writing the output; None if it could be written."""
         self._session: BaseSession | None = None
         self._waits_for_input = False
 
@@ -38,25 +39,25 @@ class Interruption:
         *,
         timeout: float | None = None,
         stdin: Iterable[str] | None = None,
-        hear: "Callable[[Output], None] | None" = None,
+        on_output: "Callable[[Output], None] | None" = None,
         argv: Sequence[str] = (),
     ) -> "ExecutionResult":
         """Run code in a session; see `BaseSession.run`.
 
         Args:
             session: An open session.
-            code: What to run.
-            timeout: Seconds that it has.
-            stdin: What it reads.
-            hear: Called with each output. When it raises OSError, the code is ended.
-            argv: The command line that it sees.
+            code: Code to run.
+            timeout: Time limit in seconds.
+            stdin: Input of the code.
+            on_output: Callback for each output. If it raises OSError, the code is ended.
+            argv: Command line of the code.
         """
 
-        def heard(output: "Output") -> None:
-            if hear is None or self.failure is not None:
+        def forward(output: "Output") -> None:
+            if on_output is None or self.failure is not None:
                 return
             try:
-                hear(output)
+                on_output(output)
             except OSError as error:
                 self.failure = error
                 session.interrupt()
@@ -64,7 +65,7 @@ class Interruption:
         lines = stdin if stdin is None or isinstance(stdin, str) else self._lines(stdin)
         self._session = session
         try:
-            return session.run(code, timeout=timeout, stdin=lines, on_output=heard, argv=argv)
+            return session.run(code, timeout=timeout, stdin=lines, on_output=forward, argv=argv)
         finally:
             self._session = None
 

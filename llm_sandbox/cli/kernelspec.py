@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from llm_sandbox.cli.endings import exit_codes
+from llm_sandbox.cli.exit_codes import exit_codes
 from llm_sandbox.cli.grammar import Argument, Command, Group, Option
-from llm_sandbox.cli.network import Network, NetworkOption
+from llm_sandbox.cli.options import Network, NetworkOption
 
 __all__ = ["KERNELSPEC", "install"]
 

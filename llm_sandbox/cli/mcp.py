@@ -1,26 +1,32 @@
 """`llm-sandbox mcp`: sandboxes as tools for any client of the Model Context Protocol."""
 
+import json
 import os
 import signal
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from llm_sandbox.cli.endings import exit_codes, usage_error
+from llm_sandbox.cli.exit_codes import exit_codes, usage_error
 from llm_sandbox.cli.grammar import Command, Option, Parsed
-from llm_sandbox.cli.network import Network, NetworkOption
+from llm_sandbox.cli.options import Network, NetworkOption
 from llm_sandbox.cli.source import split_file_option
 from llm_sandbox.limits import DEFAULT_TIMEOUT_S
 
-__all__ = ["MCP", "Transport", "mcp"]
+__all__ = ["MCP", "Endpoint", "ServerCommand", "Transport", "configuration", "mcp"]
 
 _PATHS = ("--file", "--mount", "--policy")
 _WILDCARDS = {"0.0.0.0": "HOST", "::": "HOST"}  # noqa: S104 - how clients do not call this
+_NAME = "llm-sandbox"
+_START_S = 60
+_SLACK_S = 30
 
 
 class Transport(StrEnum):
-    """How clients are spoken to."""
+    """Transport of the protocol."""
 
     STDIO = "stdio"
     HTTP = "http"
@@ -197,12 +203,12 @@ def mcp(
 
 
 def _end_in_order() -> None:
-    """Have a signal that ends the server leave time for what is ended with it."""
+    """Let a signal that ends the server leave time for cleaning up."""
 
     def leave(number: int, _: object) -> None:
         sys.exit(128 + number)
 
-    # The server has its own while it runs, and raises what it heard again when it has stopped.
+    # The server has handlers of its own while it runs, and raises its signal again afterwards.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, leave)
 
@@ -215,18 +221,17 @@ def _configuration(
     token_variable: str | None,
     timeout_s: float,
 ) -> str:
-    """What clients are told, for the command line that this is."""
-    from llm_sandbox.cli.mcp_clients import Command, Endpoint, configuration
+    """Return the configuration of clients for this command line."""
     from llm_sandbox.integrations.mcp.http import PATH
 
     if transport is Transport.STDIO:
-        return configuration(Command.of(["mcp", *_given(parsed)]), timeout_s)
+        return configuration(ServerCommand.of(["mcp", *_given(parsed)]), timeout_s)
     name = _WILDCARDS.get(host, f"[{host}]" if ":" in host else host)
     return configuration(Endpoint(f"http://{name}:{port}{PATH}", token_variable), timeout_s)
 
 
 def _given(parsed: Parsed) -> list[str]:
-    """The options that stand on the command line, but for `--config`, in their long form."""
+    """Return the given options in their long form, except `--config`."""
     words: list[str] = []
     for name, value in parsed:
         if name == "--config":
@@ -238,7 +243,7 @@ def _given(parsed: Parsed) -> list[str]:
 
 
 def _from_anywhere(value: str) -> str:
-    """A path, or a path and what follows it, for clients that start servers in other folders."""
+    """Make the path of an option value absolute: clients start servers in other folders."""
     path, colon, rest = value, "", ""
     while path and not Path(path).exists():
         path, _, last = path.rpartition(":")
@@ -249,3 +254,119 @@ def _from_anywhere(value: str) -> str:
 MCP = Command(
     mcp, epilog="Clients start this command themselves; --config prints what tells them to."
 )
+
+
+@dataclass(frozen=True)
+class ServerCommand:
+    """Command of a server that clients start."""
+
+    argv: Sequence[str]
+    """The command and its arguments."""
+
+    @staticmethod
+    def of(words: Sequence[str]) -> "ServerCommand":
+        """Return the command of this installation, with absolute paths.
+
+        Args:
+            words: Arguments of the program.
+        """
+        program = Path(sys.executable).with_name("llm-sandbox")
+        if program.is_file():
+            return ServerCommand((str(program), *words))
+        return ServerCommand((sys.executable, "-m", "llm_sandbox", *words))
+
+    def entry(self) -> dict[str, Any]:
+        """Return the command as most clients expect it."""
+        return {"command": self.argv[0], "args": list(self.argv[1:])}
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Address of a running server."""
+
+    url: str
+    """URL of the server."""
+    token_variable: str | None
+    """Environment variable of the client with the token to send; None for no token."""
+
+    def entry(self, key: str, variable: str, **more: str) -> dict[str, Any]:
+        """Return the address as a client expects it.
+
+        Args:
+            key: Key of the address in the client's format.
+            variable: Syntax of an environment variable in the client's format, with ``{}`` for its
+                name.
+            more: Settings before the address.
+        """
+        entry: dict[str, Any] = {**more, key: self.url}
+        if self.token_variable is not None:
+            token = variable.replace("{}", self.token_variable)
+            entry["headers"] = {"Authorization": f"Bearer {token}"}
+        return entry
+
+
+def configuration(server: ServerCommand | Endpoint, timeout_s: float) -> str:
+    """Return the configuration for each client, one complete block after another.
+
+    Args:
+        server: The server.
+        timeout_s: Longest call in seconds, which clients have to wait for.
+    """
+    blocks = _of_command(server) if isinstance(server, ServerCommand) else _of_endpoint(server)
+    shown = [f"# {where}\n\n{_json(content)}" for where, content in blocks]
+    shown.append(f"# Codex: ~/.codex/config.toml\n\n{_codex(server, timeout_s)}")
+    return "\n\n".join(shown)
+
+
+def _of_command(server: ServerCommand) -> list[tuple[str, Mapping[str, Any]]]:
+    entry = server.entry()
+    places = (
+        "Claude Desktop: claude_desktop_config.json (Settings, Developer, Edit Config)",
+        "Claude Code: .mcp.json",
+        "Cursor: .cursor/mcp.json, or ~/.cursor/mcp.json",
+        "Windsurf: ~/.codeium/windsurf/mcp_config.json",
+        "Gemini CLI: ~/.gemini/settings.json",
+    )
+    return [
+        ("\n# ".join(places), {"mcpServers": {_NAME: entry}}),
+        ("VS Code: .vscode/mcp.json", {"servers": {_NAME: {"type": "stdio", **entry}}}),
+        ("Zed: settings.json", {"context_servers": {_NAME: {"source": "custom", **entry}}}),
+    ]
+
+
+def _of_endpoint(server: Endpoint) -> list[tuple[str, Mapping[str, Any]]]:
+    def block(key: str, variable: str, **more: str) -> dict[str, Any]:
+        return {"mcpServers": {_NAME: server.entry(key, variable, **more)}}
+
+    code = server.entry("url", "${env:{}}", type="http")
+    return [
+        ("Claude Code: .mcp.json", block("url", "${{}}", type="http")),
+        ("Cursor: .cursor/mcp.json, or ~/.cursor/mcp.json", block("url", "${env:{}}")),
+        ("VS Code: .vscode/mcp.json", {"servers": {_NAME: code}}),
+        ("Windsurf: ~/.codeium/windsurf/mcp_config.json", block("serverUrl", "${env:{}}")),
+        ("Gemini CLI: ~/.gemini/settings.json", block("httpUrl", "${}")),
+    ]
+
+
+def _codex(server: ServerCommand | Endpoint, timeout_s: float) -> str:
+    # A string of JSON is one of TOML, too.
+    lines = [f"[mcp_servers.{_NAME}]"]
+    if isinstance(server, ServerCommand):
+        lines.append(f"command = {_toml(server.argv[0])}")
+        lines.append(f"args = [{', '.join(map(_toml, server.argv[1:]))}]")
+        lines.append(f"startup_timeout_sec = {_START_S}")
+    else:
+        lines.append(f"url = {_toml(server.url)}")
+        if server.token_variable is not None:
+            lines.append(f"bearer_token_env_var = {_toml(server.token_variable)}")
+    lines.append(f"tool_timeout_sec = {int(timeout_s) + _SLACK_S}")
+    return "\n".join(lines)
+
+
+def _json(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False)
+
+
+def _toml(text: str) -> str:
+    # TOML knows no surrogates, and wants DEL escaped.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

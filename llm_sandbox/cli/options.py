@@ -1,12 +1,13 @@
-"""What the commands that make a sandbox have in common: options, and the session made of them."""
+"""Options that several commands share, and the sessions that they describe."""
 
 import contextlib
 from collections.abc import Iterator
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from llm_sandbox.cli.endings import usage_error
+from llm_sandbox.cli.exit_codes import usage_error
 from llm_sandbox.cli.grammar import Option, Options, close_to
-from llm_sandbox.cli.network import Network
+from llm_sandbox.cli.render import Progress, say
 
 if TYPE_CHECKING:
     from llm_sandbox.limits import Limits
@@ -19,18 +20,49 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_TIMEOUT_S",
     "MachineOptions",
+    "Network",
+    "NetworkOption",
+    "SessionOption",
     "SessionOptions",
+    "named_session",
     "opened_session",
     "read_seconds",
 ]
 
+SessionOption = Annotated[
+    str | None,
+    Option(
+        "--session",
+        help="Run in the session of this name, with the variables and files that it has; made if "
+        "there is none. It ends when it was unused for 24 hours, or by `stop NAME`.",
+        metavar="NAME",
+    ),
+]
 DEFAULT_TIMEOUT_S = 300.0
-"""Seconds that a program has when nobody says."""
+"""Default time limit of a program in seconds."""
 _ACCESS = {"ro": True, "rw": False}
+_IDLE_S = 86400.0
+
+
+class Network(StrEnum):
+    """Network access of the sandbox."""
+
+    BLOCKED = "blocked"
+    INTERNET = "internet"
+    OPEN = "open"
+
+
+NetworkOption = Annotated[
+    Network,
+    Option(
+        "--network",
+        help="`internet` is what is public, `open` shares the network of this machine.",
+    ),
+]
 
 
 class MachineOptions(Options):
-    """The sandbox that was asked for, in the words of the command line."""
+    """Options of a sandbox."""
 
     backend: Annotated[
         str | None,
@@ -110,7 +142,7 @@ class MachineOptions(Options):
         """Return the limits of the sandbox.
 
         Raises:
-            ValidationError: One is not acceptable.
+            ValidationError: A limit is invalid.
         """
         from llm_sandbox.limits import Limits
 
@@ -131,18 +163,18 @@ class MachineOptions(Options):
         ]
 
     def variables(self) -> dict[str, str]:
-        """Return what `--env` sets."""
+        """Return the variables of `--env`."""
         return dict(_variable(entry) for entry in self.env or ())
 
     def mounts(self) -> "dict[str, Bind]":
-        """Return what `--mount` shows, by path inside."""
+        """Return the mounts of `--mount`, by path inside."""
         return dict(_bind(entry) for entry in self.mount or ())
 
     def network_value(self) -> "SandboxNetwork":
         """Return the network, or the rules for it.
 
         Raises:
-            ValidationError: A rule cannot be read.
+            ValidationError: A rule is invalid.
         """
         if not self.allow and not self.deny:
             return cast("SandboxNetwork", self.network.value)
@@ -162,7 +194,7 @@ class MachineOptions(Options):
 
 
 class SessionOptions(MachineOptions):
-    """The session that was asked for, in the words of the command line."""
+    """Options of a session."""
 
     lib: Annotated[
         list[str] | None,
@@ -212,17 +244,17 @@ class SessionOptions(MachineOptions):
         on_exit: "OnExit" = "destroy",
         idle_timeout: float | None = None,
     ) -> "BaseSession":
-        """Return the session, not open yet.
+        """Create the session, without opening it.
 
         Args:
             lang: The language.
-            whole: Whether the one thing that is run is a whole program.
-            name: How it is found; None for one that nobody looks for.
-            on_exit: Whether it ends with this command.
+            whole: Whether the session runs one whole program and nothing else.
+            name: Name of a detached session; None for no name.
+            on_exit: Whether the session ends with this command.
             idle_timeout: Seconds without use after which it ends; None for no limit.
 
         Raises:
-            SandboxError: An option is not acceptable, or nothing here isolates.
+            SandboxError: An option is invalid, or nothing here isolates.
         """
         from llm_sandbox.create import create_session
 
@@ -259,15 +291,13 @@ class SessionOptions(MachineOptions):
 def opened_session(
     options: SessionOptions, lang: str, *, whole: bool = False
 ) -> "Iterator[BaseSession]":
-    """Open a session and install its libraries, saying what is waited for; close it at the end.
+    """Open a session and install its libraries, with progress messages; close it at the end.
 
     Args:
-        options: What was typed.
+        options: Options of the command.
         lang: The language.
-        whole: Whether the one thing that is run is a whole program.
+        whole: Whether the session runs one whole program and nothing else.
     """
-    from llm_sandbox.cli.render import Progress
-
     session = _take_ready_session(options, lang, whole=whole)
     if session is None:
         with Progress("starting sandbox"):
@@ -301,16 +331,16 @@ def _take_ready_session(options: SessionOptions, lang: str, *, whole: bool) -> "
 
 
 def read_seconds(text: str) -> float:
-    """Return the seconds of a ``--timeout``; infinity for ``none``.
+    """Parse the seconds of ``--timeout``; infinity for ``none``.
 
     Raises:
-        ValueError: It is no number.
+        ValueError: The text is not a number.
     """
     return float("inf" if text.strip().lower() == "none" else text)
 
 
 def _other_limits(entries: "list[str] | tuple[()]", given: dict[str, Any]) -> dict[str, Any]:
-    """The limits of ``--limit NAME=VALUE``; a size may be named without ``_bytes``."""
+    """Parse ``--limit NAME=VALUE``; the name of a size may lack ``_bytes``."""
     from llm_sandbox.limits import Limits
 
     known = {name: name for name in Limits.__dataclass_fields__}
@@ -357,8 +387,8 @@ def _bind(entry: str) -> "tuple[str, Bind]":
     from llm_sandbox.mounts import Bind
 
     before, _, last = entry.rpartition(":")
-    place, access = (before, last) if last in _ACCESS else (entry, "ro")
-    host, colon, inside = place.rpartition(":")
+    paths, access = (before, last) if last in _ACCESS else (entry, "ro")
+    host, colon, inside = paths.rpartition(":")
     if not colon or not host or not inside.startswith("/"):
         usage_error(
             f"--mount: expected HOST:PATH with an absolute PATH, got {entry!r}",
@@ -375,3 +405,66 @@ def _variable(entry: str) -> tuple[str, str]:
         # The entry itself may be a secret that was put in the wrong place.
         usage_error("--env needs a name and a value", "--env KEY=VALUE")
     return name, value
+
+
+@contextlib.contextmanager
+def named_session(name: str, options: SessionOptions, lang: str) -> "Iterator[BaseSession]":
+    """Attach to a detached session, or create one; detach from it at the end of the block.
+
+    Args:
+        name: Name of the session.
+        options: Options of the command; an existing session must have been created with them.
+        lang: Language of the session.
+    """
+    from llm_sandbox.create import attach_session
+    from llm_sandbox.exceptions import SandboxNotFoundError
+
+    try:
+        session = attach_session(name)
+        try:
+            _check_options(name, session, options, lang)
+        except BaseException:
+            session.detach()
+            raise
+    except SandboxNotFoundError as error:
+        if error.end_reason is not None:
+            say(f"the session {name} had ended ({error.end_reason}); this is a new one")
+        with Progress("starting sandbox"):
+            session = options.make_session(
+                lang, whole=False, name=name, on_exit="keep", idle_timeout=_IDLE_S
+            )
+            session.open()
+        say(f"the session {name} was created, and is detached: `llm-sandbox stop {name}` ends it")
+    with session:
+        if options.lib:
+            with Progress(f"installing {', '.join(options.lib)}"):
+                session.install(list(options.lib))
+        yield session
+
+
+def _check_options(name: str, session: "BaseSession", options: SessionOptions, lang: str) -> None:
+    """Refuse options that the session was not created with."""
+    from llm_sandbox.const import language_name
+
+    config = session.config
+    network = options.network_value()
+    limits = options.limits()
+    sized = [options.memory, options.cpus, options.processes, options.disk, options.limit]
+    differs = {
+        "--lang": language_name(lang) != language_name(config.lang),
+        "--backend": options.backend not in (None, session.backend),
+        "--image": options.image is not None,
+        "--mount": options.mounts() not in ({}, dict(config.mounts)),
+        "--network": network not in ("blocked", config.network),
+        "--memory or another limit": any(one is not None for one in (*sized, options.output_limit))
+        and limits != config.limits,
+        "--policy": options.policy is not None
+        and options.security_policy() != config.security_policy,
+        "--env": not options.variables().items() <= dict(config.env).items(),
+    }
+    other = [option for option, is_other in differs.items() if is_other]
+    if other:
+        usage_error(
+            f"the session {name} was made with another {' and '.join(other)}",
+            f"leave that out, give another name, or end it: llm-sandbox stop {name}",
+        )

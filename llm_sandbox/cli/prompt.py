@@ -1,6 +1,4 @@
-"""What a person types at the shell's prompt: edited over several lines, pasted whole, completed by
-the interpreter, and remembered.
-"""
+"""Prompt of the shell: multi-line editing, pasting, completion by the interpreter, and history."""
 
 import contextlib
 import os
@@ -22,20 +20,21 @@ from llm_sandbox.host.terminal import strip_controls
 __all__ = ["Complete", "Prompt"]
 
 Complete = Callable[[str, int], tuple[list[str], int]]
-"""Takes what is typed and the cursor's place in it; returns what the word there may become, and
-where it begins."""
+"""Callback that takes the text and the cursor's position; returns the completions, and where the
+completed word begins.
+"""
 
 _LARGEST_HISTORY = 1 << 20
 _LONGEST_MATCH = 200
 
 
 class Prompt:
-    """Reads blocks of code.
+    """Prompt that reads blocks of code.
 
     Args:
-        lang: Their language.
-        complete: How a word goes on; None where nobody knows.
-        folder: Where what was typed is remembered, for this user alone.
+        lang: Language of the blocks.
+        complete: Callback for completions; None for no completion.
+        folder: Folder of the history, private to this user.
     """
 
     def __init__(self, lang: str, complete: Complete | None, folder: Path) -> None:
@@ -54,7 +53,7 @@ class Prompt:
         )
 
     def read(self) -> str:
-        """Return the next block.
+        """Read the next block.
 
         Raises:
             EOFError: Ctrl-D was pressed.
@@ -95,13 +94,13 @@ class Prompt:
 
 
 class _Completion(Completer):
-    """What the interpreter knows, as prompt_toolkit wants it."""
+    """Completer of prompt_toolkit that asks the interpreter."""
 
     def __init__(self, complete: Complete) -> None:
         self._complete = complete
 
     def get_completions(self, document: Document, event: CompleteEvent) -> Iterator[Completion]:
-        """Yield what the word at the cursor may become."""
+        """Yield the completions at the cursor."""
         cursor = document.cursor_position
         matches, start = self._complete(document.text, cursor)
         # trust: names come from inside, and go to a terminal and into what will be run.
@@ -119,8 +118,8 @@ def _output() -> Vt100_Output:
 
 
 def _history(file: Path) -> History:
-    """What was typed before, in a file that only this user can read; in memory where there is
-    none.
+    """Return the history, in a file that only this user can read; in memory where there is no such
+    file.
     """
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -136,7 +135,7 @@ def _history(file: Path) -> History:
 
 
 def _shorten(descriptor: int) -> None:
-    """Leave out the older half of a long one."""
+    """Remove the older half of a long history."""
     size = os.fstat(descriptor).st_size
     if size <= _LARGEST_HISTORY:
         return

@@ -1,10 +1,10 @@
-"""What is written to the terminal: the program's text made harmless, and our own sentences."""
+"""Output to the terminal: sanitised text of programs, and this command's own messages."""
 
 import os
 import re
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
@@ -17,9 +17,11 @@ __all__ = [
     "Progress",
     "StreamWriter",
     "error_text",
+    "format_age",
     "hold_back",
     "in_option_words",
     "plain_text",
+    "print_table",
     "say",
     "styled",
 ]
@@ -48,10 +50,10 @@ _OPTION_WORDS = {
 
 
 def hold_back(text: str) -> tuple[str, str]:
-    """Split text before a control sequence that is not complete yet.
+    """Split off an incomplete control sequence at the end of a text.
 
     Returns:
-        What can be shown, and what has to wait for the next piece.
+        The text before the sequence, and the incomplete sequence, which waits for the next piece.
     """
     # Only the last introducer can be unfinished; what is longer than any real sequence is not one.
     start = max(text.rfind(mark, len(text) - _LONGEST_SEQUENCE) for mark in _INTRODUCERS)
@@ -69,12 +71,12 @@ _INTRODUCERS = ("\x1b", "\x90", "\x98", "\x9b", "\x9d", "\x9e", "\x9f", "\r")
 
 
 class StreamWriter:
-    """Writes a program's text to a stream of ours at once.
+    """Writer of a program's text to a standard stream, without buffering.
 
     A terminal gets it without control sequences; a file or pipe gets it as it is.
 
     Args:
-        stream: Where to.
+        stream: Stream to write to.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -84,10 +86,10 @@ class StreamWriter:
         self._at_line_start = True
 
     def write(self, text: str) -> None:
-        """Write a piece.
+        """Write a piece of text.
 
         Raises:
-            OSError: The stream does not take it.
+            OSError: The stream cannot be written to.
         """
         if self._is_terminal:
             # trust: a terminal obeys what it is sent, and these bytes come from inside.
@@ -97,20 +99,20 @@ class StreamWriter:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether a person sees it at once."""
+        """Whether the stream is a terminal."""
         return self._is_terminal
 
     def draw(self, text: str) -> None:
-        """Write text of ours, control sequences included, on a line of its own.
+        """Write trusted text, control sequences included, on a line of its own.
 
         Raises:
-            OSError: The stream does not take it.
+            OSError: The stream cannot be written to.
         """
         self.end_line()
         self._put(text)
 
     def end_line(self) -> None:
-        """Write what waits, and on a terminal end a line that was begun."""
+        """Write the held-back text, and end an unfinished line on a terminal."""
         waiting, self._waiting = self._waiting, ""
         if waiting:
             self._put(strip_controls(waiting))
@@ -127,7 +129,7 @@ class StreamWriter:
 
 
 def plain_text(data: Mapping[str, object]) -> str | None:
-    """The text of a MIME bundle that is no picture; None when it has none."""
+    """Return the text of a MIME bundle that is not a picture; None without any."""
     if any(mime.startswith("image/") or mime in _PICTURES for mime in data):
         return None
     text = data.get("text/plain")
@@ -135,7 +137,7 @@ def plain_text(data: Mapping[str, object]) -> str | None:
 
 
 def error_text(error: "ErrorOutput") -> str:
-    """The text of an uncaught exception, as the interpreter shows it."""
+    """Return the traceback text of an uncaught exception."""
     return "\n".join(error.traceback or (f"{error.name}: {error.value}",)) + "\n"
 
 
@@ -143,13 +145,13 @@ _PICTURES = ("application/pdf", "application/vnd.plotly.v1+json")
 
 
 def styled(text: str, code: str) -> str:
-    """Return text in an ANSI style for stderr; unchanged where nobody wants colours."""
+    """Return text in an ANSI style for stderr; unchanged where colours are off."""
     refused = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return f"\x1b[{code}m{text}\x1b[0m" if sys.stderr.isatty() and not refused else text
 
 
 def say(message: str, hint: str | None = None) -> None:
-    """Print a sentence of ours to stderr, with what to do about it on a line of its own."""
+    """Print a message to stderr, with its hint on a line of its own."""
     prefix = styled("llm-sandbox:", "1")
     # trust: an error's message may quote what came from inside.
     print(f"{prefix} {in_option_words(strip_controls(message))}", file=sys.stderr, flush=True)
@@ -159,17 +161,33 @@ def say(message: str, hint: str | None = None) -> None:
 
 
 def in_option_words(text: str) -> str:
-    """Say what the library says of its parameters in the options of the command line."""
+    """Replace parameter names of the library by options of the command line."""
     for parameter, option in _OPTION_WORDS.items():
         text = text.replace(parameter, option)
     return text
 
 
+def print_table(rows: Sequence[Sequence[str]]) -> None:
+    """Print rows as left-aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())
+
+
+def format_age(seconds: float) -> str:
+    """Return a duration in its largest unit of which it has at least two, such as ``3h``."""
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f}{unit}"
+    return f"{max(0.0, seconds):.0f}s"
+
+
 class Progress:
-    """Says on a terminal's stderr what is being waited for, when it takes long enough to wonder.
+    """Progress message on a terminal's stderr, shown after a short delay.
 
     Args:
-        text: What is being done.
+        text: The message.
     """
 
     def __init__(self, text: str) -> None:

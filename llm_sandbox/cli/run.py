@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from llm_sandbox.cli.endings import (
+from llm_sandbox.cli.exit_codes import (
     exit_codes,
     explain_end,
     leave_unwritable,
@@ -18,8 +18,7 @@ from llm_sandbox.cli.endings import (
 from llm_sandbox.cli.interruption import Interruption
 from llm_sandbox.cli.options import DEFAULT_TIMEOUT_S, SessionOptions, opened_session
 from llm_sandbox.cli.render import StreamWriter, error_text, say
-from llm_sandbox.cli.source import read_code, read_input, split_file_option
-from llm_sandbox.cli.source_languages import source_language
+from llm_sandbox.cli.source import read_code, read_input, source_language, split_file_option
 
 # What a session is made of is imported while its sandbox starts: see `create_session`.
 if TYPE_CHECKING:
@@ -32,13 +31,13 @@ __all__ = ["Arguments", "main", "prepare_environment"]
 
 @dataclass(frozen=True)
 class Arguments:
-    """What was typed."""
+    """Arguments of the command."""
 
     options: SessionOptions
     file: str | None
     code: str | None
     words: Sequence[str]
-    """What the program gets."""
+    """Arguments of the program."""
     lang: str | None
     timeout: float | None
     """Seconds; infinity for no limit, None for the default."""
@@ -54,7 +53,7 @@ _LEAN = {"LLM_SANDBOX_PREFORK": "0", "LLM_SANDBOX_PRELOAD": "lean"}
 
 
 def prepare_environment() -> None:
-    """Keep nothing warm for later sessions, which do not come, unless the user says otherwise."""
+    """Turn off warm-up for later sessions, which do not come, unless the user sets it."""
     for name, value in _LEAN.items():
         if not os.environ.get(name):
             os.environ[name] = value
@@ -81,10 +80,10 @@ def main(arguments: Arguments) -> int:
 
 
 class _Run:
-    """One program from the command line to its exit code.
+    """One run of the command, from its arguments to its exit code.
 
     Args:
-        arguments: What was typed.
+        arguments: Arguments of the command.
     """
 
     def __init__(self, arguments: Arguments) -> None:
@@ -96,7 +95,7 @@ class _Run:
         file = arguments.file if arguments.file != "-" else None
         self._lang = arguments.lang or (source_language(Path(file)) if file else "python")
         if self._folder is not None:
-            from llm_sandbox.cli.figures import make_directory
+            from llm_sandbox.cli.outputs import make_directory
 
             make_directory(self._folder)
         self._code = read_code(arguments.file, arguments.code)
@@ -112,7 +111,7 @@ class _Run:
         """Whether the program ran in a sandbox such as the command daemon keeps ready."""
 
     def run(self) -> int:
-        """Run it."""
+        """Run the program and return the exit code."""
         refused = self._refusal()
         if refused is not None:
             return self._finish(refused)
@@ -120,7 +119,7 @@ class _Run:
         if name is None:
             opened = opened_session(options, self._lang, whole=True)
         else:
-            from llm_sandbox.cli.named_session import named_session
+            from llm_sandbox.cli.options import named_session
 
             opened = named_session(name, options, self._lang)
         with self._interruption, opened as session:
@@ -134,7 +133,7 @@ class _Run:
         return self._finish(result)
 
     def _refusal(self) -> "ExecutionResult | None":
-        """The result of code that the policy refuses, for which no sandbox need be made."""
+        """Return the result of code that the policy refuses, without creating a sandbox."""
         options = self._arguments.options
         policy = options.security_policy()
         if policy is None:
@@ -160,18 +159,18 @@ class _Run:
         from llm_sandbox.data import ExecutionResult
         from llm_sandbox.exceptions import SandboxTimeoutError
 
-        hear = None
+        on_output = None
         if not self._arguments.as_json:
-            hear = self._show
+            on_output = self._show
         elif self._arguments.stream:
-            hear = self._print_event
+            on_output = self._print_event
         try:
             return self._interruption.run(
                 session,
                 self._code,
                 timeout=self._timeout,
                 stdin=self._input,
-                hear=hear,
+                on_output=on_output,
                 argv=self._argv(),
             )
         except SandboxTimeoutError as error:
@@ -180,7 +179,7 @@ class _Run:
             return error.result
 
     def _argv(self) -> list[str]:
-        """The command line that the program sees, by Python's own rules; empty for a cell."""
+        """Return the program's command line by Python's own rules; empty for a cell."""
         arguments = self._arguments
         if arguments.code is not None:
             return ["-c", *arguments.words] if arguments.words else []
@@ -199,7 +198,7 @@ class _Run:
         elif isinstance(output, ErrorOutput):
             self._error = output
         elif isinstance(output, DisplayOutput):
-            from llm_sandbox.cli.displays import show_display
+            from llm_sandbox.cli.outputs import show_display
 
             show_display(self._out, output.data)
 
@@ -211,7 +210,7 @@ class _Run:
     # --- the end
 
     def _finish(self, result: "ExecutionResult") -> int:
-        from llm_sandbox.cli.figures import describe_unsaved, save_figures, save_others
+        from llm_sandbox.cli.outputs import describe_unsaved, save_figures, save_others
 
         arguments = self._arguments
         with contextlib.suppress(OSError):
@@ -245,7 +244,7 @@ class _Run:
 
 
 def _checked_timeout(timeout: float | None) -> float | None:
-    """Seconds; None for no limit."""
+    """Return the validated seconds; None for no limit."""
     if timeout is None:
         return DEFAULT_TIMEOUT_S
     if not timeout > 0:

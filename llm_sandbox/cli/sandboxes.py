@@ -1,4 +1,4 @@
-"""`llm-sandbox ps`, `stop` and `gc`: sandboxes that are kept or in engines, and their removal."""
+"""`llm-sandbox ps`, `stop` and `gc`: sandboxes that are detached or in container engines."""
 
 from typing import Annotated
 
@@ -27,8 +27,8 @@ def ps(
     verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """List the sandboxes that are kept, and those in container engines: whose they are, how old."""
-    from llm_sandbox.cli.upkeep import list_sandboxes
+    """List detached sandboxes, and those in container engines, with their owner and age."""
+    from llm_sandbox.cli.inventory import list_sandboxes
 
     raise SystemExit(
         list_sandboxes(engine, everything=everything, verbose=verbose, as_json=as_json)
@@ -46,7 +46,7 @@ def stop(
     verbose: VerboseOption = False,
 ) -> None:
     """End sandboxes, whoever uses them."""
-    from llm_sandbox.cli.upkeep import end_sandboxes
+    from llm_sandbox.cli.inventory import end_sandboxes
 
     raise SystemExit(end_sandboxes(ids or [], engine, every=every, verbose=verbose))
 
@@ -69,7 +69,7 @@ def gc(
 
     Images that people named, and those of languages, stay.
     """
-    from llm_sandbox.cli.upkeep import clean_up
+    from llm_sandbox.cli.inventory import clean_up
 
     raise SystemExit(
         clean_up(engine, older_than, dry_run=dry_run, verbose=verbose, as_json=as_json)

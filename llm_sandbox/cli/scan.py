@@ -1,4 +1,4 @@
-"""`llm-sandbox scan`: what code would do, said without running it."""
+"""`llm-sandbox scan`: static analysis of code."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +15,7 @@ _EPILOG = (
 
 
 class Format(StrEnum):
-    """How findings are told."""
+    """Output format of findings."""
 
     TEXT = "text"
     JSON = "json"
@@ -24,7 +24,7 @@ class Format(StrEnum):
 
 
 class FailOn(StrEnum):
-    """Which findings make the exit code 1."""
+    """Lowest severity that makes the exit code 1."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -93,7 +93,7 @@ def scan(
 
     A signal, not a boundary: code that was not found to do anything is not proven to be harmless.
     """
-    from llm_sandbox.cli.scanning import Arguments, main
+    from llm_sandbox.cli.scan_report import Arguments, main
 
     asked = None if fail_on is None else fail_on.value
     raise SystemExit(

@@ -13,17 +13,16 @@ from pathlib import Path
 
 from llm_sandbox import __version__
 from llm_sandbox.cli.blocks import is_complete, split_blocks
-from llm_sandbox.cli.displays import show_display
-from llm_sandbox.cli.endings import (
+from llm_sandbox.cli.exit_codes import (
     INTERRUPTED,
     exit_codes,
     explain_end,
     leave_unwritable,
     say_error,
 )
-from llm_sandbox.cli.figures import make_directory, save_figures, save_others
 from llm_sandbox.cli.interruption import Interruption
 from llm_sandbox.cli.options import DEFAULT_TIMEOUT_S, SessionOptions, opened_session
+from llm_sandbox.cli.outputs import make_directory, save_figures, save_others, show_display
 from llm_sandbox.cli.render import StreamWriter, error_text, say
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.data import ExecutionResult
@@ -68,12 +67,12 @@ def main(options: SessionOptions, lang: str, timeout: float | None, out: str | N
 
 
 class Shell:
-    """Reads blocks, runs them, shows what comes of them.
+    """Loop that reads blocks, runs them and shows their outputs.
 
     Args:
         session: An open session.
-        out: Where figures are saved; None for a temporary directory, made for the first figure.
-        timeout: Seconds that a block has; None for no limit.
+        out: Directory for figures; None for a temporary directory, made for the first figure.
+        timeout: Time limit of a block in seconds; None for no limit.
     """
 
     def __init__(self, session: BaseSession, out: Path | None, timeout: float | None) -> None:
@@ -88,7 +87,7 @@ class Shell:
         self._interruption = Interruption()
 
     def run(self) -> int:
-        """Run blocks until the input ends or the code asks to leave."""
+        """Run blocks until the input ends or the code exits."""
         if self._interactive:
             # At the prompt Ctrl-C drops the line; while code runs it is taken by `Interruption`.
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -136,7 +135,7 @@ class Shell:
                 yield block
 
     def _reader(self) -> Callable[[], str]:
-        """How a block is read: by an editor, or line by line on a terminal that has none."""
+        """Return the reader of blocks: an editor, or a line reader on a terminal without one."""
         if os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
             with contextlib.suppress(ImportError):
                 importlib.import_module("readline")  # gives input() editing and history
@@ -165,7 +164,7 @@ class Shell:
             return [], cursor
 
     def _explain(self, name: str, detail: int) -> None:
-        """Say what a name is, with its source for two question marks."""
+        """Print the documentation of a name, with its source for two question marks."""
         try:
             answer, _ = self._session._call("inspect", {"name": name, "detail": detail})
         except ContainerGoneError:
@@ -178,7 +177,7 @@ class Shell:
         self._out.write(f"{text}\n")
 
     def _answers(self) -> Iterator[str]:
-        """What is typed when the code asks for input."""
+        """Yield the lines that are typed when the code asks for input."""
         with contextlib.suppress(EOFError):
             while True:
                 yield input()
@@ -186,7 +185,7 @@ class Shell:
     # --- running
 
     def _run_block(self, block: str) -> bool:
-        """Run a block; True when the shell is to be left."""
+        """Run a block; return True when the shell is to exit."""
         self._interruption = Interruption()
         # Another language's input is handed over before it is asked for, and what is typed is code.
         asks = self._interactive and self._lang == "python"
@@ -194,7 +193,7 @@ class Shell:
         try:
             with self._interruption:
                 result = self._interruption.run(
-                    self._session, block, timeout=self._timeout, stdin=answers, hear=self._show
+                    self._session, block, timeout=self._timeout, stdin=answers, on_output=self._show
                 )
         except SandboxTimeoutError as error:
             if not isinstance(error.result, ExecutionResult):

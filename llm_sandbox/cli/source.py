@@ -1,21 +1,97 @@
-"""Where a program and its input come from."""
+"""Source text of programs, the language of each file, and the input that programs read."""
 
 import os
+import re
 import select
 import sys
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from llm_sandbox.cli.endings import usage_error
+from llm_sandbox.cli.exit_codes import usage_error
+from llm_sandbox.cli.grammar import UsageError
 
-__all__ = ["read_code", "read_input", "split_file_option"]
+__all__ = [
+    "LANGUAGES",
+    "language_of",
+    "read_code",
+    "read_input",
+    "source_language",
+    "split_file_option",
+]
 
+LANGUAGES = {
+    ".py": "python",
+    ".ipynb": "python",
+    ".js": "javascript",
+    ".mjs": "javascript",
+    ".cjs": "javascript",
+    ".ts": "typescript",
+    ".mts": "typescript",
+    ".jsx": "javascript",
+    ".java": "java",
+    ".c": "cpp",
+    ".h": "cpp",
+    ".cpp": "cpp",
+    ".cc": "cpp",
+    ".hpp": "cpp",
+    ".go": "go",
+    ".rb": "ruby",
+    ".r": "r",
+    ".sh": "bash",
+    ".bash": "bash",
+}
+"""Language by file name extension, with its dot."""
+_INTERPRETERS = {
+    "python": "python",
+    "pypy": "python",
+    "node": "javascript",
+    "ruby": "ruby",
+    "rscript": "r",
+    "bash": "bash",
+    "sh": "bash",
+    "dash": "bash",
+}
+_SHEBANG = re.compile(
+    rb"#![ \t]*(?:\S*/env[ \t]+(?:-S[ \t]+)?)?(?:\S*/)?([A-Za-z]+)[\d.]*(?:\s|\Z)"
+)
 _READ = 65536
 
 
+def language_of(path: Path) -> str | None:
+    """Return the language by a file's name, else by its first line; None if it is not code."""
+    lang = LANGUAGES.get(path.suffix.lower())
+    if lang is not None or not path.is_file():
+        return lang
+    with path.open("rb") as file:
+        first = file.readline(200)
+    found = _SHEBANG.match(first)
+    return _INTERPRETERS.get(found[1].decode("ascii").lower()) if found else None
+
+
+def source_language(path: Path) -> str:
+    """Return the language of a file to run; Python if its name does not say.
+
+    Raises:
+        UsageError: The name is that of something other than code.
+    """
+    if path.suffix.lower() == ".ipynb":
+        raise UsageError(
+            f"{path} is a notebook, not a program",
+            "llm-sandbox kernelspec install, then nbconvert or papermill runs it in a sandbox",
+        )
+    lang = language_of(path)
+    if lang is None and path.suffix and path.is_file():
+        known = ", ".join(name for name in LANGUAGES if name != ".ipynb")
+        raise UsageError(
+            f"cannot tell the language of {path} by its name: expected one of {known}",
+            "--lang NAME says it",
+        )
+    return lang or "python"
+
+
 def read_code(file: str | None, code: str | None) -> str:
-    """Return the program: what `-c` gave, a file's text, or standard input."""
+    """Read the program from `-c`, a file, or standard input."""
     if code is not None:
         if file is not None:
             usage_error(
@@ -36,12 +112,12 @@ def read_code(file: str | None, code: str | None) -> str:
 def read_input(
     source: str | None, *, code_from_stdin: bool, timeout: float | None
 ) -> Iterable[str] | None:
-    """Return what the program's `input()` reads; None to refuse it.
+    """Return the lines for the program's `input()`; None to refuse input.
 
     Args:
         source: A file's path, ``-`` for standard input, or None.
         code_from_stdin: Whether standard input holds the program.
-        timeout: Seconds that the program has, which waiting for a line counts against.
+        timeout: Time limit of the program in seconds, which waiting for a line counts against.
     """
     if source is None:
         return None
@@ -55,7 +131,7 @@ def read_input(
 
 
 def split_file_option(text: str) -> tuple[Path, str]:
-    """Return the host's path and the sandbox's of a `--file HOST[:DEST]`."""
+    """Split ``--file HOST[:DEST]`` into the host's path and the sandbox's."""
     whole = Path(text)
     host, colon, dest = text.rpartition(":")
     if whole.exists() or not colon:
@@ -65,7 +141,7 @@ def split_file_option(text: str) -> tuple[Path, str]:
     if not path.exists():
         usage_error(f"--file: there is no {path}", "--file HOST[:DEST]")
     if not dest:
-        usage_error(f"--file: {text} names no place in the sandbox", "--file HOST[:DEST]")
+        usage_error(f"--file: expected a path in the sandbox, got {text}", "--file HOST[:DEST]")
     return path, dest
 
 
@@ -87,7 +163,7 @@ def _decoded(data: bytes, name: str) -> str:
 
 
 def _live_lines(descriptor: int, timeout: float | None) -> Iterator[str]:
-    """Lines as they come, until the time is up: the library's own deadline waits for a line."""
+    """Yield lines as they arrive until the time is up, as the library's own deadline waits."""
     deadline = None if timeout is None else time.monotonic() + timeout
     waiting = b""
     while True:

@@ -44,7 +44,7 @@ class FlowContext(Protocol):
 
 
 class _RefusedError(Exception):
-    """The first bytes of a connection are refused."""
+    """Refusal of the first bytes of a connection."""
 
 
 def reset(sock: socket.socket) -> None:

@@ -1,4 +1,4 @@
-"""What the sandbox failed to do. What the program did is a result, never one of these.
+"""Errors: failures of the sandbox, never of the program inside.
 
 ::
 
@@ -123,10 +123,8 @@ from llm_sandbox.exceptions.running import (
     SandboxTimeoutError,
     SecurityError,
     SecurityViolationError,
-    TransportError,
-)
-from llm_sandbox.exceptions.values import (
     TableGoneError,
+    TransportError,
     ValueNotTransferableError,
     ValueTooLargeError,
     VariableNotFoundError,

@@ -20,16 +20,16 @@ __all__ = [
 ]
 
 DuplicateClientError = ValidationError
-"""A session of a pool was given what only the pool can be given."""
+"""A session of a pool was given an option of the pool."""
 ExtraArgumentsError = ValidationError
 """An argument is unknown, or contradicts another."""
 InvalidRegexPatternError = ValueError
-"""The base of what a `SecurityPattern` raises: pydantic's own error, which lists what is wrong."""
+"""Base of the error of a `SecurityPattern`: pydantic's own, which lists the mistakes."""
 LanguageHandlerNotInitializedError = LanguageNotSupportedError
-"""There is no handler of the language."""
+"""The language has no handler."""
 PackageManagerError = LibraryInstallationNotSupportedError
-"""The language has nothing that installs libraries."""
+"""The language has no package manager."""
 PoolHealthCheckError = ContainerGoneError
-"""A sandbox has ended. Those that end while a pool keeps them are replaced without a word."""
+"""A sandbox has ended. Those that end while idle in a pool are replaced silently."""
 SessionNotOpenError = NotOpenSessionError
 """A session was used before open, or after close."""

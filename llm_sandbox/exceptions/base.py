@@ -1,4 +1,4 @@
-"""The base of every error: its common facts, its pickle and its JSON form."""
+"""Base of all errors: common attributes, pickling and JSON form."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -10,7 +10,7 @@ __all__ = ["CommonFacts", "ErrorCode", "ErrorFacts", "SandboxError"]
 
 
 class ErrorCode(StrEnum):
-    """What went wrong, for programs; one code for each class of `llm_sandbox.exceptions`."""
+    """Error codes for programs; one for each class of `llm_sandbox.exceptions`."""
 
     SANDBOX = "sandbox"
     CONFIGURATION = "configuration"
@@ -70,7 +70,7 @@ class ErrorCode(StrEnum):
 
 
 class CommonFacts(TypedDict, total=False):
-    """The keyword arguments of an error whose constructor names the backend itself."""
+    """Keyword arguments of an error whose constructor sets the backend itself."""
 
     code: ErrorCode | None
     op: str | None
@@ -80,7 +80,7 @@ class CommonFacts(TypedDict, total=False):
 
 
 class ErrorFacts(CommonFacts, total=False):
-    """The keyword arguments that every `SandboxError` takes."""
+    """Keyword arguments of every `SandboxError`."""
 
     backend: str | None
 
@@ -91,24 +91,24 @@ class SandboxError(Exception):
     default_code: ClassVar[ErrorCode] = ErrorCode.SANDBOX
     """Code of an instance that was given none."""
     default_retryable: ClassVar[bool] = False
-    """Whether the same call may succeed later, for an instance that was not told."""
+    """Default of `retryable`."""
     details: ClassVar[tuple[str, ...]] = ()
-    """Attributes of this class beyond the common ones; they travel in `to_dict`."""
+    """Attributes of this class beyond the common ones, included in `to_dict`."""
 
     message: str
     """One sentence, without the hint."""
     code: ErrorCode
     """Stable code for programs."""
     op: str | None
-    """What was being done ("open", "run", "copy_to_runtime"); None when unknown."""
+    """Operation ("open", "run", "copy_to_runtime"); None when unknown."""
     backend: str | None
     """Name of the backend concerned; None when none is."""
     retryable: bool
     """Whether the same call may succeed later without a change."""
     hint: str | None
-    """The next thing to type or do; None when there is none."""
+    """Next thing to type or do; None without one."""
     context: dict[str, object]
-    """Further facts, JSON-like; empty by default."""
+    """Further data as JSON types; empty by default."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class SandboxError(Exception):
         return _restore, (type(self), self.message, vars(self).copy())
 
     def to_dict(self) -> dict[str, object]:
-        """Return the error as JSON-able data; `from_dict` brings it back."""
+        """Return the error as JSON types; `from_dict` restores it."""
         lineage = [c.__name__ for c in type(self).__mro__ if issubclass(c, SandboxError)]
         return {
             "type": lineage[0],

@@ -1,4 +1,4 @@
-"""What was asked for cannot work as configured."""
+"""Errors of configuration."""
 
 from collections.abc import Sequence
 from typing import Unpack
@@ -19,13 +19,13 @@ __all__ = [
 
 
 class ConfigurationError(SandboxError):
-    """What was asked for cannot work as configured."""
+    """Invalid configuration."""
 
     default_code = ErrorCode.CONFIGURATION
 
 
 class MissingDependencyError(ConfigurationError):
-    """An optional dependency is not installed."""
+    """Missing optional dependency."""
 
     default_code = ErrorCode.MISSING_DEPENDENCY
     details = ("extra",)
@@ -45,7 +45,7 @@ class MissingDependencyError(ConfigurationError):
 
 
 class UnsupportedBackendError(ConfigurationError):
-    """The backend is not one this version can use."""
+    """Backend that this version cannot use."""
 
     default_code = ErrorCode.UNSUPPORTED_BACKEND
 
@@ -69,7 +69,7 @@ class _LanguageError(ConfigurationError):
 
 
 class LanguageNotSupportedError(_LanguageError):
-    """The language is unknown, or known and not available in this version."""
+    """Unknown language, or one that is not available in this version."""
 
     default_code = ErrorCode.LANGUAGE_NOT_SUPPORTED
 
@@ -86,7 +86,7 @@ class LanguageNotSupportedError(_LanguageError):
 
 
 class LanguageNotSupportPlotError(_LanguageError):
-    """Plots of this language cannot be captured."""
+    """Language whose plots cannot be captured."""
 
     default_code = ErrorCode.PLOTS_NOT_SUPPORTED
 
@@ -95,7 +95,7 @@ class LanguageNotSupportPlotError(_LanguageError):
 
 
 class LibraryInstallationNotSupportedError(_LanguageError):
-    """The language has no package manager here."""
+    """Language without a package manager here."""
 
     default_code = ErrorCode.INSTALL_NOT_SUPPORTED
 
@@ -104,7 +104,7 @@ class LibraryInstallationNotSupportedError(_LanguageError):
 
 
 class ValidationError(ConfigurationError, ValueError):
-    """A value given to the library is not acceptable."""
+    """Invalid argument."""
 
     default_code = ErrorCode.INVALID_VALUE
     details = ("parameter",)
@@ -120,7 +120,7 @@ class ValidationError(ConfigurationError, ValueError):
 
 
 class CommandEmptyError(ValidationError):
-    """The command to execute has no words."""
+    """Command without words."""
 
     default_code = ErrorCode.COMMAND_EMPTY
 
@@ -129,15 +129,15 @@ class CommandEmptyError(ValidationError):
 
 
 class UnsupportedError(ConfigurationError, NotImplementedError):
-    """An option this backend or version cannot honour; refused rather than ignored."""
+    """Option that this backend or version cannot honour; refused rather than ignored."""
 
     default_code = ErrorCode.UNSUPPORTED
     details = ("feature", "reason")
 
     feature: str
-    """What was asked for."""
+    """The option."""
     reason: str | None
-    """Why it cannot be honoured; None when there is nothing to add."""
+    """Reason of the refusal; None without one."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Files in the sandbox could not be read, written or listed."""
+"""Errors of file operations in the sandbox."""
 
 import errno as _errno
 from typing import Unpack
@@ -18,7 +18,7 @@ __all__ = [
 
 
 class FileError(SandboxError):
-    """Reading, writing or listing files in the sandbox failed."""
+    """Failed file operation in the sandbox."""
 
     default_code = ErrorCode.FILE
     details = ("path",)
@@ -34,48 +34,48 @@ class FileError(SandboxError):
 
 
 class PathError(FileError, ValueError):
-    """The path is invalid or leaves the place it must stay in."""
+    """Invalid path, or one that leaves the allowed folder."""
 
     default_code = ErrorCode.PATH
 
 
 class SandboxFileNotFoundError(FileError, FileNotFoundError):
-    """Nothing exists at the path."""
+    """Missing file."""
 
     default_code = ErrorCode.FILE_NOT_FOUND
     errno = _errno.ENOENT
 
 
 class SandboxFileExistsError(FileError, FileExistsError):
-    """Something exists at the path already."""
+    """File that exists already."""
 
     default_code = ErrorCode.FILE_EXISTS
     errno = _errno.EEXIST
 
 
 class SandboxIsADirectoryError(FileError, IsADirectoryError):
-    """A file was wanted and the path is a directory."""
+    """Directory in place of a file."""
 
     default_code = ErrorCode.IS_A_DIRECTORY
     errno = _errno.EISDIR
 
 
 class SandboxNotADirectoryError(FileError, NotADirectoryError):
-    """A directory was wanted and the path is something else."""
+    """Other file in place of a directory."""
 
     default_code = ErrorCode.NOT_A_DIRECTORY
     errno = _errno.ENOTDIR
 
 
 class SandboxPermissionError(FileError, PermissionError):
-    """The sandbox's user may not do this at the path."""
+    """Operation that the sandbox's user is not permitted."""
 
     default_code = ErrorCode.FILE_PERMISSION
     errno = _errno.EACCES
 
 
 class NoSpaceError(FileError, OSError):
-    """The sandbox's disk or inode limit is reached."""
+    """Exhausted disk or inode limit of the sandbox."""
 
     default_code = ErrorCode.NO_SPACE
     errno = _errno.ENOSPC

@@ -1,4 +1,4 @@
-"""The machine under a session, or how it is used, is at fault."""
+"""Errors of the machine of a session, and of its use."""
 
 from collections.abc import Sequence
 from typing import Literal, Unpack
@@ -29,7 +29,7 @@ __all__ = [
 
 
 class ContainerError(SandboxError):
-    """The machine under the session, or its use, is at fault."""
+    """Failure of the machine of a session, or of its use."""
 
     default_code = ErrorCode.CONTAINER
 
@@ -46,7 +46,7 @@ class _ImageError(ContainerError):
 
 
 class ImageNotFoundError(_ImageError):
-    """The image is neither here nor in the registry."""
+    """Image that is neither local nor in the registry."""
 
     default_code = ErrorCode.IMAGE_NOT_FOUND
 
@@ -55,7 +55,7 @@ class ImageNotFoundError(_ImageError):
 
 
 class ImagePullError(_ImageError):
-    """The image could not be pulled."""
+    """Failed pull of an image."""
 
     default_code = ErrorCode.IMAGE_PULL
     default_retryable = True
@@ -66,13 +66,13 @@ class ImagePullError(_ImageError):
 
 
 class ContainerGoneError(ContainerError):
-    """The container, pod or sandbox no longer exists."""
+    """Container, pod or sandbox that no longer exists."""
 
     default_code = ErrorCode.CONTAINER_GONE
 
 
 class NotOpenSessionError(ContainerError):
-    """The session was used before it was opened."""
+    """Use of a session before it was opened."""
 
     default_code = ErrorCode.NOT_OPEN
 
@@ -84,7 +84,7 @@ class NotOpenSessionError(ContainerError):
 
 
 class SessionClosedError(NotOpenSessionError):
-    """The session was used after it was closed."""
+    """Use of a session after it was closed."""
 
     default_code = ErrorCode.CLOSED
 
@@ -94,7 +94,7 @@ class SessionClosedError(NotOpenSessionError):
 
 
 class SessionExpiredError(NotOpenSessionError, ContainerGoneError, SandboxTimeoutError):
-    """The session was used after its `session_timeout`."""
+    """Use of a session after its `session_timeout`."""
 
     default_code = ErrorCode.SESSION_EXPIRED
 
@@ -110,23 +110,23 @@ class SessionExpiredError(NotOpenSessionError, ContainerGoneError, SandboxTimeou
 
 
 class SessionBusyError(ContainerError):
-    """Two threads used one session at once."""
+    """Concurrent use of one session by two threads."""
 
     default_code = ErrorCode.BUSY
     default_retryable = True
 
 
 class PoolExhaustedError(ContainerError):
-    """Every sandbox of a pool is lent out, and none came back in time."""
+    """Timeout of waiting for a sandbox of a pool, all of which are in use."""
 
     default_code = ErrorCode.POOL_EXHAUSTED
     default_retryable = True
     details = ("pool_size", "timeout")
 
     pool_size: int
-    """How many the pool may have."""
+    """Maximum size of the pool."""
     timeout: float | None
-    """Seconds that were waited; None when nobody waited."""
+    """Seconds waited; None without waiting."""
 
     def __init__(
         self, pool_size: int, timeout: float | None = None, **facts: Unpack[ErrorFacts]
@@ -138,7 +138,7 @@ class PoolExhaustedError(ContainerError):
 
 
 class PoolClosedError(ContainerError):
-    """The pool was used after close."""
+    """Use of a pool after it was closed."""
 
     default_code = ErrorCode.POOL_CLOSED
 
@@ -148,7 +148,7 @@ class PoolClosedError(ContainerError):
 
 
 class NameInUseError(ContainerError):
-    """Another living sandbox has the name."""
+    """Name of another living sandbox."""
 
     default_code = ErrorCode.NAME_IN_USE
     details = ("name", "namespace")
@@ -156,7 +156,7 @@ class NameInUseError(ContainerError):
     name: str
     """The name."""
     namespace: str
-    """Where it is taken."""
+    """Namespace of the name."""
 
     def __init__(self, name: str, namespace: str, **facts: Unpack[ErrorFacts]) -> None:
         facts.setdefault("hint", f"use that one, Sandbox.from_name({name!r}), or give another name")
@@ -167,15 +167,15 @@ class NameInUseError(ContainerError):
 
 
 class SandboxNotFoundError(ContainerError, LookupError):
-    """There is no such sandbox, or not any more."""
+    """Sandbox that does not exist, or no longer."""
 
     default_code = ErrorCode.SANDBOX_NOT_FOUND
     details = ("end_reason", "exit_code")
 
     end_reason: str | None
-    """Why it has ended; None where nobody remembers it."""
+    """Reason of its end; None when unknown."""
     exit_code: int | None
-    """What it came to; None where nobody remembers it."""
+    """Exit code of the sandbox; None when unknown."""
 
     def __init__(
         self,
@@ -192,7 +192,7 @@ class SandboxNotFoundError(ContainerError, LookupError):
 
 
 class ProcessNotFoundError(ContainerError, LookupError):
-    """The sandbox knows no such program, or not any more."""
+    """Program that the sandbox does not know, or no longer."""
 
     default_code = ErrorCode.PROCESS_NOT_FOUND
 
@@ -202,13 +202,13 @@ class ProcessNotFoundError(ContainerError, LookupError):
 
 
 class LaunchError(ContainerError):
-    """A command never started."""
+    """Command that could not be started."""
 
     default_code = ErrorCode.LAUNCH
     details = ("kind",)
 
     kind: Literal["not_found", "not_executable", "bad_cwd", "other"]
-    """What prevented the start."""
+    """Cause of the failure."""
 
     def __init__(
         self,
@@ -222,31 +222,31 @@ class LaunchError(ContainerError):
 
 
 class BackendError(ContainerError):
-    """The engine behind the sandbox answered with an error."""
+    """Error of the engine behind the sandbox."""
 
     default_code = ErrorCode.BACKEND
 
 
 class BackendUnavailableError(BackendError):
-    """The engine does not answer or its binary is absent."""
+    """Engine that does not answer, or whose binary is missing."""
 
     default_code = ErrorCode.BACKEND_UNAVAILABLE
 
 
 class IsolationUnavailableError(BackendUnavailableError):
-    """This machine cannot isolate; the message says why and the hint how to change it."""
+    """Lack of isolation on this computer; the message has the cause, the hint the remedy."""
 
     default_code = ErrorCode.ISOLATION_UNAVAILABLE
 
 
 class ToolchainNotFoundError(BackendUnavailableError):
-    """The programs that run a language are not where the sandbox would have them from.
+    """Missing programs of a language.
 
     Args:
         language: The language.
-        missing: The programs that were looked for and are not there.
-        place: Where they were looked for, in words.
-        facts: What else is known; see `SandboxError`.
+        missing: The missing programs.
+        place: Description of the searched location.
+        facts: Common attributes; see `SandboxError`.
     """
 
     default_code = ErrorCode.TOOLCHAIN_NOT_FOUND
@@ -255,9 +255,9 @@ class ToolchainNotFoundError(BackendUnavailableError):
     language: str
     """The language."""
     missing: tuple[str, ...]
-    """The programs that were looked for and are not there."""
+    """The missing programs."""
     place: str
-    """Where they were looked for, in words."""
+    """Description of the searched location."""
 
     def __init__(
         self, language: str, missing: Sequence[str], place: str, **facts: Unpack[ErrorFacts]

@@ -1,4 +1,4 @@
-"""Values as strict JSON and back, losing no value.
+"""Lossless conversion of values to strict JSON and back.
 
 JSON has no NaN, so non-finite floats travel as ``{"$float": "nan"}``; a mapping that happens to
 look like such a mark travels wrapped as ``{"$object": {...}}``. Text keeps NUL and lone surrogates
@@ -45,7 +45,7 @@ def to_plain(value: object, depth: int = 0) -> object:
 
 
 def from_plain(value: object) -> object:
-    """Return what `to_plain` was given, with sequences as lists."""
+    """Restore the argument of `to_plain`, with sequences as lists."""
     if isinstance(value, list):
         return [from_plain(item) for item in value]
     if not isinstance(value, dict):

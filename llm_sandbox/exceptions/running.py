@@ -1,8 +1,8 @@
-"""Running code, installing packages or talking to the sandbox failed."""
+"""Errors of running code, installing packages, exchanging variables and talking to the sandbox."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, Protocol, Unpack
+from typing import Any, ClassVar, Protocol, Unpack
 
 from llm_sandbox.exceptions.base import ErrorCode, ErrorFacts, SandboxError
 from llm_sandbox.exceptions.plain import from_plain, to_plain
@@ -24,12 +24,16 @@ __all__ = [
     "SandboxTimeoutError",
     "SecurityError",
     "SecurityViolationError",
+    "TableGoneError",
     "TransportError",
+    "ValueNotTransferableError",
+    "ValueTooLargeError",
+    "VariableNotFoundError",
 ]
 
 
 class PartialResult(Protocol):
-    """What `ExecutionResult` and `ProcessResult` have in common."""
+    """Common protocol of `ExecutionResult` and `ProcessResult`."""
 
     @property
     def exit_code(self) -> int:
@@ -58,7 +62,7 @@ class PartialResult(Protocol):
 
     @property
     def signal(self) -> int | None:
-        """The signal that ended it; None for another end."""
+        """Signal that ended the program; None for another end."""
         ...
 
     @property
@@ -79,25 +83,27 @@ RESULT_READERS: dict[str, Callable[[Mapping[str, object]], PartialResult]] = {}
 """Readers of partial results by their `type` in JSON; each module that defines a type of result
 registers its own, because results are built on errors.
 """
+
 _RESULTS = "llm_sandbox.data"
 """Module that registers the readers when it is imported."""
 
 
 class SecurityError(SandboxError):
-    """Something was refused for security."""
+    """Refusal for security."""
 
     default_code = ErrorCode.SECURITY
 
 
 class SecurityViolationError(SecurityError):
-    """The security policy refused the code; nothing ran."""
+    """Refusal of code by the security policy; nothing ran."""
 
     default_code = ErrorCode.SECURITY_VIOLATION
     details = ("violations", "report")
 
     violations: tuple[Any, ...]
-    """What was found as `SecurityPattern` objects, in the order of the code; plain mappings once
-    the error has been through JSON."""
+    """Findings as `SecurityPattern` objects, in the order of the code; plain mappings once the
+    error has been through JSON.
+    """
     report: Any
     """The `ScanReport`; a plain mapping once the error has been through JSON, None without one."""
 
@@ -123,7 +129,7 @@ class SecurityViolationError(SecurityError):
 
 
 class ResourceError(SandboxError):
-    """A limit of the sandbox stopped the library's own work."""
+    """Limit of the sandbox that stopped the library's own work."""
 
     default_code = ErrorCode.RESOURCE
     details = ("limit",)
@@ -139,31 +145,31 @@ class ResourceError(SandboxError):
 
 
 class OutputLimitError(ResourceError):
-    """More output than the limit, where output may not be cut."""
+    """Output beyond the limit, where output must not be cut."""
 
     default_code = ErrorCode.OUTPUT_LIMIT
 
 
 class ArtifactLimitError(ResourceError):
-    """More artifacts, or larger ones, than the limit."""
+    """Artifacts beyond the limit of number or size."""
 
     default_code = ErrorCode.ARTIFACT_LIMIT
 
 
 class ArtifactNotFoundError(SandboxError, LookupError):
-    """A result has no artifact of that name, or several."""
+    """Artifact name that a result has not, or several times."""
 
     default_code = ErrorCode.ARTIFACT_NOT_FOUND
 
 
 class OutOfMemoryError(ResourceError):
-    """The sandbox itself ran out of memory."""
+    """Exhausted memory of the sandbox itself."""
 
     default_code = ErrorCode.OUT_OF_MEMORY
 
 
 class SandboxTimeoutError(SandboxError, TimeoutError):
-    """A deadline passed; `result` holds whatever had come back by then."""
+    """Passed deadline; `result` holds the outputs until then."""
 
     default_code = ErrorCode.TIMEOUT
     details = ("timeout_duration", "result")
@@ -200,40 +206,40 @@ class SandboxTimeoutError(SandboxError, TimeoutError):
 
 
 class KernelError(SandboxError):
-    """The interpreter behind a session failed."""
+    """Failure of the interpreter of a session."""
 
     default_code = ErrorCode.KERNEL
 
 
 class KernelDiedError(KernelError):
-    """The interpreter's process is gone."""
+    """Death of the interpreter's process."""
 
     default_code = ErrorCode.KERNEL_DIED
 
 
 class KernelNotReadyError(KernelError):
-    """The interpreter did not become ready in time."""
+    """Interpreter that did not become ready in time."""
 
     default_code = ErrorCode.KERNEL_NOT_READY
     default_retryable = True
 
 
 class ProtocolError(KernelError):
-    """The inside said something the protocol does not allow."""
+    """Violation of the protocol by the code inside."""
 
     default_code = ErrorCode.PROTOCOL
 
 
 class LibraryInstallationError(SandboxError):
-    """The package manager failed."""
+    """Failure of the package manager."""
 
     default_code = ErrorCode.INSTALL_FAILED
     details = ("packages", "output")
 
     packages: tuple[str, ...]
-    """What was to be installed."""
+    """Packages to install."""
     output: str
-    """The package manager's own output, complete as far as it was captured."""
+    """Output of the package manager, complete as far as it was captured."""
 
     def __init__(
         self,
@@ -249,7 +255,7 @@ class LibraryInstallationError(SandboxError):
 
 
 class CommandFailedError(SandboxError):
-    """A command the library itself needed ended with a non-zero status."""
+    """Non-zero exit of a command that the library itself needed."""
 
     default_code = ErrorCode.COMMAND_FAILED
     details = ("command", "exit_code", "output")
@@ -257,9 +263,9 @@ class CommandFailedError(SandboxError):
     command: str
     """The command line."""
     exit_code: int
-    """Its exit status."""
+    """Exit code of the command."""
     output: str
-    """What it wrote."""
+    """Output of the command."""
 
     def __init__(
         self, command: str, exit_code: int, output: str = "", **facts: Unpack[ErrorFacts]
@@ -274,7 +280,69 @@ class CommandFailedError(SandboxError):
 
 
 class TransportError(SandboxError):
-    """The connection to the engine or the sandbox broke."""
+    """Broken connection to the engine or the sandbox."""
 
     default_code = ErrorCode.TRANSPORT
     default_retryable = True
+
+
+class VariableNotFoundError(SandboxError, LookupError):
+    """Variable that the session does not have."""
+
+    default_code = ErrorCode.VARIABLE_NOT_FOUND
+    details = ("name",)
+
+    name: str | None
+    """The name; None when unknown."""
+
+    def __init__(
+        self, message: str, *, name: str | None = None, **facts: Unpack[ErrorFacts]
+    ) -> None:
+        super().__init__(message, **facts)
+        self.name = name
+
+
+class TableGoneError(VariableNotFoundError):
+    """Shown table that the code has released."""
+
+    default_code = ErrorCode.TABLE_GONE
+
+
+class ValueNotTransferableError(SandboxError, TypeError):
+    """Value that cannot be transferred into the sandbox or out of it."""
+
+    default_code = ErrorCode.VALUE_NOT_TRANSFERABLE
+    details: ClassVar[tuple[str, ...]] = ("path", "type_name")
+
+    path: str | None
+    """Path to the value, as Python would write it, such as ``value['a'][3]``; None when unknown."""
+    type_name: str | None
+    """Type of the value; None when unknown."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | None = None,
+        type_name: str | None = None,
+        **facts: Unpack[ErrorFacts],
+    ) -> None:
+        super().__init__(message, **facts)
+        self.path = path
+        self.type_name = type_name
+
+
+class ValueTooLargeError(ValueNotTransferableError):
+    """Value beyond the size limit of a transfer."""
+
+    default_code = ErrorCode.VALUE_TOO_LARGE
+    details = ("path", "type_name", "limit")
+
+    limit: int | None
+    """Maximum number of bytes; None when unknown."""
+
+    def __init__(
+        self, message: str, *, limit: int | None = None, **facts: Unpack[ErrorFacts]
+    ) -> None:
+        super().__init__(message, **facts)
+        self.limit = limit

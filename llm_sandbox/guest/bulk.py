@@ -27,7 +27,9 @@ else:
 
 
 class SenderFailed(Exception):
-    """The peer could not send the rest of its bulk; the connection is at the next record."""
+    """Failure of the peer to send the rest of its bulk data; the connection is at the
+    next record.
+    """
 
 
 class Connection:

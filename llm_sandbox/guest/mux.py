@@ -71,7 +71,7 @@ _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 
 class ProtocolError(Exception):
-    """The peer violates the protocol."""
+    """Violation of the protocol by the peer."""
 
 
 _DRAIN_S = 5.0

@@ -34,7 +34,7 @@ _MOST_PORTS = 256
 
 
 class NetnsError(Exception):
-    """The network namespace is not usable for a gate."""
+    """Network namespace that a gate cannot use."""
 
 
 def main(fd: int) -> None:

@@ -54,7 +54,7 @@ _HOST_ENDED = signal.SIGUSR1
 
 
 class MachineGoneError(Exception):
-    """The request names a machine that has ended."""
+    """Request for a machine that has ended."""
 
 
 class Supervisor:

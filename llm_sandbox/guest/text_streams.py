@@ -308,7 +308,7 @@ class TextStreams:
         self.flush_own()
 
     def become_forked(self) -> None:
-        """In a forked process: write to its descriptors, line by line as to a terminal.
+        """Write to the descriptors of a forked process, line by line as to a terminal.
 
         Such a process may be ended without a flush, as a pool ends its workers.
         """

@@ -1,4 +1,4 @@
-"""The name under which the library is installed, and the commands that bring what it lacks."""
+"""Distribution name of the library, and install commands."""
 
 import shlex
 import shutil
@@ -8,20 +8,20 @@ from pathlib import Path
 __all__ = ["DISTRIBUTION", "install_command", "namesake_version", "pip_install"]
 
 DISTRIBUTION = "sandboxed-interpreter"
-"""What pip calls this library; it is imported as `llm_sandbox` and its command is `llm-sandbox`."""
+"""Name of the distribution; it is imported as `llm_sandbox` and its command is `llm-sandbox`."""
 
 _NAMESAKE = "llm-sandbox"
 
 
 def install_command(extra: str, *, upgrade: bool = False) -> str:
-    """Return the command that brings what an extra stands for.
+    """Return the command that installs the packages of an extra.
 
-    It names the packages rather than the extra, so that it works wherever this library itself was
+    It names the packages rather than the extra, so that it works wherever this library was
     installed from: an index, a file or a clone.
 
     Args:
-        extra: Its name, as in `pyproject.toml`.
-        upgrade: Whether some of it is there, and too old.
+        extra: Name of the extra in `pyproject.toml`.
+        upgrade: Whether a package is installed, but too old.
     """
     # Neither a tree that was never installed nor an older metadata knows the extra; the tree does.
     wanted = _packages(extra) or [f"{Path(__file__).parents[2]}[{extra}]"]
@@ -32,7 +32,7 @@ def pip_install(*words: str) -> str:
     """Return the command that installs packages into the environment of this process.
 
     Args:
-        words: Requirements and options, as pip takes them.
+        words: Requirements and options of pip.
     """
     # `pip` alone is readable, and another environment's where this one is not activated.
     found = shutil.which("pip")
@@ -41,7 +41,7 @@ def pip_install(*words: str) -> str:
 
 
 def namesake_version() -> str | None:
-    """Return the version of the other project with this import name; None if it is not here."""
+    """Return the version of the other distribution with this import name; None if it is absent."""
     from importlib import metadata
 
     try:

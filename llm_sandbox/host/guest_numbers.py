@@ -1,4 +1,4 @@
-"""Signals and errors by Linux's numbers, which are what a sandbox tells, whatever runs here."""
+"""Signals and errors by Linux's numbers, which sandboxes report on every host."""
 
 import enum
 import errno
@@ -16,7 +16,7 @@ __all__ = [
 
 
 class GuestSignal(enum.IntEnum):
-    """A signal that something in a sandbox got, or is to get."""
+    """Signal in a sandbox."""
 
     SIGHUP = 1
     SIGINT = 2
@@ -89,7 +89,7 @@ _WORDS = {
 
 
 def signal_name(number: int) -> str:
-    """Name a signal, such as ``SIGSEGV``; real-time signals have no names."""
+    """Return the name of a signal, such as ``SIGSEGV``; real-time signals have none."""
     try:
         return GuestSignal(number).name
     except ValueError:
@@ -105,22 +105,22 @@ def guest_signal(number: int) -> int:
 
 
 def signal_words(number: int) -> str:
-    """Say in words which signal it is; empty for one that has none."""
+    """Return a description of a signal; empty for one without."""
     return _WORDS.get(number, "")
 
 
 def exit_status(status: int) -> tuple[int, int | None]:
-    """Read a wait status of Linux.
+    """Decode a wait status of Linux.
 
     Returns:
-        The exit code, 128 + n for signal n, and the signal's number, or None for an own end.
+        The exit code, 128 + n for signal n, and the signal's number, or None for a normal exit.
     """
     number = status & 0x7F
     return (128 + number, number) if number else ((status >> 8) & 0xFF, None)
 
 
 class GuestErrno(enum.IntEnum):
-    """Why a system call in a sandbox failed: those that this library tells apart."""
+    """Errors of system calls in a sandbox that this library distinguishes."""
 
     EPERM = 1
     ENOENT = 2
@@ -149,7 +149,7 @@ class GuestErrno(enum.IntEnum):
 
 
 def host_errno(number: int) -> int | None:
-    """The number that this system has for an error of a sandbox; None for one not known."""
+    """Return this system's number for an error of a sandbox; None for an unknown one."""
     try:
         return getattr(errno, GuestErrno(number).name, None)
     except ValueError:

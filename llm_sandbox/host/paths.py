@@ -1,4 +1,4 @@
-"""Where this library keeps its files in a user's home."""
+"""Paths of this library's files in a user's home."""
 
 import os
 import sys
@@ -9,12 +9,12 @@ __all__ = ["home_folder", "system_name", "unnamed_file", "user_folder"]
 
 
 def system_name() -> str:
-    """The operating system that this runs on, for people."""
+    """Return the name of the operating system."""
     return {"darwin": "macOS", "linux": "Linux"}.get(sys.platform, sys.platform)
 
 
 def home_folder() -> Path:
-    """The user's home: ``HOME`` if it is absolute, else what the system knows."""
+    """Return the user's home: ``HOME`` if it is absolute, else from the user database."""
     home = os.environ.get("HOME", "")
     if os.path.isabs(home):  # noqa: PTH117 - text, which may be empty
         return Path(home)
@@ -24,12 +24,11 @@ def home_folder() -> Path:
 
 
 def user_folder(variable: str, usual: str) -> Path:
-    """Return this library's folder for a kind of data, as the XDG specification has it.
+    """Return this library's folder for a kind of data, by the XDG specification.
 
     Args:
-        variable: The variable that says where all programs keep such data, if it holds an absolute
-            path.
-        usual: Where they keep it otherwise, below the home.
+        variable: Variable of the base folder for such data, if it holds an absolute path.
+        usual: Default of the base folder, below the home.
     """
     named = os.environ.get(variable, "")
     base = Path(named) if os.path.isabs(named) else home_folder() / usual  # noqa: PTH117
@@ -37,6 +36,6 @@ def user_folder(variable: str, usual: str) -> Path:
 
 
 def unnamed_file() -> int:
-    """Make a file, and return its descriptor."""
+    """Create an unlinked file, and return its descriptor."""
     with tempfile.TemporaryFile(buffering=0) as file:
         return os.dup(file.fileno())

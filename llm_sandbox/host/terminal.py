@@ -1,4 +1,4 @@
-"""What people read on a terminal: text from inside, made safe; and what a long wait is for."""
+"""Sanitised text, and progress messages, for terminals."""
 
 import re
 import sys
@@ -28,6 +28,6 @@ def strip_controls(text: str) -> str:
 
 
 def announce(words: str) -> None:
-    """Say on stderr what is being waited for, if a person is watching there."""
+    """Print to stderr what is being waited for, if it is a terminal."""
     if sys.stderr is not None and sys.stderr.isatty():
         sys.stderr.write(f"llm-sandbox: {words}\n")

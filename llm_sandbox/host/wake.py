@@ -1,4 +1,4 @@
-"""Waking a thread that waits for connections."""
+"""Wake-up of a thread that waits for connections."""
 
 import contextlib
 import socket
@@ -7,8 +7,8 @@ __all__ = ["Wake"]
 
 
 class Wake:
-    """Wakes a thread that waits for connections. `set` may be called by any thread and by a signal
-    handler; everything else by the thread that waits.
+    """Wake-up of a thread that waits for connections. `set` may be called by any thread and by a
+    signal handler; everything else by the thread that waits.
     """
 
     def __init__(self) -> None:
@@ -18,21 +18,21 @@ class Wake:
         self._far.setblocking(False)
 
     def fileno(self) -> int:
-        """What is readable once it is set."""
+        """Return the descriptor that is readable once `set` was called."""
         return self._near.fileno()
 
     def set(self) -> None:
-        """Wake whoever waits; nothing happens if it was set before."""
+        """Wake the waiting thread; nothing happens if it was set before."""
         with contextlib.suppress(BlockingIOError):
             self._far.send(b"\0")
 
     def clear(self) -> None:
-        """Take what was set."""
+        """Reset after a wake-up."""
         with contextlib.suppress(BlockingIOError):
             while len(self._near.recv(4096)) == 4096:
                 pass
 
     def close(self) -> None:
-        """Close it; it is set no more."""
+        """Close the descriptors; `set` has no effect then."""
         self._near.close()
         self._far.close()

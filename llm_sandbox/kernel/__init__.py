@@ -1,4 +1,4 @@
-"""The host's side of the conversation with a kernel: frames in, outputs out.
+"""Kernel client: the host's side of the conversation with an interpreter.
 
 May import L0, `backends.base` and `guest.frames`. Start reading at `client`.
 """

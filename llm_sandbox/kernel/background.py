@@ -1,4 +1,4 @@
-"""What runs put out after they had ended, kept until somebody takes it."""
+"""Background output: what ended runs print, stored until it is taken."""
 
 import codecs
 import collections
@@ -32,7 +32,7 @@ _LARGEST_COUNT = 1 << 53
 
 @dataclass
 class _Entry:
-    """One record while more may be added to it."""
+    """Record to which more may be added."""
 
     run: int | None
     output: Output
@@ -42,7 +42,7 @@ class _Entry:
     pieces: list[str] = field(default_factory=list)
 
     def finish(self) -> BackgroundOutput:
-        """The record."""
+        """Return the finished record."""
         output = self.output
         if isinstance(output, StreamOutput):
             output = StreamOutput(output.name, "".join(self.pieces))
@@ -50,12 +50,12 @@ class _Entry:
 
 
 class Background:
-    """The background output of one session, within limits; safe between threads that take it.
+    """Background output of one session, within limits; safe between threads that take it.
 
-    The oldest is let go when there is too much, and counted.
+    The oldest output is dropped beyond the limits, and counted.
 
     Args:
-        limits: How much is kept: as many bytes as one run's stream and one display together.
+        limits: Limits: as many bytes as one run's stream and one display together.
 
     Attributes:
         callback: Called with each piece as it is received; None for nobody.
@@ -78,22 +78,22 @@ class Background:
     # --- runs
 
     def begin_run(self) -> int:
-        """Count a run; returns its number."""
+        """Count a run; return its number."""
         self._count += 1
         return self._count
 
     def sent(self, request: str) -> None:
-        """Say which request the last run is."""
+        """Set the request of the last run."""
         self._runs[request] = self._count
         if len(self._runs) > _MOST_RUNS:
             self._runs.popitem(last=False)
 
     def settle_processes(self, *, started: bool, others: bool) -> None:
-        """After a run: note who may write to the pipes from now on.
+        """Record after a run which runs' processes may write to the pipes from now on.
 
         Args:
-            started: Whether the run was seen to start a process.
-            others: Whether processes of earlier runs were there when it began.
+            started: Whether the run was observed to start a process.
+            others: Whether processes of earlier runs existed when it began.
         """
         if not others:
             self._starters.clear()
@@ -101,22 +101,22 @@ class Background:
             self._starters.append(self._count)
 
     def forget_processes(self) -> None:
-        """Say that none is left of the interpreter that runs had before."""
+        """Record that the processes of earlier runs are gone with their interpreter."""
         self._starters.clear()
 
     @property
     def writer(self) -> int | None:
-        """The run whose processes write to the pipes between runs; None when it is not known."""
+        """Run whose processes write to the pipes between runs; None when it is unknown."""
         known = self._starters or ([1] if self._count == 1 else [])
         return known[0] if len(known) == 1 else None
 
     # --- in
 
     def take_frame(self, frame: frames.Frame) -> None:
-        """Take a message that answers no request at hand; what is no output is passed over.
+        """Add a message that answers no pending request; ignore other messages than output.
 
         Raises:
-            LookupError, TypeError, ValueError, AttributeError: It is not what its kind promises.
+            LookupError, TypeError, ValueError, AttributeError: The message is malformed.
         """
         with self._lock:
             self._take_frame(frame)
@@ -146,7 +146,7 @@ class Background:
             self._add(_Entry(run, output, frame.size))
 
     def add_bytes(self, name: StreamName, data: bytes, run: int | None) -> None:
-        """Add what was written to a stream."""
+        """Add the bytes of a stream."""
         with self._lock:
             self._add_bytes(name, data, run)
 
@@ -207,7 +207,7 @@ class Background:
     # --- out
 
     def take(self) -> list[BackgroundOutput]:
-        """Return what has come since this was last called, oldest first."""
+        """Return the output since the last call, oldest first."""
         with self._lock:
             entries, self._entries = self._entries, collections.deque()
             self._size = 0
@@ -215,7 +215,7 @@ class Background:
         return [entry.finish() for entry in entries]
 
     def notes(self, *, shared_pipes: bool) -> Iterator[str]:
-        """Yield what the user of a run is to know of what earlier ones left running.
+        """Yield the notes for a run about processes that earlier runs left.
 
         Args:
             shared_pipes: Whether processes of earlier runs could write into the run's own output.
@@ -230,7 +230,9 @@ class Background:
             yield news
 
     def news(self) -> str | None:
-        """A sentence about what has come since this or `take` was last called; None for nothing."""
+        """Return a sentence about new output since the last call of this or `take`;
+        None for none.
+        """
         with self._lock:
             news, self._news = self._news, {}
         if not news:
@@ -248,5 +250,5 @@ def _dropped(metadata: object) -> int:
     detail = metadata.get("llm_sandbox") if isinstance(metadata, dict) else None
     count = detail.get("dropped", 0) if isinstance(detail, dict) else 0
     if type(count) is not int or not 0 <= count < _LARGEST_COUNT:
-        raise ValueError("a count is out of range")
+        raise ValueError("invalid count: out of range")
     return count

@@ -1,4 +1,4 @@
-"""One kernel, from outside: send a cell, gather what comes, end what does not end.
+"""Client of one kernel: sends cells, collects their output, interrupts them.
 
 A run's states::
 
@@ -33,10 +33,10 @@ from llm_sandbox.limits import Deadline, Limits
 __all__ = ["INTERRUPT_GRACE_S", "KernelClient", "KernelRun", "RunEnd"]
 
 RunEnd = Literal["replied", "interrupted", "unresponsive", "died", "broken", "ended"]
-"""The states above that are ends; ``ended`` is that of a run that was a whole program."""
+"""Final states of a run, as above; ``ended`` is that of a whole program."""
 
 INTERRUPT_GRACE_S = 0.8
-"""How long a kernel may take to answer an interrupt."""
+"""Seconds that a kernel may take to answer an interrupt."""
 
 _INTERRUPT_EVERY_S = 0.1
 _WATCH_S = 0.1
@@ -50,34 +50,34 @@ _REPLIES = {"execute_request": "execute_reply", "llm_sandbox_call": "llm_sandbox
 
 @dataclass
 class KernelRun:
-    """How a run went, as far as the conversation tells."""
+    """Outcome of a run, as far as the protocol shows."""
 
     end: RunEnd
     reply: dict[str, Any] = field(default_factory=dict)
-    """The content of the reply; empty without one."""
+    """Content of the reply; empty without one."""
     buffers: list[memoryview] = field(default_factory=list)
-    """The reply's own buffers."""
+    """Buffers of the reply."""
     exit: Exit | None = None
-    """How the kernel's process ended, if it did."""
+    """Exit of the kernel's process, if it ended."""
     killed: Exit | None = None
-    """How it ended when it was killed after the run, which it had not answered."""
+    """Exit of the kernel if it was killed after a run that it had not answered."""
     problem: str = ""
-    """What was wrong with the bytes, when the end is ``broken``."""
+    """Protocol error, when the end is ``broken``."""
     late: bool = False
-    """Whether its deadline passed before it ended."""
+    """Whether the deadline passed before the run ended."""
     stopped: bool = False
-    """Whether it was asked to stop before its deadline, and had not ended by then."""
+    """Whether a stop was requested before the deadline and the end."""
     shared_pipes: bool = False
-    """Whether processes of earlier runs may have written what child processes seem to have."""
+    """Whether processes of earlier runs may have written output that looks like the run's."""
 
 
 class KernelClient:
-    """Talks to one kernel. Not for several threads at once.
+    """Client of one kernel. Not for several threads at once.
 
     Args:
-        raw: The started kernel; this object closes its descriptors.
-        interrupt: Sends a signal to the kernel's process.
-        note_turn: Told when a request begins and when it is over.
+        raw: Started kernel; this object closes its descriptors.
+        interrupt: Function that sends a signal to the kernel's process.
+        note_turn: Callback when a request begins and when it is over.
     """
 
     def __init__(
@@ -97,9 +97,11 @@ class KernelClient:
         self._owner = os.getpid()
         self._outbox: collections.deque[memoryview] = collections.deque()
         self.background = Background(Limits())
-        """Gets what runs put out after they have ended."""
+        """Receiver of output after the end of runs."""
         self.is_lost = False
-        """Whether code may still be running that nobody waits for: the caller kills."""
+        """Whether code may still be running that nobody waits for: the caller must kill
+        the kernel.
+        """
         self._pipes: dict[int, StreamName] = {raw.stdout: "stdout", raw.stderr: "stderr"}
         self._poll = select.poll()
         for fd in self._pipes:
@@ -109,20 +111,18 @@ class KernelClient:
 
     @property
     def exit(self) -> Exit | None:
-        """How the kernel's process ended; None while it lives."""
+        """Exit of the kernel's process; None while it lives."""
         return self._raw.ending.get()
 
     def ended_idle(self) -> Exit | None:
-        """How the kernel's process ended since it was last asked for something; None while it
-        lives.
-        """
+        """Exit of the kernel's process since its last request; None while it lives."""
         with contextlib.suppress(BlockingIOError, ConnectionError):
             if not self._raw.stream.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
                 return self._raw.ending.wait(_DEATH_REPORT_S)
         return self.exit
 
     def await_exit(self, timeout_s: float) -> Exit | None:
-        """Wait for the end of the kernel's process; None if it did not come in time."""
+        """Wait for the end of the kernel's process; return None after the time limit."""
         return self._raw.ending.wait(timeout_s)
 
     def configure(self, **settings: Any) -> None:
@@ -147,18 +147,18 @@ class KernelClient:
         silent: bool = False,
         stop: Stop | None = None,
     ) -> KernelRun:
-        """Run a cell to its end, whichever way.
+        """Run a cell until it ends, in any state.
 
         Args:
-            code: The cell.
-            collector: Gets what the cell puts out.
-            deadline: When the cell is interrupted.
+            code: Code of the cell.
+            collector: Receiver of the cell's output.
+            deadline: Time at which the cell is interrupted.
             stdin: Lines for `input`; None to refuse it.
-            silent: Whether the cell leaves the execution count alone.
-            stop: Interrupts the cell when it is asked; a cell it was asked for before is not sent.
+            silent: Whether the cell does not count as an execution.
+            stop: Stop request that interrupts the cell; if requested before, the cell is not sent.
 
         Returns:
-            How it went. For the ends ``unresponsive`` and ``broken`` the kernel must be killed.
+            The outcome. For the ends ``unresponsive`` and ``broken`` the kernel must be killed.
         """
         content = {
             "code": code,
@@ -179,17 +179,17 @@ class KernelClient:
         deadline: Deadline,
         stop: Stop | None = None,
     ) -> KernelRun:
-        """Call a service of the kernel: something it does for the host, besides running cells.
+        """Call a service of the kernel, other than running cells.
 
         Args:
-            service: Its name.
-            arguments: Its arguments, as JSON types.
-            buffers: Bytes that go with them.
-            deadline: When it is interrupted.
-            stop: Interrupts it when it is asked.
+            service: Name of the service.
+            arguments: Arguments of the service, as JSON types.
+            buffers: Binary buffers of the request.
+            deadline: Time at which the call is interrupted.
+            stop: Stop request that interrupts the call.
 
         Returns:
-            How it went; see `execute`.
+            The outcome; see `execute`.
         """
         content = {"name": service, "arguments": arguments}
         nothing = OutputBuffer(Limits(output_bytes=0, displays=0))
@@ -209,7 +209,7 @@ class KernelClient:
         if stop is not None and stop.asked:
             return KernelRun("interrupted", stopped=True)
         try:
-            self.hear()
+            self.receive_pending()
         except frames.FrameError as error:
             return KernelRun("broken", problem=str(error))
         self._note_turn(True)
@@ -275,13 +275,13 @@ class KernelClient:
                 return run
 
     def _forget(self, stop: Stop | None) -> None:
-        """No longer be woken by a stop: it stays readable once it was asked."""
+        """Unregister the stop request, which stays readable once it was made."""
         if stop is not None:
             with contextlib.suppress(KeyError):
                 self._poll.unregister(stop)
 
     def _step(self, conversation: PendingRequest, pause_s: float) -> bool:
-        """Wait for something and take it in; False when the kernel is gone."""
+        """Wait for an event and process it; return False when the kernel is gone."""
         ready = self._poll.poll(max(0, int(pause_s * 1000)))
         if not ready and self._raw.ending.get() is not None:
             return False
@@ -327,7 +327,7 @@ class KernelClient:
         return True
 
     def _drain(self, add: Callable[[StreamName, bytes], None]) -> None:
-        """Take what is in the pipes already; what is written later belongs to a later run."""
+        """Read what the pipes hold already; later output belongs to a later run."""
         for fd in list(self._pipes):
             # Twice, because a full pipe that is being written to would never be empty.
             with contextlib.suppress(BlockingIOError):
@@ -336,8 +336,8 @@ class KernelClient:
                     if data:
                         add(self._pipes[fd], data)
 
-    def hear(self) -> None:
-        """Take in what has come since the last run ended; between runs, without waiting.
+    def receive_pending(self) -> None:
+        """Receive the output since the last run ended, without waiting. For use between runs.
 
         Raises:
             FrameError: The kernel sent bytes that are not frames.
@@ -407,7 +407,7 @@ class KernelClient:
         return number
 
     def _push(self) -> None:
-        """Write what the kernel takes without waiting; the rest goes out in the steps of a run.
+        """Write what the kernel accepts without waiting; the rest is sent during the run.
 
         A kernel that is gone is noticed where its stream is read.
         """
@@ -421,26 +421,28 @@ class KernelClient:
         self._poll.modify(self._raw.stream, select.POLLIN | waiting)
 
     def settle(self) -> bool:
-        """Send and hear to the end what is half sent or half heard; whether that was possible."""
+        """Complete partly sent and received messages; return whether that succeeded."""
         end = time.monotonic() + _SETTLE_S
         with contextlib.suppress(frames.FrameError, OSError, ValueError):
             while not self.is_lost and time.monotonic() < end:
                 self._push()
-                self.hear()
+                self.receive_pending()
                 if self._reader.is_empty and not self._outbox:
                     return True
                 time.sleep(0.01)
         return False
 
     def release(self) -> RawKernel:
-        """Hand the kernel to somebody else, who closes its descriptors; nothing can be run here."""
+        """Return the kernel to a new owner, who closes its descriptors; this client is unusable
+        then.
+        """
         raw, self._pipes = self._raw, {}
         return raw
 
     def close(self) -> None:
-        """Hang up; a forked kernel ends at that by itself, unless it is busy."""
+        """Disconnect; an idle forked kernel then ends by itself."""
         with contextlib.suppress(frames.FrameError, OSError, ValueError):
-            self.hear()
+            self.receive_pending()
         self._raw.stream.close()
         for fd in self._pipes:
             os.close(fd)

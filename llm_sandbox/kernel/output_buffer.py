@@ -1,4 +1,4 @@
-"""What a run puts out, gathered in order and within limits."""
+"""Output of a run, collected in order and within limits."""
 
 import codecs
 from collections.abc import Callable
@@ -36,10 +36,10 @@ _MOST_CALLS = 2 * MAX_OBSERVATIONS
 
 
 class ObservationLog:
-    """Merges the reports of one run: those that come at once, and the one with the reply.
+    """Merged observations of one run: those reported at once, and those with the reply.
 
-    Of a run that ended without its reply it is known what was seen, and not how often. Where there
-    is no kernel, nothing reports.
+    Without a reply the observations are known, but not their counts. Without a kernel there are
+    none.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class ObservationLog:
         self._calls = 0
 
     def add(self, report: object) -> None:
-        """Take a report in; what in it cannot be an observation is passed over."""
+        """Add a report; ignore invalid observations."""
         self._calls += 1
         if not isinstance(report, list) or self._calls > _MOST_CALLS:
             return
@@ -67,16 +67,16 @@ class ObservationLog:
 
     @property
     def started_process(self) -> bool:
-        """Whether it was seen to start a process."""
+        """Whether the run was observed to start a process."""
         return any(capability in _STARTS for _, capability, _ in self._counts)
 
     @property
     def is_full(self) -> bool:
-        """Whether no more are kept."""
+        """Whether no more observations are stored."""
         return len(self._counts) >= MAX_OBSERVATIONS
 
     def finish(self) -> tuple[Observation, ...]:
-        """The observations, in the order in which they were first made."""
+        """Return the observations, in the order of their first occurrence."""
         return tuple(Observation(*key, count) for key, count in self._counts.items())
 
 
@@ -89,30 +89,30 @@ OutputCallback = Callable[[Output], None]
 
 _DISPLAYS = ("display_data", "execute_result", "update_display_data")
 OUTPUT_KINDS = (*_DISPLAYS, "clear_output", "error")
-"""Types of the messages that are outputs, besides a stream's."""
+"""Message types that are outputs, besides streams."""
 _MAX_ERRORS = 20
 _MAX_OUTPUTS = 10_000
 _ENVELOPE = 8 << 10
-"""Bytes of a message that are not its content."""
+"""Bytes of a message besides its content."""
 _TOTAL_DISPLAYS = 4
-"""How many times the limit of one display all of a run's displays may take."""
+"""Limit of all displays of a run, in multiples of the limit of one."""
 _LONGEST = 1 << 20
-"""Characters of an error's name, message or line that are kept; the interpreter sends fewer."""
+"""Limit of an error's name, message or line in characters; the interpreter sends fewer."""
 _MOST_LINES = 1000
 _ERROR_KINDS = ("exception", "syntax", "exit", "compile", "input")
 
 
 @dataclass
 class _Stream:
-    """One stream: what is kept, and how much was not."""
+    """State of one stream: stored text, and the count of the rest."""
 
     room: int
     rest: bytes = b""
-    """The bytes of a character that is not complete yet."""
+    """Bytes of an incomplete character."""
     dropped: int = 0
 
     def decode(self, data: bytes | memoryview, *, final: bool = False) -> str:
-        """Decode what has come; `final` when nothing more will."""
+        """Decode bytes; `final` when no more will come."""
         # trust: bytes from inside; whatever does not decode is shown as an escape.
         joined = self.rest + data if self.rest else data
         text, used = codecs.utf_8_decode(joined, "backslashreplace", final)
@@ -121,14 +121,14 @@ class _Stream:
 
 
 class OutputBuffer:
-    """Turns a run's messages and raw bytes into ordered outputs.
+    """Collector of a run's messages and raw bytes as ordered outputs.
 
     Args:
-        limits: How much of each stream, and how many displays of which size, are kept.
-        on_output: Called with each output as it arrives, a stream's text in pieces.
+        limits: Limits of each stream, and of the number and size of displays.
+        on_output: Callback for each output as it arrives, a stream's text in pieces.
 
     Attributes:
-        observed: What the run was seen doing.
+        observed: Observations of the run.
     """
 
     def __init__(self, limits: Limits, on_output: OutputCallback | None = None) -> None:
@@ -151,7 +151,7 @@ class OutputBuffer:
 
     @property
     def largest(self) -> int:
-        """Most bytes of one message that is read whole."""
+        """Maximum size of one message in bytes."""
         return self._limits.display_bytes + _ENVELOPE
 
     # --- in
@@ -160,9 +160,9 @@ class OutputBuffer:
         """Add stream bytes.
 
         Args:
-            name: The stream they count for.
+            name: Name of the stream.
             data: The bytes; a character may be split between two calls.
-            raw: Whether they came past the interpreter, through the process's own descriptor.
+            raw: Whether the bytes bypassed the interpreter, through the process's own descriptor.
         """
         key = {"stdout": "fd1", "stderr": "fd2"}[name] if raw else name
         stream = self._streams[key]
@@ -174,14 +174,14 @@ class OutputBuffer:
             self._add_text(name, stream.decode(kept))
 
     def admits(self, kind: str, size: int) -> bool:
-        """Count one more message against the limits, before it is unpacked.
+        """Check one more message against the limits, before it is unpacked.
 
         Args:
-            kind: The message's type.
-            size: Bytes it took on the wire.
+            kind: Type of the message.
+            size: Size of the message on the wire, in bytes.
 
         Returns:
-            Whether it is to be added.
+            Whether to add the message.
         """
         if kind in _DISPLAYS:
             return self._admit(size, "display")
@@ -192,11 +192,11 @@ class OutputBuffer:
         ignored.
 
         Args:
-            kind: The message's type.
-            content: Its content.
+            kind: Type of the message.
+            content: Content of the message.
 
         Raises:
-            KeyError, TypeError, ValueError: The message is not what its kind promises.
+            KeyError, TypeError, ValueError: The message is malformed.
         """
         if kind in _DISPLAYS:
             self._add_display(kind, content)
@@ -216,7 +216,7 @@ class OutputBuffer:
         count = content.get("execution_count")
         # trust: types are checked here, so that nothing after this has to.
         if not isinstance(data, dict) or not isinstance(metadata, dict):
-            raise TypeError("a display holds no bundle")
+            raise TypeError("invalid display: expected a MIME bundle")
         about = Bundle(metadata)
         detail = about.get("llm_sandbox")
         if isinstance(detail, dict) and "left_out_bytes" in detail:
@@ -235,22 +235,22 @@ class OutputBuffer:
             self._add(UpdateOutput(display_id, Bundle(data), about))
 
     def set_error(self, error: ExecutionError | None) -> None:
-        """Take an error that the text of a stream tells."""
+        """Set an error that was parsed from the text of a stream."""
         self.error = error
 
     def add_dropped(self, counts: dict[StreamName, int]) -> None:
-        """Count bytes that were dropped before they were sent.
+        """Count bytes that were dropped before sending.
 
         Raises:
-            ValueError: A count that cannot be one.
+            ValueError: The count is invalid.
         """
         for name, count in counts.items():
             if not 0 <= count < _LARGEST_COUNT:
-                raise ValueError("a count is out of range")
+                raise ValueError("invalid count: out of range")
             self._streams[name].dropped += count
 
     def _admit(self, size: int, what: Literal["display", "error"]) -> bool:
-        """Whether one more display or error of `size` bytes is kept."""
+        """Return whether one more display or error of `size` bytes is stored."""
         limits = self._limits
         self._counts[what] += 1
         most = limits.displays if what == "display" else _MAX_ERRORS
@@ -297,7 +297,7 @@ class OutputBuffer:
     # --- out
 
     def finish(self) -> tuple[Output, ...]:
-        """Return everything in order; nothing may be added afterwards."""
+        """Return all outputs in order; nothing may be added afterwards."""
         for name in ("stdout", "stderr"):
             for key in (name, {"stdout": "fd1", "stderr": "fd2"}[name]):
                 rest = self._streams[key].decode(b"", final=True)
@@ -309,7 +309,7 @@ class OutputBuffer:
         return tuple(self._outputs)
 
     def dropped(self, name: StreamName) -> int:
-        """Bytes of a stream that are not kept."""
+        """Return the number of dropped bytes of a stream."""
         return self._streams[name].dropped
 
 
@@ -342,13 +342,13 @@ def _read_error(name: str, value: str, content: dict[str, Any]) -> ExecutionErro
 
 
 def read_stream_name(name: object) -> StreamName:
-    """Return the name of a stream, checked.
+    """Return the validated name of a stream.
 
     Raises:
-        ValueError: There is no such stream.
+        ValueError: The stream does not exist.
     """
     if name == "stdout":
         return "stdout"
     if name == "stderr":
         return "stderr"
-    raise ValueError(f"there is no stream {name!r}")
+    raise ValueError(f"unknown stream {name!r}")

@@ -1,4 +1,4 @@
-"""One request to a kernel, and everything that answers it."""
+"""Pending request to a kernel, with everything that answers it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,18 +18,18 @@ __all__ = ["PendingRequest"]
 _READ = {
     *OUTPUT_KINDS, "input_request", "llm_sandbox_observed", "llm_sandbox_pipes", "status", "stream",
 }  # fmt: skip
-"""Kinds of messages that are read besides replies; what others carry is never unpacked."""
+"""Message types that are read besides replies; other messages are never unpacked."""
 
 
 class PendingRequest:
-    """What one request has brought so far.
+    """State of one request.
 
     Args:
         request: Number of the request's message.
-        reply_kind: Type of the message that answers it.
-        collector: Gets what is put out meanwhile.
+        reply_kind: Type of the reply.
+        collector: Receiver of the output meanwhile.
         stdin: Lines for `input`; None to refuse it.
-        background: Gets what earlier runs put out meanwhile.
+        background: Receiver of output of earlier runs meanwhile.
 
     Attributes:
         others: What kind of processes of earlier runs can write to the same pipes: ``workers``,
@@ -59,11 +59,11 @@ class PendingRequest:
 
     @property
     def is_complete(self) -> bool:
-        """Both ends have come: a forged idle alone ends nothing."""
+        """Whether both reply and idle have arrived: a forged idle alone ends nothing."""
         return self._idle and self.reply is not None
 
     def add_pipe(self, name: StreamName, data: bytes) -> None:
-        """Take what came past the interpreter.
+        """Add bytes that bypassed the interpreter.
 
         Code that was not seen to start a process seldom writes there itself: where processes of
         earlier runs do, it is not known whose it is. A service writes nothing there.
@@ -78,10 +78,10 @@ class PendingRequest:
         self.collector.add_bytes(name, data, raw=True)
 
     def take(self, frame: frames.Frame) -> str | None:
-        """Take one frame; returns what to answer, for a request for input.
+        """Process one frame; return the answer to a request for input.
 
         Raises:
-            FrameError: It is not a Jupyter message.
+            FrameError: The frame is not a Jupyter message.
         """
         # trust: everything in the frame comes from inside.
         message, buffers = frame.message, frame.buffers
@@ -111,9 +111,9 @@ class PendingRequest:
             self.collector.observed.add(detail.get("observed"))
             counts = detail.get("dropped", {})
             self.collector.add_dropped({read_stream_name(n): int(c) for n, c in counts.items()})
-            for told in content.get("payload") or ():
+            for page in content.get("payload") or ():
                 # What a notebook shows in its pager, or puts into its next cell.
-                text = _payload_text(told)
+                text = _payload_text(page)
                 if text:
                     self.collector.add_bytes("stdout", text.encode("utf-8", "backslashreplace"))
         elif kind == "status":

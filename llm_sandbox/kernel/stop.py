@@ -1,4 +1,4 @@
-"""The wish that one run ends, said from another thread than the one that runs it."""
+"""Request from another thread to stop a run."""
 
 import threading
 from typing import Self
@@ -9,25 +9,25 @@ __all__ = ["Stop"]
 
 
 class Stop:
-    """Made for one run, by the thread that runs it, and of no effect once that run is over.
+    """Stop request for one run, created by its thread; without effect once the run is over.
 
-    Safe between threads: nothing that is asked late reaches a later run.
+    Safe between threads: a late request does not reach a later run.
     """
 
     def __init__(self) -> None:
         self.thread = threading.get_ident()
-        """The thread of the run."""
+        """Thread of the run."""
         self._lock = threading.RLock()  # `ask` may be called by a signal handler
         self._wake: Wake | None = Wake()
         self._asked = False
 
     @property
     def asked(self) -> bool:
-        """Whether the run is to end."""
+        """Whether the stop was requested."""
         return self._asked
 
     def ask(self) -> bool:
-        """Ask the run to end; False if it has ended."""
+        """Request the stop; return False if the run has ended."""
         with self._lock:
             if self._wake is None:
                 return False
@@ -37,7 +37,7 @@ class Stop:
             return True
 
     def fileno(self) -> int:
-        """What becomes readable when the run is to end; for the thread that runs it."""
+        """Return the descriptor that becomes readable at the request; for the thread of the run."""
         assert self._wake is not None  # noqa: S101 - narrows the type; closed by the same thread
         return self._wake.fileno()
 

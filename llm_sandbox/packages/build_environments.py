@@ -33,7 +33,7 @@ __all__ = ["BUILD_LIMITS", "HostEnvironment", "Job", "MachineEnvironment", "Shar
 BUILD_LIMITS = Limits(
     memory_bytes=2 << 30, workdir_bytes=4 << 30, file_size_bytes=4 << 30, inodes=1 << 20
 )
-"""What a machine may use in which libraries are built."""
+"""Limits of a machine in which libraries are built."""
 
 _PRIVATE = "settings"
 
@@ -44,12 +44,12 @@ class Job:
 
     Attributes:
         packages: The package manager.
-        specs: What is wanted.
-        staging: The folder of this machine whose `site` becomes the layer.
-        deadline: Until when.
-        progress: Told what is being done.
-        fresh_machine: Makes a machine like the session's in which nothing has run; None where there
-            are none that isolate.
+        specs: Requirements.
+        staging: Folder of the host whose `site` becomes the layer.
+        deadline: Deadline of the installation.
+        progress: Callback with a description of each step.
+        fresh_machine: Creates a machine like the session's in which nothing has run; None where no
+            such machine isolates.
     """
 
     packages: Packages
@@ -60,7 +60,7 @@ class Job:
     fresh_machine: Callable[[MachineSpec], Machine] | None
 
     def error(self, reason: str, hint: str | None = None, output: str = "") -> Exception:
-        """The error that says that it failed."""
+        """Return the error of the failed installation."""
         return LibraryInstallationError(
             f"{', '.join(self.specs)} could not be installed: {reason}",
             packages=self.specs,
@@ -71,7 +71,7 @@ class Job:
 
 
 class _Environment(ABC):
-    """What all workplaces share; see `Workplace`."""
+    """Base of the environments; see `Workplace`."""
 
     folder: str
     python: str
@@ -89,7 +89,7 @@ class _Environment(ABC):
         """Start a program.
 
         Raises:
-            LaunchError: There is none of that name.
+            LaunchError: The program does not exist.
         """
 
     @abstractmethod
@@ -187,13 +187,13 @@ class _Environment(ABC):
 
 
 class SharedEnvironment(_Environment):
-    """A sandbox in which the folder of this machine is.
+    """Build environment in a sandbox that mounts the staging folder.
 
     Args:
-        job: What is installed.
-        machine: The sandbox; nothing has run in it.
-        folder: What the folder is called there.
-        carrier: This machine's settings.
+        job: The installation.
+        machine: Machine of the sandbox; nothing has run in it.
+        folder: Path of the staging folder inside.
+        carrier: Settings of the host.
     """
 
     def __init__(self, job: Job, machine: Machine, folder: str, carrier: Carrier) -> None:
@@ -215,11 +215,11 @@ class SharedEnvironment(_Environment):
 
 
 class HostEnvironment(_Environment):
-    """Plain processes: for the backend `local`, which isolates nothing.
+    """Build environment of plain processes: for the backend `local`, which isolates nothing.
 
     Args:
-        job: What is installed.
-        carrier: This machine's settings.
+        job: The installation.
+        carrier: Settings of the host.
     """
 
     def __init__(self, job: Job, carrier: Carrier) -> None:
@@ -243,13 +243,13 @@ class HostEnvironment(_Environment):
 
 
 class MachineEnvironment(_Environment):
-    """A machine that shares nothing with this one: files are sent and fetched.
+    """Build environment in a machine that shares nothing with the host: files are sent and fetched.
 
     Args:
-        job: What is installed.
+        job: The installation.
         sandbox: The machine; nothing has run in it.
         machine: The same.
-        carrier: This machine's settings; none where packages' code runs.
+        carrier: Settings of the host; none where code of packages runs.
     """
 
     def __init__(
@@ -304,7 +304,7 @@ class MachineEnvironment(_Environment):
             files.download(f"{self.folder}/{name}", target, limit=LARGEST_LAYER)
 
     def collect(self) -> None:
-        """Bring `site` to this machine, links and all, if there is one."""
+        """Download `site` to the host, links included, if it exists."""
         if not self._sandbox.files.exists(f"{self.folder}/site"):
             return
         archive = f"{self.folder}/site.tar"
@@ -318,7 +318,7 @@ class MachineEnvironment(_Environment):
 
 
 def _furnish(staging: Path, carrier: Carrier) -> None:
-    """Make the folders that programs expect, for whoever the staging folder is given to."""
+    """Create the folders that programs expect, for the user of the staging folder."""
     owner = staging.stat()
     for name in ("home", "tmp", "cache", _PRIVATE):
         (staging / name).mkdir(mode=0o700)

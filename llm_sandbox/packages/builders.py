@@ -1,6 +1,6 @@
 """Builders of layers: libraries installed into a folder, apart from all sessions.
 
-Python's come by pip, from wheels only; those of other languages by their package managers.
+Python's are installed by pip, from wheels only; those of other languages by their package managers.
 
 pip is started twice. The first run decides, with the environment's own packages in view, what has
 to be added; its report is checked, and the second run installs exactly those versions. The result
@@ -49,29 +49,29 @@ _PIP_HOST_FILES = "/pip"
 
 
 class Builder(Protocol):
-    """Installs libraries into a folder."""
+    """Installer of libraries into a folder."""
 
     def build(
         self, staging: Path, specs: Sequence[str], deadline: Deadline, progress: Progress
     ) -> None:
-        """Install `specs`, and what they need that the environment lacks, into `staging`/site.
+        """Install `specs` and their missing dependencies into `staging`/site.
 
-        The folder `site` may be absent afterwards: nothing was needed. Its content is hostile.
+        The folder `site` may be absent afterwards, if nothing was missing. Its content is hostile.
 
         Raises:
-            LibraryInstallationError: It could not be done; the error has the package manager's
-                words.
+            LibraryInstallationError: The installation failed; the error has the package manager's
+                output.
             SandboxTimeoutError: The deadline passed.
         """
 
 
 def builder_for(backend: Backend) -> Builder:
-    """Return what builds layers for the sandboxes of `backend`."""
+    """Return the builder of layers for the sandboxes of `backend`."""
     return SandboxBuilder(backend) if backend.isolates else HostBuilder()
 
 
 def builder_for_image(target: TargetPython) -> Builder:
-    """Return what builds layers on this machine for the Python of an image.
+    """Return the builder of layers, on this computer, for the Python of an image.
 
     pip is held by a sandbox where this machine can make one.
     """
@@ -84,10 +84,10 @@ def builder_for_image(target: TargetPython) -> Builder:
 
 
 class SandboxBuilder:
-    """Builds in a throw-away sandbox, which has a network and runs no code but pip's.
+    """Builder in a throw-away sandbox, which has a network and runs no code but pip's.
 
     Args:
-        backend: Makes the sandbox.
+        backend: Backend of the sandbox.
         target: The Python that the libraries are for; None for this process's own.
     """
 
@@ -113,11 +113,11 @@ class SandboxBuilder:
 
 
 class HostBuilder:
-    """Builds with plain processes of the host: for the backend `local`, which isolates nothing, and
-    for images where this machine can make no sandbox.
+    """Builder of plain processes of the host: for the backend `local`, which isolates nothing, and
+    for images where this computer cannot create a sandbox.
 
-    The steps are those of `SandboxBuilder`. Only wheels are installed, so that no package's code
-    runs on the way.
+    The steps are those of `SandboxBuilder`. Only wheels are installed, so that no code of packages
+    runs.
 
     Args:
         target: The Python that the libraries are for; None for this process's own.
@@ -160,7 +160,7 @@ _HOST_FILES = "/host"
 
 
 class LanguageBuilder:
-    """See `Builder`.
+    """Builder of other languages' libraries; see `Builder`.
 
     Libraries are fetched in a throw-away machine that has a network; code of theirs that has to run
     for their installation runs in another one, which has none. For machines that are made from an
@@ -168,8 +168,8 @@ class LanguageBuilder:
 
     Args:
         packages: The package manager.
-        backend: The session's.
-        place: Where its machine finds layers.
+        backend: Backend of the session.
+        place: Folder of the layers in its machines.
     """
 
     def __init__(self, packages: Packages, backend: Backend, place: LayerLocation) -> None:
@@ -200,7 +200,7 @@ class LanguageBuilder:
             self._install(HostEnvironment(job, self._carrier(str(job.staging), "")))
 
     def _build_in_image(self, job: Job) -> bool:
-        """Build in a machine of the image; False if that is left to this machine."""
+        """Build in a machine of the image; return False to build on this computer."""
         assert job.fresh_machine is not None
         spec = MachineSpec(limits=BUILD_LIMITS, network="open", timeout_s=job.deadline.remaining())
         machine = job.fresh_machine(spec)
@@ -231,7 +231,7 @@ class LanguageBuilder:
         return self._backend.create if self._backend.isolates else None
 
     def _building_backend(self) -> Backend | None:
-        """What holds the package manager on this machine; None where nothing can."""
+        """Return the backend for package managers on this computer; None where none works."""
         if self._place.image is None:
             return self._backend
         if sys.platform == "linux":

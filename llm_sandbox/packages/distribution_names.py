@@ -1,4 +1,4 @@
-"""Python's modules that come with a distribution of another name."""
+"""Distributions of Python modules whose names differ."""
 
 from collections.abc import Iterable
 
@@ -34,13 +34,13 @@ DISTRIBUTIONS = {
     "yaml": "pyyaml",
     "zmq": "pyzmq",
 }
-"""Name of a module to the name that package managers know."""
+"""Distribution name by module name."""
 
 _FOLDED = {module.lower(): name for module, name in DISTRIBUTIONS.items()}
 
 
 def suggest(names: Iterable[str]) -> str | None:
-    """Return what was meant by the names of modules among these; None where there are none."""
+    """Return the distributions that module names among these stand for; None without any."""
     meant = [
         f"{name} comes with {_FOLDED[name.lower()]}" for name in names if name.lower() in _FOLDED
     ]

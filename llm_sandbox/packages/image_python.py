@@ -45,14 +45,14 @@ for folder, _, names in os.walk(source):
 
 
 class ImagePython:
-    """One image's Python.
+    """Python of one image.
 
-    It is asked in a machine of its own, in which nothing of a user's has run: what it says is
-    remembered for every session of the image.
+    It is probed in a machine of its own, in which nothing of a user's has run: the answer is stored
+    for every session of the image.
 
     Args:
-        layers: The image.
-        records: Folder of what is remembered.
+        layers: Layers of the image.
+        records: Folder of stored answers.
     """
 
     def __init__(self, layers: ImageLayers, records: Path) -> None:
@@ -62,10 +62,11 @@ class ImagePython:
         self._target: TargetPython | None = None
 
     def target(self) -> TargetPython:
-        """What it is, from the record if there is one.
+        """Return the description of the Python, from the stored answer if there is one.
 
         Raises:
-            UnsupportedError: There is no Python, or none that libraries can be installed for.
+            UnsupportedError: The image has no Python, or one that libraries cannot be installed
+                for.
         """
         if self._target is None:
             self._target = self._recall() or self._ask()
@@ -107,12 +108,12 @@ class ImagePython:
 
 
 class ImageBuilder:
-    """Builds layers for an image's Python; what only that can compile, it compiles in a machine of
-    its own.
+    """Builder of layers for an image's Python, which compiles in a machine of the image if only its
+    Python can.
 
     Args:
-        layers: The image.
-        target: Its Python.
+        layers: Layers of the image.
+        target: Python of the image.
     """
 
     def __init__(self, layers: ImageLayers, target: TargetPython) -> None:
@@ -168,7 +169,7 @@ def _copy_sources(site: Path, target: Path) -> None:
 
 
 def _merge(compiled: Path, site: Path) -> None:
-    """Move byte code to beside the sources, and nothing else."""
+    """Move byte code beside the sources, and nothing else."""
     for path, _, names, fd in os.fwalk(compiled):
         parent, name = os.path.split(os.path.relpath(path, compiled))
         if name != "__pycache__":

@@ -25,17 +25,19 @@ def start_with_packages(
     error: KernelNotReadyError,
     otherwise: str,
 ) -> KernelClient:
-    """Start a kernel with packages that its Python lacks, which are installed for that.
+    """Install the packages of a kernel that a machine's Python lacks, and start the kernel with
+    them.
 
     Args:
-        backend: The machine's.
-        machine: One whose Python has no kernel.
-        start: Starts it with the packages of a folder in the machine.
-        error: What it did not start for.
-        otherwise: What else a user can do.
+        backend: Backend of the machine.
+        machine: A machine whose Python has no kernel.
+        start: Starts the kernel with the packages of a folder in the machine.
+        error: Error of the start without packages.
+        otherwise: Alternative for the user.
 
     Raises:
-        KernelNotReadyError: `error`: there are none, or it does not start with them either.
+        KernelNotReadyError: `error`: no packages can be installed, or the kernel does not start
+            with them either.
     """
     why = None
     try:
@@ -49,14 +51,14 @@ def start_with_packages(
 
 
 def _bring_kernel(backend: Backend, machine: Machine) -> str | None:
-    """Have what a kernel consists of where a machine's Python finds it.
+    """Install the packages of a kernel for a machine's Python.
 
     Returns:
-        The folder in the machine; None where nothing can be brought, because its Python is this
-        process's, or because its packages are installed by its own manager.
+        The folder in the machine; None if nothing can be installed, because its Python is this
+        process's, or has a package manager of its own.
 
     Raises:
-        SandboxError: There is no Python, or they could not be installed for it.
+        SandboxError: The machine has no Python, or the installation failed.
     """
     if machine.has_packages:
         return None
@@ -70,13 +72,13 @@ def _bring_kernel(backend: Backend, machine: Machine) -> str | None:
 
 
 class Libraries:
-    """What one session has installed, as one layer.
+    """Installed libraries of one session, as one layer.
 
     Args:
-        backend: Where its sandbox is, and where layers are built.
-        handler: Its language; it knows which names are acceptable.
-        machine: Its machine.
-        files: The machine's files.
+        backend: Backend of the sandbox and of the builds.
+        handler: Language handler, which validates requirements.
+        machine: Machine of the session.
+        files: Files of the machine.
     """
 
     def __init__(
@@ -95,37 +97,37 @@ class Libraries:
 
     @property
     def specs(self) -> tuple[str, ...]:
-        """What is installed."""
+        """Installed requirements."""
         return tuple(self._specs)
 
     def restore(self, specs: Sequence[str]) -> None:
-        """Take over what another process has installed in the same session."""
+        """Take over the libraries that another process has installed in the same session."""
         self._specs = list(specs)
 
     @property
     def guest_path(self) -> str | None:
-        """Where they are in the sandbox; None while there are none."""
+        """Path of the layer in the sandbox; None without libraries."""
         return self._layer.guest_path if self._layer is not None else None
 
     @property
     def folder(self) -> Path | None:
-        """Where they are on this computer; None while there are none."""
+        """Path of the layer on the host; None without libraries."""
         return self._layer.path if self._layer is not None else None
 
     def add(self, specs: Sequence[str]) -> Layer | None:
-        """Install what is not installed in this session yet.
+        """Install the libraries that are not installed in this session yet.
 
         Args:
-            specs: Requirements in the words of the language's package manager: for Python's, such
+            specs: Requirements in the syntax of the language's package manager: for Python's, such
                 as ``pandas`` or ``scikit-learn==1.5.*``.
 
         Returns:
-            The layer that was added; None when there was nothing to add.
+            The added layer; None when nothing was missing.
 
         Raises:
-            ValidationError: A name is not a plain requirement.
-            LibraryInstallationError: One could not be installed.
-            UnsupportedError: This machine, or its Python, is not one that they can be added to.
+            ValidationError: A requirement is malformed.
+            LibraryInstallationError: A library could not be installed.
+            UnsupportedError: Libraries cannot be added to this machine or its Python.
         """
         if self._machine.has_packages:
             self._machine.install_packages(specs)

@@ -1,4 +1,4 @@
-"""Symbolic links of an installed folder, replaced by what they lead to: a layer has none."""
+"""Replacement of symbolic links in an installed folder by their targets: a layer has none."""
 
 import contextlib
 import os
@@ -18,19 +18,19 @@ _OF_SYSTEM = re.compile(r"/(?:usr/)?lib(?:/[A-Za-z0-9_+.-]+)+")
 
 
 def replace_links(root: Path) -> list[str]:
-    """Replace every link below a folder by the file or folder that it leads to, without a copy.
+    """Replace every link below a folder by its target, without a copy.
 
-    A link to a library of the system, which is not in the folder, becomes a text that tells linkers
-    where it is; any other that leads out of it, or nowhere, is removed.
+    A link to a library of the system, which is not in the folder, becomes a linker script with its
+    path; any other link that leads out of it, or nowhere, is removed.
 
     Args:
-        root: The folder. Nothing may change it meanwhile.
+        root: The folder. It must not be modified meanwhile.
 
     Returns:
-        The links that were removed, below the folder.
+        Paths of the removed links, relative to the folder.
 
     Raises:
-        LibraryInstallationError: They lead in circles that would never end.
+        LibraryInstallationError: The links form a cycle.
     """
     if root.is_symlink() or not root.is_dir():
         return []
@@ -76,8 +76,8 @@ class _Replacing:
         self._left = _MOST_COPIES
 
     def replace(self, path: str, *, folders: bool) -> bool:
-        """Put there what the link leads to; False if that is not in the folder, or if it is a
-        folder and those are not asked for.
+        """Replace a link by its target; return False if that is not in the folder, or is a folder
+        and those are not requested.
         """
         place = self._root / path
         if place.exists():
@@ -116,7 +116,7 @@ class _Replacing:
                 os.link(entry.path, here)
 
     def _resolve(self, path: str) -> list[str] | None:
-        """The place below the folder that a link leads to in the end; None if it leads out."""
+        """Return the final target of a link below the folder; None if it leads out."""
         done: list[str] = path.split("/")[:-1]
         todo = self._words(path, done)
         for _ in range(_MOST_STEPS * 100):

@@ -63,7 +63,7 @@ sys.exit(main())
 
 @dataclass(frozen=True)
 class PipEnvironment:
-    """Where pip runs: how the folder is called there, and how a program is started."""
+    """Environment of pip: the path of the folder there, and a function that starts programs."""
 
     folder: str
     python: str
@@ -72,15 +72,15 @@ class PipEnvironment:
 
 
 class PipRunner:
-    """The steps.
+    """Runner of the steps of an installation by pip.
 
     Args:
-        place: Where pip runs.
-        staging: The same folder, on this machine.
-        specs: What is wanted.
-        deadline: Until when.
-        progress: Told what is being done.
-        target: The Python that it is for; None for the one that pip runs in.
+        place: Environment of pip.
+        staging: The same folder, on the host.
+        specs: Requirements.
+        deadline: Deadline of the installation.
+        progress: Callback with a description of each step.
+        target: The Python to install for; None for the one that runs pip.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class PipRunner:
         """Install into the folder's `site`; compile it, unless only the target's Python can.
 
         Raises:
-            LibraryInstallationError: It could not be done; the error has pip's own words.
+            LibraryInstallationError: The installation failed; the error has pip's own output.
             SandboxTimeoutError: The deadline passed.
         """
         site = f"{self._place.folder}/site"
@@ -124,7 +124,7 @@ class PipRunner:
         return self._read_pins()
 
     def _resolve_for(self, target: TargetPython) -> list[str]:
-        """Decide what has to be added to what an image has, which keeps its versions if it can."""
+        """Resolve the additions to an image's packages, which keep their versions if possible."""
         kept = target.constraints()
         # No folder of that name is made: this run installs nothing.
         nowhere = ("--target", f"{self._place.folder}/nowhere")
@@ -185,7 +185,7 @@ class PipRunner:
         return self._tools.run(lambda left: place.start(argv, place.env, left))
 
     def _read_pins(self) -> list[str]:
-        """Return what the first run wants to install, as exact requirements."""
+        """Return the packages that the first run would install, as exact requirements."""
         try:
             # trust: written inside; neither followed as a link nor believed.
             fd = os.open(self._staging / "report.json", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

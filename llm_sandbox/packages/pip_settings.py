@@ -31,7 +31,7 @@ _WORDS = (
     "use-feature",
 )
 _SECTIONS = ("global", "install", ":env:")
-"""In pip's order: later ones win."""
+"""Sections in pip's order: later ones win."""
 
 _VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _FILE_VARIABLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
@@ -52,10 +52,10 @@ class CarriedSettings:
 
 @dataclass(frozen=True)
 class PipSettings:
-    """What pip is told on the host, by its files and by the environment.
+    """Configuration of pip on the host, from its files and the environment.
 
-    Holds what decides where packages come from and how they are reached, and nothing that decides
-    where they go. It may have passwords in it: it is handed on in memory, and written nowhere.
+    Only settings of sources and connections are included, none of the destination. Values may
+    contain passwords: they are passed in memory, and never written.
 
     Attributes:
         options: Value of each pip option.
@@ -67,11 +67,11 @@ class PipSettings:
 
     @classmethod
     def read(cls, timeout_s: float | None) -> "PipSettings":
-        """Ask the host's pip.
+        """Read the configuration of the host's pip.
 
         Raises:
-            LibraryInstallationError: There is no pip here, or its configuration is broken.
-            SandboxTimeoutError: It did not answer in time.
+            LibraryInstallationError: pip is missing, or its configuration is broken.
+            SandboxTimeoutError: pip did not answer in time.
         """
         # -P: a folder named pip in the working directory is not pip.
         command = [sys.executable, "-P", "-m", "pip", "config", "list"]
@@ -136,14 +136,14 @@ def _read_options(listing: str) -> dict[str, str]:
 
 
 class _Carrier:
-    """Rewrites local places, and notes what has to be bound."""
+    """Rewriter of local paths, which collects the files to bind."""
 
     def __init__(self, root: str) -> None:
         self.binds: dict[str, str] = {}
         self._root = root
 
     def carry(self, word: str, *, index: bool = False) -> str:
-        """Return `word`, a path or URL, as it is called below the root.
+        """Return `word`, a path or URL, as seen below the root.
 
         Args:
             word: A path or URL of the host.

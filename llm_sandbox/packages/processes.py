@@ -20,7 +20,7 @@ from llm_sandbox.limits import Deadline
 __all__ = ["LARGEST_LAYER", "ProcessRunner", "RunningProcess", "start_in_machine", "start_on_host"]
 
 LARGEST_LAYER = 8 << 30
-"""Bytes."""
+"""Maximum size of a layer in bytes."""
 
 _EXIT_REPORT_S = 30
 _KEPT_OUTPUT = 64 << 10
@@ -103,13 +103,13 @@ class ProcessRunner:
         """Run a program to its end.
 
         Args:
-            start: Starts it, to be ended after so many seconds.
+            start: Starts the process, with a time limit in seconds.
 
         Returns:
-            Its exit status, and the end of what it wrote.
+            The exit status, and the end of the output.
 
         Raises:
-            LibraryInstallationError: It took too much of the disk.
+            LibraryInstallationError: The disk limit was exceeded.
             SandboxTimeoutError: The deadline passed.
         """
         self._check_deadline()

@@ -49,27 +49,29 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Layer:
-    """A folder of installed libraries."""
+    """Folder of installed libraries."""
 
     digest: str
-    """SHA-256 over its files, which is also its name."""
+    """SHA-256 of the files, which is also the name of the folder."""
     path: Path
-    """Where it is on the host."""
+    """Path on the host."""
     guest_path: str
-    """Where it is in a sandbox: for `sys.path`. Its programs are in the folder `bin` below."""
+    """Path in a sandbox: for `sys.path`. Its programs are in the folder `bin` below."""
     distributions: Mapping[str, str] = field(default_factory=dict)
-    """Version of each distribution in it; empty when the environment had everything already."""
+    """Version of each distribution in the layer; empty when the environment had
+    everything already.
+    """
     shadows: tuple[str, ...] = ()
-    """Those that stand in for another version that the environment has."""
+    """Distributions that replace another version of the environment."""
 
 
 class LayerStore:
-    """The layers on this machine. Safe to use from several threads and processes.
+    """Layers on this computer. Safe to use from several threads and processes.
 
     Args:
-        root: Their folder.
-        guest_root: Where sandboxes see it.
-        environment: What the layers are added to; default: the Python of this process.
+        root: Folder of the layers.
+        guest_root: Path of the folder in sandboxes.
+        environment: Environment to which layers are added; default: the Python of this process.
     """
 
     def __init__(
@@ -88,12 +90,12 @@ class LayerStore:
         self._staging = index / "staging"
 
     def find(self, specs: Sequence[str]) -> Layer | None:
-        """Return the layer that holds `specs`, None when they have not been installed yet.
+        """Return the layer of `specs`; None when they have not been installed yet.
 
-        Reads a few names from the disk; starts no process and uses no network.
+        Read a few names from the disk; start no process and use no network.
 
         Raises:
-            ValidationError: One is not a plain requirement.
+            ValidationError: A requirement is malformed.
         """
         return self._recall(self._key(self._environment.normalise(specs)))
 
@@ -105,19 +107,21 @@ class LayerStore:
         timeout_s: float | None = _WAIT_S,
         progress: Progress | None = None,
     ) -> Layer:
-        """Return the layer that holds `specs`, installing it when there is none.
+        """Return the layer of `specs`, installing it if there is none.
 
         Args:
             specs: Requirements such as ``pandas[excel]>=2,<3``.
-            builder: What installs; not asked when another process did in the meantime.
-            timeout_s: Seconds that it may take, another's installation of the same included; 600.
-            progress: Called with a few words at each step; they go to stderr, too, where that is a
-                terminal.
+            builder: Builder, which is not used when another process has installed the layer in the
+                meantime.
+            timeout_s: Time limit in seconds, another process's installation of the same included;
+                600.
+            progress: Callback with a description of each step; it is also printed to stderr, if
+                that is a terminal.
 
         Raises:
-            ValidationError: One is not a plain requirement; nothing was started.
-            LibraryInstallationError: It could not be done; the error has pip's own words.
-            SandboxTimeoutError: It took longer than `timeout_s`.
+            ValidationError: A requirement is malformed; nothing was started.
+            LibraryInstallationError: The installation failed; the error has pip's own output.
+            SandboxTimeoutError: The installation took longer than `timeout_s`.
         """
         wanted = self._environment.normalise(specs)
         key = self._key(wanted)
@@ -237,12 +241,12 @@ class LayerStore:
 def open_language_store(
     packages: Packages, backend: Backend, place: LayerLocation
 ) -> tuple[LayerStore, Builder]:
-    """Return the store of layers for a language beside Python, and what builds them.
+    """Return the store of layers for a language other than Python, and their builder.
 
     Args:
         packages: The language's package manager.
-        backend: The machine's.
-        place: Where the machine finds layers.
+        backend: Backend of the machine.
+        place: Folder of the layers in the machine.
     """
     from llm_sandbox.packages.builders import LanguageBuilder
     from llm_sandbox.settings import get_settings
@@ -255,14 +259,14 @@ def open_language_store(
 
 
 def open_store(backend: Backend, place: LayerLocation | None = None) -> tuple[LayerStore, Builder]:
-    """Return the store of layers for the Python of a machine, and what builds them.
+    """Return the store of layers for the Python of a machine, and their builder.
 
     Args:
-        backend: The machine's.
-        place: Where the machine finds layers; None for this machine's own folder of them.
+        backend: Backend of the machine.
+        place: Folder of the layers in the machine; None for this computer's own.
 
     Raises:
-        UnsupportedError: Its sandboxes do not use layers.
+        UnsupportedError: The backend's sandboxes do not use layers.
     """
     from llm_sandbox.settings import get_settings
 
@@ -305,19 +309,19 @@ _CACHES = frozenset({"__pycache__"})
 
 
 def seal(folder: Path, stamp: str, caches: AbstractSet[str] = _CACHES) -> str:
-    """Make every file world-readable and ours.
+    """Make every file world-readable and owned by this process's user.
 
     Args:
-        folder: What was installed.
-        stamp: What sets it apart from others of the same content.
-        caches: Names of folders that are not counted: what is in them was made by us from what is
-            counted. Byte code of Python, by default.
+        folder: Folder of the installation.
+        stamp: Distinction from other layers of the same content.
+        caches: Names of folders that the digest leaves out, because they were generated from the
+            rest. Byte code of Python, by default.
 
     Returns:
-        The digest of its content.
+        The digest of the content.
 
     Raises:
-        LibraryInstallationError: There is a link in it, or something else that is no file.
+        LibraryInstallationError: The folder contains a link, or another special file.
     """
     if not stat.S_ISDIR(folder.lstat().st_mode):
         raise _hostile(folder.name)

@@ -1,7 +1,6 @@
-"""The Python of an image, for which libraries are installed from outside of it.
+"""Python of an image, for which libraries are installed from outside.
 
-pip chooses wheels by what it is told of the Python they are for, and everything it is told comes
-from inside: it is taken only as far as it is what it has to be.
+pip chooses wheels by this description, and all of it comes from inside: it is validated strictly.
 """
 
 import importlib.util
@@ -62,12 +61,12 @@ print(json.dumps(found))
 
 
 def canonical_name(name: str) -> str:
-    """Return the one spelling that names of the same distribution share."""
+    """Return the canonical spelling of a distribution's name."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def same_version(one: str, other: str) -> bool:
-    """Whether two versions are the same but for what a builder has added to one of them."""
+    """Return whether two versions are equal, except for a local suffix of one of them."""
     return _public(one) == _public(other)
 
 
@@ -77,41 +76,41 @@ def _public(version: str) -> str:
 
 @dataclass(frozen=True)
 class TargetPython:
-    """What wheels are chosen by."""
+    """Description of a Python, by which wheels are chosen."""
 
     version: tuple[int, int, int]
     executable: str
-    """Its path inside."""
+    """Path inside."""
     abi: str
-    """Such as ``cp311``."""
+    """ABI tag, such as ``cp311``."""
     platforms: tuple[str, ...]
-    """Wheels' names of its platform, the best first."""
+    """Platform tags of wheels, the best first."""
     machine: str
-    """As `os.uname` has it inside."""
+    """Machine type, as `os.uname` returns it inside."""
     magic: str
-    """What its byte code begins with, in hexadecimal."""
+    """Magic number of its byte code, in hexadecimal."""
     distributions: Mapping[str, str]
-    """Version by canonical name of what it has."""
+    """Version of its distributions by canonical name."""
 
     @property
     def compiles_here(self) -> bool:
-        """Whether byte code made by this process's Python is good for it."""
+        """Whether it can load byte code made by this process's Python."""
         return self.magic == importlib.util.MAGIC_NUMBER.hex()
 
     def facts(self) -> list[Any]:
-        """All that pip's answer depends on but the index, as JSON-able data."""
+        """Return everything that pip's answer depends on except the index, as JSON types."""
         named = sorted(self.distributions.items())
         return [self.version, self.abi, self.platforms, self.machine, self.magic, named]
 
     def options(self) -> list[str]:
-        """What pip is told of it."""
+        """Return pip's options for it."""
         platforms = [word for name in self.platforms for word in ("--platform", name)]
         version = ".".join(map(str, self.version))
         options = ["--python-version", version, "--implementation", "cp", "--abi", self.abi]
         return [*options, *platforms]
 
     def constraints(self) -> dict[str, str]:
-        """A requirement by name that keeps what it has as it is."""
+        """Return the requirements that keep its distributions at their versions, by name."""
         # A version with something added is known to no index; any such satisfies the plain one.
         return {
             name: f"{name}=={version.partition('+')[0]}"
@@ -119,7 +118,7 @@ class TargetPython:
         }
 
     def markers(self) -> dict[str, str]:
-        """What the conditions in packages' requirements are judged by."""
+        """Return the values of environment markers."""
         full = ".".join(map(str, self.version))
         return {
             "implementation_name": "cpython",
@@ -137,10 +136,10 @@ class TargetPython:
 
 
 def read_target(text: str) -> TargetPython:
-    """Read what `PROBE` has printed.
+    """Parse the output of `PROBE`.
 
     Raises:
-        ValueError: It is nothing that libraries can be installed for; the words say why.
+        ValueError: Libraries cannot be installed for it; the message has the reason.
     """
     # trust: printed inside; every value is taken only in its own form.
     try:
@@ -175,7 +174,7 @@ def read_target(text: str) -> TargetPython:
 
 
 def _machine(machine: str, bits: object) -> str:
-    """As wheels name it: a 32-bit Python may run on a machine that is more."""
+    """Return the machine type in wheels' names: a 32-bit Python may run on a 64-bit machine."""
     if bits == 32:
         return {"x86_64": "i686", "aarch64": "armv7l"}.get(machine, machine)
     return machine

@@ -23,40 +23,42 @@ _METADATA = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(?:-py[\d.]+)?\.(?:di
 
 
 class LayerTarget(Protocol):
-    """What layers are added to, and what their libraries are called."""
+    """Environment to which layers are added."""
 
     def normalise(self, specs: Sequence[str]) -> list[str]:
-        """Return what several spellings of the same request share.
+        """Return the canonical form of a request.
 
         Raises:
-            ValidationError: One is not acceptable, or there is none.
+            ValidationError: A requirement is malformed, or there is none.
         """
 
     def facts(self) -> list[Any]:
-        """All that the package manager's answer depends on but the registry, as JSON-able data."""
+        """Return everything that the package manager's answer depends on except the registry, as
+        JSON types.
+        """
 
     def stamp(self) -> str:
-        """What the content of a layer does not say, and sets it apart from others."""
+        """Return the distinction of layers that their content does not show."""
 
     def distributions(self) -> Mapping[str, str]:
-        """Version by name of what it has."""
+        """Return the version of each distribution of the environment, by name."""
 
     def find(self, folder: Path) -> dict[str, str]:
-        """Version by name of what was installed in a folder."""
+        """Return the version of each distribution that was installed in a folder, by name."""
 
     @property
     def caches(self) -> frozenset[str]:
-        """Names of folders that the package manager's answer does not come with."""
+        """Names of folders that are generated after the installation."""
 
 
 @dataclass(frozen=True)
 class LanguageTarget:
-    """A language beside Python, on this machine or in an image."""
+    """Language other than Python, on this computer or in an image."""
 
     packages: Packages
-    """Its package manager."""
+    """Package manager of the language."""
     path: str = ""
-    """Where its programs are on this machine: folders with colons between them."""
+    """Search path of its programs on this computer, colon-separated."""
     image: str = ""
     """What stands for an image that it is in instead."""
     caches: frozenset[str] = frozenset()
@@ -77,26 +79,26 @@ class LanguageTarget:
         return f"packages of {self.packages.manager}"
 
     def distributions(self) -> Mapping[str, str]:
-        """Return none: what is there already is the package manager's affair."""
+        """Return none: the package manager handles existing packages itself."""
         return {}
 
     def find(self, folder: Path) -> dict[str, str]:
-        """Return none: only Python's are told apart."""
+        """Return none: only Python's distributions are tracked."""
         del folder
         return {}
 
 
 @dataclass(frozen=True)
 class PythonTarget:
-    """The distributions and the interpreter that a layer of Python's is for."""
+    """Python and its distributions, to which layers are added."""
 
     target: TargetPython | None = None
     """The Python of an image; None for this process's."""
     image: str = ""
-    """What stands for the image."""
+    """Identifier of the image."""
 
     caches: frozenset[str] = frozenset({"__pycache__"})
-    """Compiled by us from the sources, which are counted."""
+    """Names of folders of byte code, compiled from sources that are counted."""
 
     def normalise(self, specs: Sequence[str]) -> list[str]:
         """See `LayerTarget.normalise`."""
@@ -114,7 +116,7 @@ class PythonTarget:
         return find_distributions([folder])
 
     def facts(self) -> list[Any]:
-        """All that pip's answer depends on but the index, as JSON-able data."""
+        """Return everything that pip's answer depends on except the index, as JSON types."""
         if self.target is not None:
             return ["image", *self.target.facts(), self.stamp()]
         return [
@@ -126,13 +128,13 @@ class PythonTarget:
         ]
 
     def distributions(self) -> Mapping[str, str]:
-        """Version by name of what it has."""
+        """Return the version of each of its distributions, by name."""
         if self.target is not None:
             return self.target.distributions
         return find_distributions(_folders())
 
     def stamp(self) -> str:
-        """What a layer's byte code is for, and who made it where that is not this process."""
+        """Return the byte code's version, and its compiler if that is not this process."""
         if self.target is None or self.target.compiles_here:
             return importlib.util.MAGIC_NUMBER.hex()
         # trust: byte code that an image has made is for that image alone.
@@ -161,7 +163,9 @@ def _folders() -> list[Path]:
 
 
 def find_distributions(folders: Iterable[Path]) -> dict[str, str]:
-    """Version by name, from the metadata folders' names: importlib.metadata would open each one."""
+    """Return versions by name, from the names of metadata folders: importlib.metadata would open
+    each one.
+    """
     found: dict[str, str] = {}
     for folder in folders:
         with contextlib.suppress(OSError):

@@ -1,7 +1,7 @@
 """Unpacking of untrusted archives into a folder: tar archives and Debian packages.
 
-Files, folders and symbolic links are made below the folder and nowhere else; a link is never
-followed on the way. Owners, times and every other right than to execute are not taken over.
+Files, folders and symbolic links are created below the folder and nowhere else; links are never
+followed. Owners, times and all rights but execution are discarded.
 """
 
 import contextlib
@@ -41,7 +41,7 @@ _LONGEST_TEXT = 1 << 16
 
 
 class Stream(Protocol):
-    """What is read from its beginning to its end."""
+    """Sequential byte stream."""
 
     def read(self, size: int, /) -> bytes:
         """Return at most so many bytes; none at the end."""
@@ -49,7 +49,7 @@ class Stream(Protocol):
 
 @dataclass
 class Entry:
-    """One entry of a tar archive. Its content is read, or passed over, before the next entry."""
+    """Entry of a tar archive. Its content is read, or skipped, before the next entry."""
 
     path: str
     kind: str
@@ -60,10 +60,10 @@ class Entry:
 
 
 def read_tar(stream: Stream) -> Iterator[tuple[Entry, Iterator[bytes]]]:
-    """Read the entries of a tar archive, each with the pieces of its content.
+    """Read the entries of a tar archive, each with the chunks of its content.
 
     Raises:
-        ValueError: It is not one, or it ends early.
+        ValueError: The stream is not a tar archive, or is truncated.
     """
     texts: dict[str, str] = {}
     while True:
@@ -122,7 +122,7 @@ class _Content:
             yield piece
 
     def finish(self) -> None:
-        """Pass over what was not read."""
+        """Skip the unread content."""
         for _ in self:
             pass
         _read_exactly(self._stream, self._padding)
@@ -169,7 +169,7 @@ def open_files(file: BinaryIO) -> Iterator[Stream]:
     """Open the files of a Debian package, an `ar` archive whose last member is a tar archive.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The file is not a Debian package.
     """
     if file.read(8) != b"!<arch>\n":
         raise ValueError("it is not a Debian package")
@@ -212,7 +212,7 @@ def _open_compressed(part: _Part, kind: str) -> Iterator[Stream]:
 
 
 class _Unpacked:
-    """What a compressed part holds; no more of it is in memory than is asked for."""
+    """Decompressed stream; no more of it is in memory than was requested."""
 
     def __init__(
         self, part: _Part, decompressor: "lzma.LZMADecompressor | zlib._Decompress"
@@ -267,11 +267,11 @@ def _open_zstd(part: _Part) -> Iterator[Stream]:
 
 
 class Unpacker:
-    """Unpacks into one folder.
+    """Unpacker of archives into one folder.
 
     Args:
-        root: The folder; it is made if it is absent.
-        largest: Bytes of all files together; 8 GiB.
+        root: The folder, which is created if it is absent.
+        largest: Maximum size of all files together in bytes; 8 GiB.
     """
 
     def __init__(self, root: Path, largest: int = LARGEST_LAYER) -> None:
@@ -281,25 +281,25 @@ class Unpacker:
         self._entries = _MOST_ENTRIES
 
     def unpack_package(self, package: Path) -> list[str]:
-        """Unpack the files that a Debian package has below /usr and /opt.
+        """Unpack the files of a Debian package below /usr and /opt.
 
         Returns:
-            Their paths, below the folder.
+            Paths of the files, relative to the folder.
 
         Raises:
-            LibraryInstallationError: It is not a package, or it is hostile.
+            LibraryInstallationError: The file is not a package, or is hostile.
         """
         with _refusing(package.name), package.open("rb") as file, open_files(file) as data:
             return self._unpack(data, _place_of_system)
 
     def unpack_tar(self, archive: Path) -> list[str]:
-        """Unpack a tar archive that is not compressed.
+        """Unpack an uncompressed tar archive.
 
         Returns:
-            Paths of its files, below the folder.
+            Paths of the files, relative to the folder.
 
         Raises:
-            LibraryInstallationError: It is not an archive, or it is hostile.
+            LibraryInstallationError: The file is not an archive, or is hostile.
         """
         with _refusing(archive.name), archive.open("rb") as file:
             return self._unpack(file, lambda parts: parts)
@@ -373,7 +373,7 @@ def _parts(path: str) -> list[str]:
 
 
 def _place_of_system(parts: list[str]) -> list[str] | None:
-    """Where a file of a system goes, whose /lib and others are links to those below /usr."""
+    """Return the path of a system file, with /lib and similar links resolved below /usr."""
     if parts and parts[0] in _MERGED:
         parts = ["usr", *parts]
     if not parts or parts[0] not in ("usr", "opt"):

@@ -1,4 +1,4 @@
-"""A machine for programs: processes with streams, files, a lifetime.
+"""Sandboxes: isolated machines for programs, with processes, streams, files and a lifetime.
 
 May import backends and what is below them; sessions and everything above are built on it.
 Start reading at `sandbox`, then `process`.

@@ -1,7 +1,7 @@
-"""Which files of the working directory a run created or changed, and what is in them.
+"""Changes of a run in the working directory: created and changed files, and their contents.
 
-The file service compares what is there before and after, as the sandbox's user; its answers are
-checked, and contents are taken within limits. Nothing of it touches a file of this machine.
+The file service compares the directory before and after, as the sandbox's user; its answers are
+checked, and contents are limited. No file of the host is touched.
 """
 
 import contextlib
@@ -42,33 +42,33 @@ _KINDS: tuple[str, ...] = get_args(ChangeKind)
 
 @dataclass(frozen=True, slots=True)
 class ChangeListing:
-    """What the service found."""
+    """Answer of the file service about changes."""
 
     at_ns: int
-    """When it looked, on its clock."""
+    """Time of the listing, by the service's clock."""
     files: tuple[tuple[ChangedFile, object], ...]
-    """What was created or changed, each with the time of its last change."""
+    """Created and changed files, each with the time of its last change."""
     omitted: int
-    """How many more there are."""
+    """Number of files beyond the limit."""
     deleted: tuple[str, ...]
-    """What was removed, the first 100."""
+    """Removed paths, the first 100."""
     deleted_count: int
-    """How much was removed."""
+    """Number of removed paths."""
     is_complete: bool
-    """Whether it looked at everything."""
+    """Whether the service listed everything."""
     is_compared: bool
-    """Whether it knew what was there before."""
+    """Whether the service had an earlier listing to compare with."""
     is_settled: bool
-    """Whether no change can fall into the same step of the clock as the look."""
+    """Whether no change can have the same time stamp as the listing."""
 
 
 def read_listing(record: Record) -> ChangeListing:
-    """Read the record of the operation ``changes``.
+    """Parse the answer of the operation ``changes``.
 
-    Entries that cannot be ones are counted as omitted.
+    Invalid entries are counted as omitted.
 
     Raises:
-        ProtocolError: The record is none.
+        ProtocolError: The record is invalid.
     """
     listed = record.get("entries")
     if not isinstance(listed, list):
@@ -91,10 +91,10 @@ def read_listing(record: Record) -> ChangeListing:
 
 
 def read_moment(record: Record) -> int:
-    """Read the service's time from a record.
+    """Parse the service's time from a record.
 
     Raises:
-        ProtocolError: It has none.
+        ProtocolError: The record has no time.
     """
     # trust: a number that is only ever handed back.
     moment = record.get("at_ns")
@@ -104,7 +104,7 @@ def read_moment(record: Record) -> int:
 
 
 def read_count(value: object) -> int:
-    """Return a claimed number; 0 for what is none."""
+    """Return a claimed number; 0 for an invalid one."""
     return value if type(value) is int and 0 <= value <= _LARGEST else 0
 
 
@@ -144,12 +144,12 @@ def _is_path(path: object) -> bool:
 _TOTAL_S = 10.0
 _LOOK_S = 5.0
 _SETTLED_S = 0.012
-"""The clock of files goes in steps of up to ten milliseconds, and two changes within one may look
-the same: a run that follows sooner on changes waits, so that its own changes are later than these.
+"""Time stamps of files have a resolution of up to ten milliseconds, and two changes within it may
+look the same: a run that follows sooner on changes waits, so that its own changes are later.
 """
 _HEAD = 4096
 _TOGETHER = 4
-"""All files of a run may have this many times the bytes of one."""
+"""Limit of all files of a run together, in multiples of the limit of one file."""
 _LISTING_BYTES = 4 << 20
 _REPLY_BYTES = 1 << 16
 _NOTES = {
@@ -162,13 +162,13 @@ _NOTES = {
 
 
 class WorkdirWatch:
-    """Tells what each run did to the working directory. For one thread at a time.
+    """Detector of each run's changes in the working directory. For one thread at a time.
 
     Args:
-        service: Looks at the files.
+        service: File service of the sandbox.
         workdir: The directory.
-        modified: Says whether the host changed files between runs.
-        is_empty: Whether it is known that there is nothing in the directory yet.
+        modified: Flag of changes by the host between runs.
+        is_empty: Whether the directory is known to be empty.
     """
 
     def __init__(
@@ -185,27 +185,27 @@ class WorkdirWatch:
 
     @classmethod
     def of(cls, sandbox: "Sandbox") -> Self:
-        """The watch over a sandbox that nothing has run in yet."""
+        """Return the watch of a sandbox in which nothing has run yet."""
         isolated = sandbox.isolation.level != "none"
         return cls(sandbox._service, sandbox.workdir, sandbox._modified, is_empty=isolated)
 
     def prepare(self) -> None:
         """Start the file service, so that no run waits for it."""
-        # If it cannot be started now, whoever needs it hears why.
+        # The next operation reports why it cannot be started.
         with contextlib.suppress(SandboxError):
             self._service.start()
 
     def mark(self, within_s: float | None = None) -> None:
-        """Take note of what is there before a run, if that is not known from the run before.
+        """List the directory before a run, unless the listing after the last run still holds.
 
         Args:
-            within_s: Seconds it may take; None for the most that it ever does, which is ten.
+            within_s: Seconds it may take; None for the default of ten.
         """
         self._problem = ""
-        # A service that the host had to hang up on took what it knew with it.
+        # The snapshot of a service that was disconnected is lost.
         is_same = self._since_ns == 0 or self._known_by == self._service.number
         is_known = not self._modified.take() and self._is_known and is_same
-        # Until it is collected, nobody knows what the run did.
+        # The changes of the run are unknown until they are collected.
         self._is_known = False
         if is_known:
             # Sleeping for no time would give the processor away.
@@ -227,13 +227,13 @@ class WorkdirWatch:
             self._problem = _sentence(error)
 
     def collect(self, limits: Limits, within_s: float | None = None) -> FileChanges:
-        """Tell what came since `mark`, with the contents that the limits let through.
+        """Return the changes since `mark`, with the contents that the limits admit.
 
-        Whatever goes wrong is a note of what is returned.
+        Errors are returned as notes.
 
         Args:
-            limits: How much content is kept.
-            within_s: Seconds it may take; None for the most that it ever does, which is ten.
+            limits: Limits of the contents.
+            within_s: Seconds it may take; None for the default of ten.
         """
         if self._problem:
             return FileChanges(notes=(self._problem,))
@@ -317,7 +317,7 @@ class WorkdirWatch:
 
 @dataclass(slots=True)
 class _Budget:
-    """What may still be taken of one run's files."""
+    """Remaining limits for the files of one run."""
 
     limits: Limits
     bytes_left: int
@@ -339,7 +339,7 @@ class _Budget:
 
     @property
     def next_bytes(self) -> int:
-        """Bytes that the next file may have."""
+        """Limit of the next file in bytes."""
         return min(self.limits.artifact_bytes, self.bytes_left) if self.keeps_any else 0
 
     def take(self, size: int) -> None:
@@ -347,7 +347,7 @@ class _Budget:
         self.files_left -= 1
 
     def refusal(self, file: ChangedFile, size: int) -> str:
-        """Why the content of a file is not kept."""
+        """Return the reason for not collecting the content of a file."""
         most = self.limits.artifact_bytes
         if most == 0 or self.limits.artifacts == 0:
             return "contents of files are not kept: limits.artifact_bytes or limits.artifacts is 0"
@@ -368,21 +368,21 @@ def _total_s(within_s: float | None) -> float:
 
 
 def _look_s(total_s: float) -> float:
-    """How long the service may look around, of the time there is: its answer takes some, too."""
+    """Return the seconds for the listing, out of the available time: its answer takes some, too."""
     return min(_LOOK_S, total_s / 2)
 
 
 def _nothing(line: DeadlineConnection) -> None:
-    """Neither send nor receive bulk."""
+    """Transfer no bulk data."""
 
 
 def _receiver(limit: int) -> Callable[[DeadlineConnection], bytes]:
     def receive(line: DeadlineConnection) -> bytes:
         data = bytearray()
-        # trust: the service was told the limit; it holds here as well.
+        # trust: the service has the limit; it is enforced here as well.
         for chunk in line.chunks():
             if len(data) + len(chunk) > limit:
-                raise ProtocolError("the sandbox's file service sent more than it was asked for")
+                raise ProtocolError("the sandbox's file service sent more than requested")
             data += chunk
         return bytes(data)
 

@@ -1,4 +1,4 @@
-"""What is acceptable as a command, an environment and an input of a program."""
+"""Validation of commands, environments and inputs of programs."""
 
 import contextlib
 from collections.abc import Mapping, Sequence
@@ -18,11 +18,11 @@ __all__ = [
 
 
 def check_argv(argv: Sequence[str]) -> None:
-    """Refuse a command line that cannot be one.
+    """Validate a command line.
 
     Raises:
-        CommandEmptyError: It has no words.
-        ValidationError: A word is no text.
+        CommandEmptyError: The command line is empty.
+        ValidationError: A word is not a text.
     """
     if not argv:
         raise CommandEmptyError
@@ -38,7 +38,7 @@ def check_env(name: str, env: Mapping[str, str] | None) -> dict[str, str]:
         env: Variables by name; None for none.
 
     Raises:
-        ValidationError: A name or a value cannot be one.
+        ValidationError: A name or a value is invalid.
     """
     checked = dict(env or {})
     for key, value in checked.items():
@@ -51,7 +51,7 @@ def check_env(name: str, env: Mapping[str, str] | None) -> dict[str, str]:
 
 def _check_text(text: object, what: str, parameter: str) -> None:
     if not isinstance(text, str):
-        raise ValidationError(f"{what} is no text", parameter=parameter)
+        raise ValidationError(f"{what} is not text", parameter=parameter)
     if "\0" in text:
         raise ValidationError(f"{what} holds a NUL", parameter=parameter)
     with contextlib.suppress(UnicodeEncodeError):
@@ -62,10 +62,10 @@ def _check_text(text: object, what: str, parameter: str) -> None:
 
 
 def check_stdin(stdin: object) -> bytes | None:
-    """Return what a program is given to read; None when the caller writes it, or nobody does.
+    """Return the input of a program; None if the caller writes it, or there is none.
 
     Raises:
-        ValidationError: It is neither text, bytes, `PIPE` nor None.
+        ValidationError: The input is neither text, bytes, `PIPE` nor None.
     """
     if stdin is None or isinstance(stdin, Pipe):
         return None
@@ -73,36 +73,37 @@ def check_stdin(stdin: object) -> bytes | None:
         return stdin.encode("utf-8", "surrogateescape")
     if isinstance(stdin, (bytes, bytearray, memoryview)):
         return bytes(stdin)
-    raise ValidationError("stdin is text, bytes, PIPE or None", parameter="stdin")
+    raise ValidationError("invalid stdin: expected text, bytes, PIPE or None", parameter="stdin")
 
 
 def check_terminal(pty: object) -> Terminal | None:
-    """Return the terminal that a program is to have; None for none.
+    """Return the terminal of a program; None for none.
 
     Raises:
-        ValidationError: It is neither a truth value nor a `Terminal`.
+        ValidationError: The value is neither a boolean nor a `Terminal`.
     """
     if isinstance(pty, Terminal):
         return pty
     if not isinstance(pty, bool):
-        raise ValidationError("pty is True, False or a Terminal", parameter="pty")
+        raise ValidationError("invalid pty: expected True, False or a Terminal", parameter="pty")
     return Terminal() if pty else None
 
 
 def check_entry_terminal(pty: object, command: Sequence[str]) -> Terminal | None:
-    """Return the terminal that the entry of a sandbox is to have; None for none.
+    """Return the terminal of the entry command of a sandbox; None for none.
 
     Args:
-        pty: What was asked for.
-        command: The entry; empty without one.
+        pty: Value of the option.
+        command: The entry command; empty without one.
 
     Raises:
-        ValidationError: It is neither a truth value nor a `Terminal`, or there is no entry.
+        ValidationError: The value is neither a boolean nor a `Terminal`, or there is no entry
+            command.
     """
     terminal = check_terminal(pty)
     if terminal is not None and not command:
         raise ValidationError(
-            "a terminal is for the entry, and there is none",
+            "a terminal needs an entry command",
             parameter="pty",
             hint="create it with a command; or sandbox.exec(..., pty=True)",
         )
@@ -110,10 +111,10 @@ def check_entry_terminal(pty: object, command: Sequence[str]) -> Terminal | None
 
 
 def check_flag(name: str, value: object) -> bool:
-    """Return a truth value.
+    """Return a boolean.
 
     Raises:
-        ValidationError: It is none.
+        ValidationError: The value is not a boolean.
     """
     if not isinstance(value, bool):
         raise ValidationError(f"{name} is True or False", parameter=name)

@@ -89,7 +89,7 @@ def equip(
     ports: Iterable[int | TlsPort],
     secrets: SecretPlan,
 ) -> None:
-    """Give a new machine its network, tunnels and secret files, or destroy it.
+    """Set up the network, tunnels and secret files of a new machine, or destroy it.
 
     Args:
         machine: The machine.

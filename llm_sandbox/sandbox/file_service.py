@@ -1,4 +1,4 @@
-"""The host's end of the file service: one operation at a time, each with a deadline."""
+"""Client of the file service: one operation at a time, each with a deadline."""
 
 import contextlib
 import os
@@ -54,7 +54,7 @@ _BY_ERRNO: dict[int, type[FileError]] = {
 
 
 class DeadlineConnection(Connection):
-    """A connection every wait of which ends at `deadline`, on the monotonic clock."""
+    """Connection whose waits all end at `deadline`, on the monotonic clock."""
 
     deadline: float = 0.0
 
@@ -73,19 +73,19 @@ class DeadlineConnection(Connection):
         self.socket.settimeout(left)
 
     def is_dead(self) -> bool:
-        """Whether the other end is gone, or speaks without being asked."""
+        """Return whether the peer is gone, or has sent bytes without a request."""
         poll = select.poll()
         poll.register(self.socket, select.POLLIN)
         return bool(poll.poll(0))
 
 
 class FileService:
-    """Runs operations of the service.
+    """Client that starts the service and runs its operations.
 
     Args:
-        connect: Starts a service and connects to it.
+        connect: Function that starts a service and connects to it.
         backend: Name for error messages.
-        activity: Told True when an operation begins, and False when it has ended.
+        activity: Callback: True when an operation begins, False when it has ended.
     """
 
     def __init__(
@@ -104,7 +104,9 @@ class FileService:
 
     @property
     def number(self) -> int:
-        """Which service is connected, counted from 1; 0 for none. Each one knows only itself."""
+        """Number of the connected service, counted from 1; 0 for none. Each one has its
+        own state.
+        """
         return self._started if self._line is not None else 0
 
     def call(
@@ -121,20 +123,20 @@ class FileService:
         """Run one operation.
 
         Args:
-            op: Its name.
-            path: The path in the sandbox that it is about.
-            timeout_s: Seconds it may take.
-            talk: Sends or receives its bulk.
-            repeatable: Whether it may be done again if the service dies meanwhile.
-            reply_bytes: How long the last record may be.
-            fields: Its further arguments.
+            op: Name of the operation.
+            path: Path in the sandbox.
+            timeout_s: Time limit in seconds.
+            talk: Function that sends or receives bulk data.
+            repeatable: Whether the operation may be repeated if the service dies meanwhile.
+            reply_bytes: Maximum length of the last record.
+            fields: Further arguments.
 
         Returns:
-            What `talk` returned, and the service's last record.
+            Return value of `talk`, and the service's last record.
 
         Raises:
-            FileError: It failed in the sandbox.
-            SandboxTimeoutError: It took too long.
+            FileError: The operation failed in the sandbox.
+            SandboxTimeoutError: The operation took too long.
             TransportError: The service died.
         """
         if self._owner != os.getpid():
@@ -182,7 +184,7 @@ class FileService:
         return value, reply
 
     def start(self) -> None:
-        """Start the service, if it is not running, so that the next operation finds it."""
+        """Start the service, if it is not running, ahead of the next operation."""
         with self._lock:
             if self._line is None and self._owner == os.getpid():
                 self._line = self._open()
@@ -222,7 +224,7 @@ class FileService:
         )
 
     def close(self) -> None:
-        """Hang up; an operation at work ends with an error."""
+        """Disconnect; a running operation ends with an error."""
         line = self._line
         if line is not None:
             with contextlib.suppress(OSError):
@@ -232,11 +234,11 @@ class FileService:
 
 
 def file_error(reply: Record, path: str, op: str) -> SandboxError:
-    """The exception for a reply that reports a failure."""
+    """Return the exception for a reply that reports a failure."""
     # trust: the reply comes from inside; its words are shown, its number only chooses a class.
     number, said = reply.get("errno"), str(reply.get("message", ""))[:300]
     if not isinstance(number, int):
-        return ProtocolError("the sandbox's file service reports an error that is none", op=op)
+        return ProtocolError("the sandbox's file service reported an invalid error", op=op)
     message = f"{op} {path!r}: {said}"
     if number in (GuestErrno.EFBIG, GuestErrno.EOVERFLOW) and op in ("write", "receive_tree"):
         return NoSpaceError(message, path=path, op=op)
@@ -248,38 +250,40 @@ def file_error(reply: Record, path: str, op: str) -> SandboxError:
 _LOOK_S = 2.0
 _USAGE_REPLY_BYTES = 1 << 12
 _LEFT_OVER = 1 << 16
-"""What a program that writes in pieces of a usual size leaves free."""
+"""Free bytes below which a file system counts as full: a program that writes in blocks leaves some
+free.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class DiskUsage:
-    """One file system, as its kernel describes it."""
+    """Usage of one file system, as its kernel reports it."""
 
     size_bytes: int
-    """Bytes that fit into it."""
+    """Size in bytes."""
     free_bytes: int
-    """Bytes of them that are free."""
+    """Free bytes."""
     inodes: int
-    """Files and folders that fit into it; 0 where they are not counted."""
+    """Number of inodes; 0 where they are not counted."""
     free_inodes: int
-    """How many more of them can be made."""
+    """Number of free inodes."""
 
     @property
     def is_full(self) -> bool:
-        """Whether no more bytes fit in, but for a few."""
+        """Whether almost no bytes are free."""
         return self.free_bytes <= max(_LEFT_OVER, self.size_bytes // 100)
 
     @property
     def has_no_inode(self) -> bool:
-        """Whether no more files can be made."""
+        """Whether no inode is free."""
         return self.inodes > 0 and self.free_inodes == 0
 
 
 def disk_usage(sandbox: "Sandbox", path: str) -> DiskUsage:
-    """Ask the file service of a sandbox how full the file system of a path is.
+    """Return the usage of the file system of a path in a sandbox.
 
     Raises:
-        SandboxError: It could not be asked, or there is no such path.
+        SandboxError: The file service could not answer, or the path does not exist.
     """
     reply = sandbox._service.call(
         "space", path, timeout_s=_LOOK_S, talk=_nothing, reply_bytes=_USAGE_REPLY_BYTES
@@ -293,4 +297,4 @@ def disk_usage(sandbox: "Sandbox", path: str) -> DiskUsage:
 
 
 def _nothing(line: DeadlineConnection) -> None:
-    """Neither send nor receive bulk."""
+    """Transfer no bulk data."""

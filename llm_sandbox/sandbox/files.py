@@ -1,4 +1,4 @@
-"""A sandbox's files, as its user inside sees them."""
+"""Files of a sandbox, accessed as its user inside."""
 
 import os
 import posixpath
@@ -25,7 +25,7 @@ __all__ = ["FileEntry", "ModifiedFlag", "SandboxFiles"]
 
 
 class ModifiedFlag:
-    """Remembers that the host wrote files, or started programs that may do so until they end.
+    """Flag of changes by the host: written files, and started programs until they end.
 
     Safe to use from several threads.
     """
@@ -36,16 +36,16 @@ class ModifiedFlag:
         self._programs: list[Ending] = []
 
     def note(self) -> None:
-        """Remember that the host changed something."""
+        """Record a change by the host."""
         self._noted = True
 
     def follow(self, program: Ending) -> None:
-        """Remember a program that was started; it counts until it was seen to have ended."""
+        """Record a started program; it counts until its end was observed."""
         with self._lock:
             self._programs.append(program)
 
     def take(self) -> bool:
-        """Whether anything may have been changed since the last call."""
+        """Return whether anything may have changed since the last call."""
         with self._lock:
             # Before it is asked what goes on: what ends in between counts once more.
             touched, self._noted = self._noted or bool(self._programs), False
@@ -71,21 +71,21 @@ class FileEntry:
     """One file, directory or link in the sandbox, as the sandbox describes it."""
 
     name: str
-    """Last part of its path; bytes that are not UTF-8 are surrogates, as in `os.listdir`."""
+    """Last part of the path; bytes that are not UTF-8 are surrogates, as in `os.listdir`."""
     kind: Literal["file", "directory", "link", "other"]
-    """What it is; ``other`` is a pipe, socket or device."""
+    """Type of the file; ``other`` is a pipe, socket or device."""
     size: int
     """Size in bytes."""
     mode: int
     """Permission bits."""
     mtime: float
-    """Last change, in seconds since 1970."""
+    """Time of the last change, in seconds since 1970."""
     target: str | None = None
-    """What a link names; None for anything else."""
+    """Target of a link; None for other types."""
 
 
 class SandboxFiles:
-    """Reads and writes a sandbox's files with the rights of its user.
+    """File operations in a sandbox with the rights of its user.
 
     Paths are text; relative ones start at the working directory. Links are followed inside the
     sandbox and nowhere else. Every method raises these besides what it names itself:
@@ -116,16 +116,16 @@ class SandboxFiles:
 
         Args:
             path: The file.
-            limit: Bytes at most; 64 MiB.
+            limit: Maximum number of bytes; 64 MiB.
 
         Raises:
-            OutputLimitError: It has more.
+            OutputLimitError: The file is larger than the limit.
         """
         _check_count("limit", limit)
         return self._call("read", path, _receiver(limit), limit=limit)[0]
 
     def read_text(self, path: str, limit: int = _READ_BYTES) -> str:
-        r"""As `read_bytes`, decoded as UTF-8; other bytes appear as ``\xff`` escapes."""
+        r"""Return a file's content decoded as UTF-8; other bytes appear as ``\xff`` escapes."""
         return self.read_bytes(path, limit).decode("utf-8", "backslashreplace")
 
     def write_bytes(
@@ -143,20 +143,22 @@ class SandboxFiles:
         Args:
             path: The file; an existing one is overwritten and keeps its mode.
             data: The content.
-            append: Add to the end instead.
-            exclusive: Fail if it exists.
-            parents: Make missing directories on the way.
+            append: Append to the file.
+            exclusive: Fail if the file exists.
+            parents: Create missing parent directories.
             mode: Permission bits of a new file.
 
         Raises:
-            SandboxFileExistsError: It exists, and `exclusive` was asked for.
+            SandboxFileExistsError: The file exists, and `exclusive` is true.
             NoSpaceError: A limit on disk, inodes or file size is reached; part of the data may be
                 there.
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise ValidationError("data must be bytes", parameter="data")
         if mode not in range(0o1000):
-            raise ValidationError("mode is permission bits, 0 to 0o777", parameter="mode")
+            raise ValidationError(
+                "invalid mode: expected permission bits, 0 to 0o777", parameter="mode"
+            )
         view = memoryview(data).cast("B")
 
         def send(line: DeadlineConnection) -> None:
@@ -198,10 +200,10 @@ class SandboxFiles:
         )
 
     def list(self, path: str = ".") -> list[FileEntry]:
-        """Return what is in a directory, sorted by name; links are described, not followed.
+        """Return the entries of a directory, sorted by name; links are described, not followed.
 
         Raises:
-            OutputLimitError: It has more than 100,000 entries.
+            OutputLimitError: The directory has more than 100,000 entries.
         """
         entries = self._call("list", path, _nothing)[1].get("entries")
         if not isinstance(entries, list):
@@ -209,11 +211,11 @@ class SandboxFiles:
         return [_read_entry(entry) for entry in entries]
 
     def stat(self, path: str, *, follow: bool = True) -> FileEntry:
-        """Describe one file; with `follow`, what a link leads to."""
+        """Describe one file; with `follow`, the target of a link."""
         return _read_entry(self._call("stat", path, _nothing, follow=follow)[1].get("entry"))
 
     def exists(self, path: str) -> bool:
-        """Whether there is something at the path; False for a link to nothing."""
+        """Return whether the path exists; False for a dangling link."""
         try:
             self.stat(path)
         except (SandboxFileNotFoundError, SandboxNotADirectoryError):
@@ -221,27 +223,27 @@ class SandboxFiles:
         return True
 
     def mkdir(self, path: str, *, parents: bool = True, exist_ok: bool = True) -> None:
-        """Make a directory.
+        """Create a directory.
 
         Raises:
-            SandboxFileExistsError: It exists and `exist_ok` is false, or something else is there.
+            SandboxFileExistsError: The directory exists and `exist_ok` is false, or another file
+                has the path.
         """
         self._call("mkdir", path, _nothing, repeatable=exist_ok, parents=parents, exist_ok=exist_ok)
 
     def remove(self, path: str, *, recursive: bool = False) -> None:
-        """Remove a file, link or empty directory; with `recursive`, a directory and all in it."""
+        """Remove a file, link or empty directory; with `recursive`, a directory and its content."""
         self._call("remove", path, _nothing, repeatable=False, recursive=recursive)
 
     def upload(self, host_path: str | os.PathLike[str], path: str) -> None:
-        """Copy a file or directory of this machine into the sandbox.
+        """Copy a file or directory of this computer into the sandbox.
 
-        A file becomes `path`; what is in a directory comes to lie in the directory `path`, over
-        what is there. Links in a directory stay links.
+        A file is copied to `path`; the content of a directory is copied into the directory `path`,
+        over existing files. Links in a directory stay links.
 
         Raises:
-            PathError: Among the files is a link that leads out of the directory, or a pipe, socket
-                or device.
-            OSError: A file of this machine cannot be read.
+            PathError: A link leads out of the directory, or it contains a pipe, socket or device.
+            OSError: A file of this computer cannot be read.
         """
         self._call(
             "receive_tree",
@@ -254,21 +256,21 @@ class SandboxFiles:
     def download(
         self, path: str, host_path: str | os.PathLike[str], *, limit: int = _DOWNLOAD_BYTES
     ) -> TransferReport:
-        """Copy a file or directory of the sandbox to this machine.
+        """Copy a file or directory of the sandbox to this computer.
 
-        A file becomes `host_path`, in one step. A directory becomes the directory `host_path`, in
-        one step if there was none; otherwise its files come to lie among those that are there. No
-        link of either side is followed below `host_path`, and none is made: links, devices and
-        names that cannot be used are left out and reported.
+        A file is written to `host_path` atomically. A directory is written to the directory
+        `host_path`, atomically if it is new; otherwise its files are added to those there. No link
+        of either side is followed below `host_path`, and none is created: links, devices and
+        unusable names are left out and reported.
 
         Args:
-            path: In the sandbox.
-            host_path: On this machine; its parent must exist.
-            limit: Bytes in all; 1 GiB.
+            path: Path in the sandbox.
+            host_path: Path on this computer; its parent must exist.
+            limit: Maximum number of bytes in all; 1 GiB.
 
         Raises:
             OutputLimitError: There are more bytes, or more than 100,000 files.
-            OSError: A file of this machine cannot be written.
+            OSError: A file of this computer cannot be written.
         """
         _check_count("limit", limit)
         return self._call(
@@ -281,11 +283,10 @@ class SandboxFiles:
         )[0]
 
     def archive(self, path: str = ".", limit: int = _ARCHIVE_BYTES) -> bytes:
-        """Return a file or directory as an uncompressed tar archive, which is as hostile as what is
-        in it.
+        """Return a file or directory as an uncompressed tar archive, which is untrusted.
 
         Raises:
-            OutputLimitError: It has more than `limit` bytes; 256 MiB.
+            OutputLimitError: The archive has more than `limit` bytes; 256 MiB.
         """
         _check_count("limit", limit)
         return self._call("pack", path, _receiver(limit), timeout_s=_TRANSFER_S, limit=limit)[0]
@@ -318,30 +319,32 @@ class SandboxFiles:
                 self._modified.note()
 
     def resolve(self, path: str) -> str:
-        """The absolute form of a path, links and ``..`` left as they are.
+        """Return the absolute form of a path, with links and ``..`` unresolved.
 
         Raises:
-            PathError: It is no text, is empty or holds a NUL.
+            PathError: The path is not a text, is empty or contains a NUL.
         """
         if not isinstance(path, str):
-            raise PathError("a path in the sandbox is text")
+            raise PathError("invalid path: expected text")
         if not path or "\0" in path:
-            raise PathError("a path in the sandbox is not empty and holds no NUL", path=path)
+            raise PathError("invalid path: expected a non-empty text without NUL", path=path)
         try:
             path.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
-            raise PathError("a path in the sandbox must be encodable", path=ascii(path)) from None
+            raise PathError(
+                "invalid path: expected text that UTF-8 can encode", path=ascii(path)
+            ) from None
         return posixpath.join(self._workdir, path)
 
 
 def _nothing(line: DeadlineConnection) -> None:
-    """Neither send nor receive bulk."""
+    """Transfer no bulk data."""
 
 
 def _receiver(limit: int) -> Callable[[DeadlineConnection], bytes]:
     def receive(line: DeadlineConnection) -> bytes:
         data = bytearray()
-        # trust: the service was told the limit; it holds here as well.
+        # trust: the service has the limit; it is enforced here as well.
         for chunk in line.chunks():
             if len(data) + len(chunk) > limit:
                 raise OutputLimitError(f"more than {limit} bytes were sent", limit=limit)
@@ -364,7 +367,7 @@ def _read_entry(data: object) -> FileEntry:
         or not isinstance(mtime, (int, float))
         or not (target is None or isinstance(target, str))
     ):
-        raise ProtocolError("the sandbox's file service sent an entry that is none")
+        raise ProtocolError("the sandbox's file service sent an invalid entry")
     return FileEntry(name, kind, size, mode, float(mtime), target)
 
 

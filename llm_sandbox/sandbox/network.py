@@ -1,4 +1,4 @@
-"""A sandbox's network: the way out through a gate, and the tunnels in."""
+"""Network of a sandbox: outgoing connections through a gate, and incoming tunnels."""
 
 import logging
 import threading
@@ -29,10 +29,10 @@ _NO_TUNNELS: Mapping[int, Tunnel] = MappingProxyType({})
 
 
 def machine_network(network: Network) -> base.Network:
-    """What the machine is made with: one with a gate is made without a network.
+    """Return the network to create the machine with: none, if it gets a gate.
 
     Raises:
-        ValidationError: It is none of the networks there are.
+        ValidationError: The network is invalid.
     """
     rules_of(network)
     return "open" if network == "open" else "blocked"
@@ -65,12 +65,12 @@ class NetworkControl(Protocol):
 
 
 class SandboxNetwork:
-    """What reaches a sandbox and what it reaches, for as long as its machine lives.
+    """Network of a sandbox, for as long as its machine lives.
 
     Safe to use from several threads.
 
     Args:
-        machine: The sandbox's machine, made with `machine_network`.
+        machine: The sandbox's machine, created with `machine_network`.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -85,12 +85,12 @@ class SandboxNetwork:
 
     @property
     def setting(self) -> Network:
-        """What was asked for last: ``blocked``, ``open``, ``internet`` or rules."""
+        """Current setting: ``blocked``, ``open``, ``internet`` or rules."""
         return self._setting
 
     @property
     def isolation(self) -> Isolation:
-        """What holds the sandbox now."""
+        """Control that enforces the setting."""
         return self._machine.isolation
 
     def open(
@@ -99,16 +99,16 @@ class SandboxNetwork:
         ports: Iterable[int | TlsPort] = (),
         bindings: Sequence[Binding] = (),
     ) -> None:
-        """What a new sandbox begins with: its way out, and its tunnels.
+        """Set up the gate and the tunnels of a new sandbox.
 
         Args:
-            network: What `machine_network` was asked for.
+            network: The argument of `machine_network`.
             ports: Ports inside.
-            bindings: What its gate puts in place of placeholders, whatever its rules are later.
+            bindings: Values that the gate substitutes for placeholders, with all later rules.
 
         Raises:
-            ValidationError: A value is not acceptable, or there are bindings and no rules.
-            UnsupportedError: The backend cannot honour one.
+            ValidationError: A value is invalid, or there are bindings without rules.
+            UnsupportedError: The backend cannot honour a setting.
             BackendUnavailableError: No gate could be put into the sandbox's network.
         """
         isolation = self._machine.isolation
@@ -129,20 +129,20 @@ class SandboxNetwork:
     # --- out
 
     def set(self, network: Network) -> int:
-        """Change what programs may reach, at once.
+        """Change the network of programs at once.
 
         Args:
-            network: ``blocked``, ``internet`` or rules; ``open`` only where it is so already.
+            network: ``blocked``, ``internet`` or rules; ``open`` only if it is the current setting.
 
         Returns:
-            How many connections were cut because they are not allowed any longer.
+            Number of connections that were cut because they are no longer allowed.
 
         Raises:
-            ValidationError: It is none of the networks there are.
-            UnsupportedError: The backend cannot, or the sandbox has, or is to have, the host's
-                network, which cannot be changed.
+            ValidationError: The network is invalid.
+            UnsupportedError: The backend cannot change the network, or it is or would be that of
+                the host.
             BackendUnavailableError: No gate could be put into the sandbox's network.
-            ContainerGoneError: The gate has ended, and everything is closed.
+            ContainerGoneError: The gate has ended, and everything is blocked.
         """
         rules = rules_of(network)
         with self._lock:
@@ -193,7 +193,7 @@ class SandboxNetwork:
             inject_certificates(machine, self._gate.authority, self._gate.trusted)
 
     def _report(self) -> None:
-        """Have the isolation report say what holds the network now."""
+        """Update the network's control in the isolation report."""
         control = Control("enforced", "a gate outside: nothing")
         if self._setting == "internet":
             control = Control("enforced", "a gate outside: public addresses only")
@@ -204,7 +204,7 @@ class SandboxNetwork:
         self._machine.isolation = replace(isolation, controls=controls)
 
     def events(self, after: int = 0) -> tuple[NetworkEvent, ...]:
-        """What programs tried in vain, oldest first; empty without rules.
+        """Return blocked connection attempts, oldest first; empty without rules.
 
         Args:
             after: Only those with a greater number.
@@ -213,18 +213,18 @@ class SandboxNetwork:
 
     @property
     def gate_process(self) -> int | None:
-        """Number of the gate's process; None without one."""
+        """Process id of the gate; None without one."""
         return self._gate.pid if self._gate is not None else None
 
     # --- in
 
     @property
     def tunnels(self) -> Mapping[int, Tunnel]:
-        """The tunnels by the port inside."""
+        """Tunnels by the port inside."""
         return self._tunnels.by_port if self._tunnels is not None else _NO_TUNNELS
 
     def was_used(self) -> bool:
-        """Whether a tunnel has a connection, or has had one since this was last asked."""
+        """Return whether a tunnel has a connection, or has had one since the last call."""
         if self._tunnels is None:
             return False
         before, self._accepted = self._accepted, self._tunnels.accepted
@@ -233,7 +233,7 @@ class SandboxNetwork:
     # --- end
 
     def close(self) -> None:
-        """Close both, as the machine's end does; may be called twice."""
+        """Close the gate and the tunnels; may be called twice."""
         if self._tunnels is not None:
             self._tunnels.close()
         self._close_gate_soon()

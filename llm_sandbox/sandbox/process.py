@@ -1,4 +1,4 @@
-"""A program running in a sandbox."""
+"""Running program in a sandbox."""
 
 import contextlib
 import shlex
@@ -33,32 +33,32 @@ __all__ = ["PIPE", "Pipe", "Process", "check_result", "exit_of", "redacted", "sp
 
 _RUNNING = 124
 _TERMINAL_S = 5.0
-"""How long a terminal's last words may take at most; it ends by itself when it has said them."""
+"""Time limit for the last output of a terminal, which ends by itself afterwards."""
 
 
 @dataclass(frozen=True)
 class Pipe:
-    """The kind of `PIPE`."""
+    """Type of `PIPE`."""
 
 
 PIPE = Pipe()
-"""Given as `stdin`: the caller writes to the program through `Process.stdin`."""
+"""Value of `stdin`: the caller writes to the program through `Process.stdin`."""
 
 
 class Process:
-    """A started program. Its output is kept from the start, whether anyone reads it or not.
+    """Started program. Its output is stored from the start, whether it is read or not.
 
     Safe to use from several threads. The program goes on if this object is dropped.
     """
 
     command: tuple[str, ...]
-    """Its words."""
+    """The program and its arguments."""
     stdout: OutputStream
-    """What it writes to standard output."""
+    """Standard output."""
     stderr: OutputStream
-    """What it writes to standard error."""
+    """Standard error."""
     stdin: InputStream | None
-    """Its standard input; None unless it was started with `stdin=PIPE`."""
+    """Standard input; None unless the program was started with `stdin=PIPE`."""
 
     def __init__(
         self,
@@ -97,11 +97,11 @@ class Process:
 
     @property
     def returncode(self) -> int | None:
-        """As `poll`."""
+        """Exit code as `poll` returns it."""
         return self.poll()
 
     def poll(self) -> int | None:
-        """The exit code: n, 128 + signal, 124 for its timeout; None while it runs."""
+        """Return the exit code: n, 128 + signal, 124 after its timeout; None while it runs."""
         ended = self._ending.get()
         return None if ended is None else ended.exit_code
 
@@ -109,11 +109,12 @@ class Process:
         """Wait for the program's end and return its exit code.
 
         Args:
-            timeout: Seconds to wait at most; None for no limit. The program is left running.
+            timeout: Seconds to wait at most; None for no limit. The program continues.
 
         Raises:
-            SandboxTimeoutError: It still runs, or what takes its output does not take it.
-            OSError: What it wrote could not be written to a file that `exec` was given.
+            SandboxTimeoutError: The program still runs, or a target of its output does not accept
+                it.
+            OSError: Output could not be written to a file that `exec` was given.
         """
         return self._await_end(timeout, "wait").exit_code
 
@@ -131,13 +132,15 @@ class Process:
         return self._machine.isolation.backend
 
     def signal(self, number: int) -> bool:
-        """Send a signal to the program alone; False if it has ended.
+        """Send a signal to the program alone; return False if it has ended.
 
         Raises:
             ValidationError: There is no such signal.
         """
         if number not in range(1, 65):
-            raise ValidationError("a signal is a number from 1 to 64", parameter="number")
+            raise ValidationError(
+                "invalid signal: expected a number from 1 to 64", parameter="number"
+            )
         if self._ending.get() is not None:
             return False
         with contextlib.suppress(ContainerGoneError):
@@ -145,15 +148,15 @@ class Process:
         return False
 
     def resize(self, rows: int, cols: int) -> bool:
-        """Change the size of the program's terminal, of which it hears by SIGWINCH; False if it has
-        ended.
+        """Change the size of the program's terminal, which sends it SIGWINCH; return False if it
+        has ended.
 
         Args:
-            rows: The new height in characters, 1 to 65535.
-            cols: The new width.
+            rows: New height in characters, 1 to 65535.
+            cols: New width.
 
         Raises:
-            ValidationError: It has no terminal, or none can have that size.
+            ValidationError: The program has no terminal, or the size is invalid.
         """
         check_size(rows, cols)
         if self._ending.get() is not None:
@@ -163,7 +166,7 @@ class Process:
         return False
 
     def kill(self) -> bool:
-        """Kill the program and everything it started, wherever that went; False if it has ended."""
+        """Kill the program and all its descendants; return False if it has ended."""
         if self._ending.get() is not None:
             return False
         with contextlib.suppress(ContainerGoneError):
@@ -173,24 +176,28 @@ class Process:
     def collect(
         self, max_chars: int | None = None, *, keep: Keep = "head", timeout: float | None = None
     ) -> ProcessResult:
-        """Wait for the end and return everything about the run. May be called again.
+        """Wait for the end and return the result. May be called again.
 
         Args:
-            max_chars: Characters kept of each stream; None for all that the limits let through.
-            keep: What of a longer stream is kept: its ``head``, its ``tail``, or ``both``, half of
-                each with a line between them that counts what is missing. Past
-                `limits.output_bytes`, 64 KiB of the end are there.
-            timeout: Seconds to wait at most; None for no limit. The program is left running.
+            max_chars: Maximum number of characters of each stream; None for all within the limits.
+            keep: Part of a longer stream: its ``head``, its ``tail``, or ``both``, half of each
+                with a line between them that counts what is missing. Beyond `limits.output_bytes`,
+                64 KiB of the end are available.
+            timeout: Seconds to wait at most; None for no limit. The program continues.
 
         Raises:
-            SandboxTimeoutError: It still runs; `result` has what came so far.
-            OSError: What it wrote could not be written to a file that `exec` was given.
-            ValidationError: `max_chars` or `keep` is not one of these.
+            SandboxTimeoutError: The program still runs; `result` has the output so far.
+            OSError: Output could not be written to a file that `exec` was given.
+            ValidationError: `max_chars` or `keep` is invalid.
         """
         if keep not in ("head", "tail", "both"):
-            raise ValidationError("keep is 'head', 'tail' or 'both'", parameter="keep")
+            raise ValidationError(
+                "invalid keep: expected 'head', 'tail' or 'both'", parameter="keep"
+            )
         if max_chars is not None and max_chars < 0:
-            raise ValidationError("max_chars is a number from 0, or None", parameter="max_chars")
+            raise ValidationError(
+                "invalid max_chars: expected a non-negative number or None", parameter="max_chars"
+            )
         try:
             ended = self._await_end(timeout, "collect")
         except SandboxTimeoutError as error:
@@ -225,12 +232,12 @@ class Process:
 
 
 def exit_of(process: Process) -> Exit | None:
-    """How a program ended, as its parent saw it; None while it runs."""
+    """Return how a program ended, as its parent observed it; None while it runs."""
     return process._ending.get()
 
 
 def spools_of(process: Process) -> tuple[Spool, Spool]:
-    """Where a program's standard output and error are kept."""
+    """Return the spools of a program's standard output and error."""
     return process._out, process._err
 
 
@@ -258,7 +265,7 @@ def check_result(process: Process, secrets: tuple[str, ...]) -> ProcessResult:
 
 
 def redacted(result: ProcessResult, secrets: tuple[str, ...]) -> ProcessResult:
-    """The result without the values of `secrets` in its command and streams."""
+    """Return the result without the values of `secrets` in its command and streams."""
 
     def clean(text: str) -> str:
         for value in secrets:

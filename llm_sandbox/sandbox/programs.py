@@ -28,14 +28,14 @@ _USERS = (None, "sandbox", 65532, "65532")
 
 
 class ProgramTable:
-    """The programs that a handle knows: those that run, and those whose `Process` is still held.
+    """Programs of a handle: those that run, and those whose `Process` is still referenced.
 
     Safe to use from several threads.
 
     Args:
-        machine: The machine that runs them.
+        machine: Machine of the programs.
         files: The sandbox's files, for relative working directories.
-        modified: Told of every program that may change files.
+        modified: Flag that follows every program that may change files.
     """
 
     def __init__(self, machine: Machine, files: SandboxFiles, modified: ModifiedFlag) -> None:
@@ -46,7 +46,7 @@ class ProgramTable:
         self._running: dict[str, Process] = {}
         self._held: weakref.WeakValueDictionary[str, Process] = weakref.WeakValueDictionary()
         self.entry: Process | None = None
-        """The program that the sandbox was created for; None without one."""
+        """Entry command of the sandbox; None without one."""
 
     def start(
         self,

@@ -1,4 +1,4 @@
-"""The one thread that moves bytes between this process and the programs it started.
+"""Thread that moves bytes between this process and the programs it started.
 
 Pipes are emptied as they fill, whoever reads the result and whenever, so that a program never waits
 for its reader and the order in which streams are read does not matter.
@@ -24,11 +24,11 @@ _PIECE = 1 << 18
 _LAST_WORDS = 1 << 22
 
 GRACE_S = 0.2
-"""How long a stream goes on after its program, while others hold it open."""
+"""Seconds that a stream continues after its program, while other processes hold it open."""
 
 
 class Feed:
-    """Bytes on their way to a program's standard input. Safe between threads."""
+    """Queue of bytes for a program's standard input. Safe between threads."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -38,7 +38,7 @@ class Feed:
         self._lost = False
 
     def put(self, data: bytes) -> None:
-        """Add bytes to be sent."""
+        """Queue bytes."""
         with self._changed:
             if data and self._closed:
                 self._lost = True
@@ -46,7 +46,7 @@ class Feed:
                 self._pieces.append(memoryview(data))
 
     def finish(self) -> None:
-        """Say that the stream ends after what was put."""
+        """End the stream after the queued bytes."""
         with self._changed:
             self._last = True
 
@@ -56,10 +56,10 @@ class Feed:
         return self._last
 
     def wait_empty(self, timeout_s: float | None) -> bool | None:
-        """Wait until everything was taken.
+        """Wait until the program has read all bytes.
 
         Returns:
-            True when it was, False if that took longer, None if the program no longer reads.
+            True if it has, False after the time limit, None if the program no longer reads.
         """
         with self._changed:
             if not self._changed.wait_for(lambda: self._closed or not self._pieces, timeout_s):
@@ -67,7 +67,9 @@ class Feed:
             return None if self._pieces or self._lost else True
 
     def move(self, fd: int) -> bool:
-        """Called by the pump: send what the pipe takes; False when the descriptor is to close."""
+        """Write what the pipe accepts; return False when the descriptor is to be closed. For the
+        pump.
+        """
         with self._changed:
             try:
                 while self._pieces:
@@ -85,14 +87,14 @@ class Feed:
             return not (self._closed or self._last)
 
     def abandon(self) -> None:
-        """Called by the pump: the descriptor is closed, whatever is left."""
+        """Mark the descriptor as closed, and drop the queued bytes. For the pump."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
 
     @property
     def is_waiting(self) -> bool:
-        """Whether there is something to do for the pump."""
+        """Whether the pump has something to write or to close."""
         with self._changed:
             return bool(self._pieces) or self._last
 
@@ -102,13 +104,13 @@ class _Pipe:
     end: Spool | Feed
     ending: Ending
     ended_at: float | None = None
-    """When the program's end was noticed."""
+    """Time at which the program's end was noticed."""
     watched: bool = True
     grace_s: float = GRACE_S
 
 
 class Pump:
-    """Moves bytes in a thread of its own, started when first needed."""
+    """Thread that moves bytes, started when first needed."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -120,8 +122,7 @@ class Pump:
         self._thread: threading.Thread | None = None
 
     def drain(self, fd: int, spool: Spool, ending: Ending, grace_s: float = GRACE_S) -> None:
-        """Take a pipe's read end over: its bytes go to `spool`, which ends with the pipe or soon
-        after the program.
+        """Read a pipe into `spool`, which ends with the pipe or soon after the program.
 
         A program may leave a child behind that holds the pipe open; `ending` says when to stop
         waiting for it, `grace_s` seconds later.
@@ -131,12 +132,12 @@ class Pump:
         self._post(lambda: self._add(fd, pipe, selectors.EVENT_READ))
 
     def feed(self, fd: int, feed: Feed, ending: Ending) -> None:
-        """Take a pipe's write end over; call `nudge` whenever `feed` has changed."""
+        """Write `feed` to a pipe; call `nudge` whenever `feed` has changed."""
         os.set_blocking(fd, False)
         self._post(lambda: self._add(fd, _Pipe(feed, ending), selectors.EVENT_WRITE))
 
     def nudge(self, feed: Feed) -> None:
-        """Have the pump look at a feed again."""
+        """Make the pump check a feed again."""
         self._post(lambda: self._rearm(feed))
 
     def _post(self, job: Callable[[], None]) -> None:
@@ -219,7 +220,7 @@ class Pump:
             pipe.end.abandon()
 
     def forget(self) -> None:
-        """Called in a forked child: open here, the parent's pipes would never end there."""
+        """Close the parent's pipes in a forked child, where they would never end."""
         self._selector.close()
         self._wake.close()
         for fd in self._pipes:
@@ -228,7 +229,7 @@ class Pump:
 
 
 def _read(fd: int) -> bytes | None:
-    """What the pipe holds; empty at its end, None when it has nothing now."""
+    """Return what the pipe holds; empty at its end, None if there is nothing now."""
     try:
         return os.read(fd, _PIECE)
     except BlockingIOError:
@@ -242,7 +243,7 @@ _making = threading.Lock()
 
 
 def get_pump() -> Pump:
-    """The pump of this process."""
+    """Return the pump of this process."""
     global _pump
     with _making:
         if _pump is None:

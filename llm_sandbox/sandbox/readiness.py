@@ -1,4 +1,4 @@
-"""Waiting for a sandbox: readiness probes, and its end."""
+"""Waiting for a sandbox: readiness probes, and the end of the sandbox."""
 
 import time
 from collections.abc import Callable
@@ -71,8 +71,8 @@ class CommandReady:
     """Probe that succeeds when a command in the sandbox exits with 0.
 
     Args:
-        command: The program and its arguments; no shell sees them. It has the sandbox's variables
-            and secrets.
+        command: The program and its arguments, without a shell. It has the sandbox's variables and
+            secrets.
         every: Seconds from the end of one run to the next, up to an hour; 0.1.
 
     Raises:
@@ -159,7 +159,7 @@ def wait_until(
             if failure is None or not deadline.expired:
                 failure = _probe(sandbox, ready, deadline)
         except ContainerGoneError:
-            raise _ended(sandbox, ready, "it was gone before") from None
+            raise _ended(sandbox, ready, "it no longer existed") from None
         if failure is None:
             return
         if sandbox._machine.end_reason is not None:

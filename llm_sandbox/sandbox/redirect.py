@@ -1,6 +1,4 @@
-"""Where a program's output goes besides to its `Process`: nowhere, to this process' own output, or
-to a file of this machine.
-"""
+"""Redirection of a program's output: discarded, to this process's own output, or to a file."""
 
 import contextlib
 import io
@@ -20,21 +18,21 @@ from llm_sandbox.sandbox.spool import Spool
 __all__ = ["ErrorTarget", "OutputTarget", "Redirection", "check_streams", "open_redirection"]
 
 OutputTarget: TypeAlias = "str | os.PathLike[str] | BinaryIO"
-"""``pipe``: nowhere else; ``null``: dropped where it is written; ``inherit``: file descriptor 1 or
-2 of this process; or a file of this machine, by its path or as a binary file object.
+"""``pipe``: to `Process` only; ``null``: discarded at the source; ``inherit``: file descriptor 1 or
+2 of this process; or a file of this computer, by its path or as a binary file object.
 """
 ErrorTarget: TypeAlias = "OutputTarget | Literal['stdout']"
-"""As `OutputTarget`, or ``stdout``: the same stream as that, in the order of writing."""
+"""An `OutputTarget`, or ``stdout`` to merge into that stream in the order of writing."""
 
 _WORDS = ("pipe", "null", "inherit")
 
 
 class _Sink:
-    """What takes bytes.
+    """Sink for bytes.
 
     Args:
-        write: Writes some of them; returns how many, or None for all.
-        close: Called when nothing more comes.
+        write: Function that writes some bytes and returns their number, or None for all.
+        close: Function that is called at the end.
     """
 
     def __init__(
@@ -46,7 +44,7 @@ class _Sink:
         self._done = threading.Event()
 
     def follow(self, spool: Spool) -> None:
-        """Write all that a spool keeps, as it comes, in a thread."""
+        """Write the content of a spool as it arrives, in a thread."""
         threading.Thread(
             target=self._copy, args=(spool,), name="llm-sandbox-copy", daemon=True
         ).start()
@@ -67,15 +65,15 @@ class _Sink:
             self._done.set()
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the sink."""
         with contextlib.suppress(OSError):
             self._close()
 
     def finish(self, deadline: float | None) -> bool:
-        """Wait until everything was written; False if that took longer.
+        """Wait until everything was written; return False after the time limit.
 
         Raises:
-            Exception: What writing raised.
+            Exception: Error of the writing.
         """
         left = None if deadline is None else max(0.0, deadline - time.monotonic())
         if not self._done.wait(left):
@@ -87,31 +85,31 @@ class _Sink:
 
 @dataclass
 class Redirection:
-    """Where both streams go."""
+    """Targets of both streams."""
 
     stdout: Literal["pipe", "null"] = "pipe"
-    """What the program's standard output is to be."""
+    """Kind of the program's standard output."""
     stderr: Literal["pipe", "null", "stdout"] = "pipe"
-    """What its standard error is to be."""
+    """Kind of the program's standard error."""
     sinks: list[tuple[int, _Sink]] = field(default_factory=list)
-    """What takes a copy of the first (0) or the second (1) of them."""
+    """Sinks of the first (0) or the second (1) stream."""
 
     def follow(self, spools: tuple[Spool, Spool]) -> None:
-        """Begin to copy what the program writes."""
+        """Start to copy the program's output."""
         for number, sink in self.sinks:
             sink.follow(spools[number])
 
     def close(self) -> None:
-        """Let go of them all: the program did not start."""
+        """Close all sinks: the program did not start."""
         for _, sink in self.sinks:
             sink.close()
 
     def finish(self, timeout: float | None = None) -> None:
-        """Wait until all that was kept has been written.
+        """Wait until all stored output was written.
 
         Raises:
-            SandboxTimeoutError: That took longer than `timeout` seconds.
-            Exception: What writing to a target raised, such as `OSError` for a full disk.
+            SandboxTimeoutError: Writing took longer than `timeout` seconds.
+            Exception: Error of the writing, such as `OSError` for a full disk.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         for _, sink in self.sinks:
@@ -125,16 +123,16 @@ class Redirection:
 
 
 def open_redirection(stdout: OutputTarget, stderr: ErrorTarget, *, merged: bool) -> Redirection:
-    """Open what a program's output is to go to.
+    """Open the targets of a program's output.
 
     Args:
-        stdout: As `exec` was given it.
-        stderr: The same.
+        stdout: Argument of `exec`.
+        stderr: Argument of `exec`.
         merged: Whether there is only one stream, as of a terminal.
 
     Raises:
         OSError: A file could not be opened.
-        ValidationError: One of them is nothing that output can go to.
+        ValidationError: A target is invalid.
     """
     _check("stdout", stdout)
     if stderr != "stdout":
@@ -144,7 +142,9 @@ def open_redirection(stdout: OutputTarget, stderr: ErrorTarget, *, merged: bool)
                 "a terminal has one output: give stdout, and leave stderr", parameter="stderr"
             )
     if _is_path(stdout) and _is_path(stderr) and _real(stdout) == _real(stderr):
-        raise ValidationError("both are one file: give stderr='stdout'", parameter="stderr")
+        raise ValidationError(
+            "invalid stderr: it is the file of stdout; give stderr='stdout'", parameter="stderr"
+        )
     targets = Redirection()
     try:
         for number, target in enumerate((stdout, stderr)):
@@ -164,10 +164,10 @@ def open_redirection(stdout: OutputTarget, stderr: ErrorTarget, *, merged: bool)
 
 
 def check_streams(machine: Machine, spec: ProcessSpec) -> None:
-    """Refuse what a machine would not honour.
+    """Refuse targets that a machine does not support.
 
     Raises:
-        UnsupportedError: It starts programs with three pipes only.
+        UnsupportedError: The machine starts programs with three pipes only.
     """
     if machine.arranges_streams:
         return

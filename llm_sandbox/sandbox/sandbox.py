@@ -1,4 +1,4 @@
-"""The sandbox: an isolated machine for untrusted programs."""
+"""Sandbox: an isolated machine for untrusted programs."""
 
 import builtins
 from collections.abc import Mapping, Sequence
@@ -497,7 +497,7 @@ class Sandbox:
 
     @property
     def end_reason(self) -> str | None:
-        """Why the sandbox has ended; None while it lives.
+        """Reason why the sandbox has ended; None while it lives.
 
         ``closed``, ``terminated``, ``exited`` with its entry command, ``deadline``, ``idle``,
         ``oom`` if too much memory ended all of it, or ``gone``.

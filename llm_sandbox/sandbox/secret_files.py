@@ -1,4 +1,4 @@
-"""Brings secrets into a sandbox: files in memory, and the certificates that placeholders need."""
+"""Secret files of a sandbox in memory, and the certificates for placeholders."""
 
 import posixpath
 from collections.abc import Sequence
@@ -14,28 +14,28 @@ from llm_sandbox.secrets.secret import MEMORY
 __all__ = ["check_secrets", "check_snapshot_path", "inject_certificates", "inject_secrets"]
 
 _MOUNTS = "/proc/1/mountinfo"
-"""Of the first process inside: the one that reads files is in no process table that it sees."""
+"""Mount table of process 1 inside: the file service is not in the process table that it sees."""
 _OWN_BUNDLES = (
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/cert.pem",
 )
-"""Where systems have what they trust."""
+"""Paths of certificate bundles on common systems."""
 _LARGEST_BUNDLE = 4 << 20
 
 
 def check_secrets(plan: SecretPlan, network: Network, backend: str) -> None:
-    """Refuse what cannot be delivered, before anything is made.
+    """Refuse secrets that cannot be delivered, before anything is created.
 
     Args:
-        plan: What is asked for.
+        plan: The plan of the secrets.
         network: The sandbox's network.
-        backend: Name of its backend.
+        backend: Name of the backend.
 
     Raises:
-        ValidationError: There are placeholders, and no gate that could replace them.
-        UnsupportedError: There are files or placeholders, and no memory of the sandbox's own.
-        MissingDependencyError: What signs certificates is not installed.
+        ValidationError: There are placeholders, but no gate that could replace them.
+        UnsupportedError: There are files or placeholders, but the sandbox has no private memory.
+        MissingDependencyError: The package that signs certificates is not installed.
     """
     if (plan.files or plan.bindings) and backend == "local":
         raise _no_memory(backend)
@@ -45,7 +45,7 @@ def check_secrets(plan: SecretPlan, network: Network, backend: str) -> None:
     if rules_of(network) is None:
         raise ValidationError(
             f"secret {names} is a placeholder, which the gate of a network with rules replaces; "
-            f"network={network!r} has none",
+            f"network={network!r} has no gate",
             parameter="network",
             hint=f"network=NetworkRules.allow(domains=[{plan.bindings[0].hosts[0].split(':')[0]!r}])"
             ", or network='internet'",
@@ -56,13 +56,13 @@ def check_secrets(plan: SecretPlan, network: Network, backend: str) -> None:
 
 
 def check_snapshot_path(path: str) -> None:
-    """Refuse to save a directory in which secrets lie.
+    """Refuse to save a directory that contains secrets.
 
     Args:
-        path: Its path inside, absolute.
+        path: Absolute path inside.
 
     Raises:
-        ValidationError: It is the sandbox's memory, or in it.
+        ValidationError: The path is the memory of the sandbox, or in it.
     """
     if f"{posixpath.normpath(path)}/".startswith(f"{MEMORY}/"):
         raise ValidationError(
@@ -73,11 +73,11 @@ def check_snapshot_path(path: str) -> None:
 
 
 def inject_secrets(machine: Machine, plan: SecretPlan) -> None:
-    """Write the files of a plan into a sandbox's memory, readable for its user alone.
+    """Write the files of a plan into a sandbox's memory, readable by its user alone.
 
     Raises:
-        UnsupportedError: The sandbox has no memory of its own to write to.
-        FileError: They could not be written.
+        UnsupportedError: The sandbox has no private memory.
+        FileError: The files could not be written.
     """
     if not plan.files:
         return
@@ -94,16 +94,16 @@ def inject_secrets(machine: Machine, plan: SecretPlan) -> None:
 
 
 def inject_certificates(machine: Machine, authority: str, trusted: str) -> None:
-    """Write the certificates by which programs believe the gate.
+    """Write the certificates by which programs trust the gate.
 
     Args:
-        machine: The sandbox.
-        authority: The authority's certificate.
-        trusted: What this machine trusts, for a sandbox that has no bundle of its own.
+        machine: Machine of the sandbox.
+        authority: Certificate of the authority.
+        trusted: Certificates that this computer trusts, for a sandbox without a bundle of its own.
 
     Raises:
-        UnsupportedError: The sandbox has no memory of its own to write to.
-        FileError: They could not be written.
+        UnsupportedError: The sandbox has no private memory.
+        FileError: The files could not be written.
     """
     files = _files(machine)
     try:
@@ -141,16 +141,16 @@ def _files(machine: Machine) -> _Files:
 
 
 def _check_memory(files: SandboxFiles, backend: str, paths: Sequence[str]) -> None:
-    """Refuse a sandbox where the place for secrets is on a disk, or this machine's."""
+    """Refuse a sandbox where the folder of secrets is on a disk, or is the host's."""
     in_memory = False
     # trust: says where the sandbox's own secrets are written; it could lie only to itself.
     for line in files.read_text(_MOUNTS).splitlines():
         before, _, after = line.partition(" - ")
-        root, place = (*before.split(" "), "", "", "", "", "")[3:5]
-        if any(f"{path}/".startswith(f"{place}/") for path in paths):
+        root, mount_point = (*before.split(" "), "", "", "", "", "")[3:5]
+        if any(f"{path}/".startswith(f"{mount_point}/") for path in paths):
             # The last one covers those before, and part of another file system is a bind's.
-            own = place == MEMORY and root == "/" and after.startswith("tmpfs ")
-            in_memory = own if place.startswith(MEMORY) else in_memory
+            own = mount_point == MEMORY and root == "/" and after.startswith("tmpfs ")
+            in_memory = own if mount_point.startswith(MEMORY) else in_memory
     if in_memory:
         return
     raise UnsupportedError(

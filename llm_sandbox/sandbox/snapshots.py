@@ -1,4 +1,4 @@
-"""Saving a sandbox, and beginning from what was saved."""
+"""Saving of sandboxes, and creation from snapshots."""
 
 import contextlib
 import io
@@ -39,13 +39,13 @@ __all__ = [
 logger = logging.getLogger(__name__)
 
 MOST_BYTES = 256 << 20
-"""What a directory may hold to be saved, its archive's headers included."""
+"""Maximum size of a saved directory, with the headers of its archive."""
 
 _TRANSFER_S = 600.0
 _PIECE = 1 << 18
 _NAME_CHARACTERS = 200
 _NOT_SAVED = ("dev", "proc", "sys")
-"""Places of the kernel's, and of memory, where the files of secrets are."""
+"""Paths of the kernel's file systems, and of memory, where secret files are."""
 
 
 # --- saving
@@ -98,7 +98,7 @@ def _check_kind(kind: str, name: object, path: object) -> None:
 
 
 def _empty_folder() -> bytes:
-    """Return an archive of an empty folder, which stands for one that is mounted."""
+    """Return an archive of an empty folder, in place of a mounted one."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         folder = tarfile.TarInfo("workdir")
@@ -110,7 +110,7 @@ def _empty_folder() -> bytes:
 def _pack(service: FileService, path: str) -> bytes:
     def receive(line: DeadlineConnection) -> bytes:
         data = bytearray()
-        # trust: the service was told the limit; it holds here as well.
+        # trust: the service has the limit; it is enforced here as well.
         for chunk in line.chunks():
             data += chunk
             if len(data) > MOST_BYTES:
@@ -148,18 +148,18 @@ def _save_directory(
     """Save one directory of a sandbox in this user's store.
 
     Args:
-        machine: The sandbox.
-        service: Its file service.
-        name: Name for people; None for that of the folder in the store.
+        machine: Machine of the sandbox.
+        service: File service of the sandbox.
+        name: Label; None for the name of the folder in the store.
         path: The directory; None for the working directory.
-        expires_at: When it expires, in seconds since 1970; None for never.
+        expires_at: Time of expiry in seconds since 1970; None for never.
 
     Raises:
-        ValidationError: There is no such directory, or it is none to be saved.
-        OutputLimitError: It holds more than 256 MiB.
+        ValidationError: The directory does not exist, or must not be saved.
+        OutputLimitError: The directory has more than 256 MiB.
     """
     workdir = machine.spec.workdir
-    full, shown = _place(workdir, path)
+    full, shown = _resolve_path(workdir, path)
     created_at = time.time()
     try:
         _, reply = service.call(
@@ -171,7 +171,7 @@ def _save_directory(
         ) from None
     entry = reply.get("entry")
     if not isinstance(entry, dict) or entry.get("kind") != "directory":
-        raise ValidationError(f"{full} is no directory", parameter="path")
+        raise ValidationError(f"invalid path: expected a directory, got {full}", parameter="path")
     data = _pack(service, full)
     with FileSnapshots() as store, store.begin() as saving:
         saving.add("workdir", data)
@@ -189,12 +189,16 @@ def _save_directory(
         )
 
 
-def _place(workdir: str, path: object) -> tuple[str, str | None]:
-    """The directory to save, and as what it is noted: below the working directory, or absolute."""
+def _resolve_path(workdir: str, path: object) -> tuple[str, str | None]:
+    """Return the directory, and its path for the record: below the working directory,
+    or absolute.
+    """
     if path is None:
         return workdir, None
     if not isinstance(path, str) or not path or "\0" in path or ".." in path.split("/"):
-        raise ValidationError("path is a directory's, without '..'", parameter="path")
+        raise ValidationError(
+            "invalid path: expected that of a directory, without '..'", parameter="path"
+        )
     full = posixpath.normpath(posixpath.join(workdir, path))
     if full == workdir:
         return workdir, None
@@ -213,12 +217,12 @@ def _place(workdir: str, path: object) -> tuple[str, str | None]:
 
 
 def find_record(snapshot: Snapshot) -> SnapshotRecord | None:
-    """Return what is known of a snapshot of this user's store; None for one of an engine.
+    """Return the record of a snapshot of this user's store; None for one of an engine.
 
     Raises:
-        UnsupportedError: It is another store's.
-        ImageNotFoundError: It was deleted.
-        ValidationError: Its time to live is over.
+        UnsupportedError: The snapshot is in another store.
+        ImageNotFoundError: The snapshot was deleted.
+        ValidationError: The snapshot has expired.
     """
     if not snapshot.is_file:
         return None
@@ -227,10 +231,10 @@ def find_record(snapshot: Snapshot) -> SnapshotRecord | None:
 
 
 def begin_from(snapshot: Snapshot, backend: Backend, spec: MachineSpec) -> MachineSpec:
-    """Return what to ask of a machine that begins from a snapshot of this user's store.
+    """Return the options of a machine that starts from a snapshot of this user's store.
 
     Raises:
-        UnsupportedError: The backend cannot begin from it.
+        UnsupportedError: The backend cannot start from it.
         SandboxError: As `find_record`.
     """
     record = find_record(snapshot)
@@ -263,10 +267,11 @@ def _check_target(snapshot: Snapshot, backend: str) -> None:
 
 
 def create_from(backend: Backend, spec: MachineSpec, snapshot: Snapshot | None) -> Machine:
-    """Make a machine that has the files of a snapshot; without one, as the backend makes it.
+    """Create a machine with the files of a snapshot, if there is one.
 
     Raises:
-        SandboxError: It could not be made, or the files not be written; nothing of it is left.
+        SandboxError: The machine could not be created, or the files not be written; nothing of it
+            is left.
     """
     machine = backend.create(spec)
     if snapshot is not None:
@@ -279,10 +284,11 @@ def create_from(backend: Backend, spec: MachineSpec, snapshot: Snapshot | None) 
 
 
 def restore(machine: Machine, snapshot: Snapshot) -> None:
-    """Write the directory that was saved into a new machine; nothing for an engine's snapshot.
+    """Write the saved directory into a new machine; do nothing for an engine's snapshot.
 
     Raises:
-        SandboxError: As `find_record`; it was changed in the store, or could not be written.
+        SandboxError: As by `find_record`; or the snapshot was modified in the store, or could not
+            be written.
     """
     record = find_record(snapshot)
     if record is None:
@@ -327,11 +333,11 @@ def _sender(fd: int) -> Callable[[DeadlineConnection], None]:
 
 
 def sweep_snapshots() -> list[Snapshot]:
-    """Remove the snapshots whose time to live is over, and what killed processes have left of
-    others; engines that do not answer are left alone.
+    """Remove expired snapshots, and incomplete ones of killed processes; skip engines that do not
+    answer.
 
     Returns:
-        Those that were removed because of their time.
+        The expired snapshots that were removed.
     """
     from llm_sandbox.backends.registry import get_backend
 

@@ -1,4 +1,4 @@
-"""Where a stream's bytes are kept until they are read: memory, then a file, then only a count."""
+"""Storage of a stream's bytes until they are read: memory, then a file, then only a count."""
 
 import os
 import threading
@@ -14,13 +14,13 @@ _TAIL = 1 << 16
 
 
 class Spool:
-    """The bytes of one stream, written once and read any number of times. Safe between threads.
+    """Bytes of one stream, written once and read any number of times. Safe between threads.
 
     The first `cap` bytes are kept, and of a longer stream the last 64 KiB besides; what lies
     between is counted and dropped, so that whoever writes is never held up.
 
     Args:
-        cap: How many bytes are kept from the start.
+        cap: Number of bytes that are stored from the start.
     """
 
     def __init__(self, cap: int) -> None:
@@ -65,10 +65,10 @@ class Spool:
             self._cap = self._kept
 
     def end(self, at: float | None = None) -> None:
-        """Say that nothing more will come; later calls change nothing.
+        """End the stream; later calls have no effect.
 
         Args:
-            at: When it ended, by `time.monotonic`; None for now.
+            at: Time of the end by `time.monotonic`; None for now.
         """
         with self._changed:
             if self._ended_at is None:
@@ -77,21 +77,21 @@ class Spool:
 
     @property
     def ended_at(self) -> float | None:
-        """When it ended, by `time.monotonic`; None while more may come."""
+        """Time of the end by `time.monotonic`; None while more may arrive."""
         return self._ended_at
 
     @property
     def total(self) -> int:
-        """Bytes that came in so far."""
+        """Number of bytes received so far."""
         return self._total
 
     @property
     def kept(self) -> int:
-        """Bytes kept from the start so far."""
+        """Number of bytes stored from the start so far."""
         return self._kept
 
     def read(self, offset: int, size: int = 1 << 18) -> bytes:
-        """Wait for bytes after `offset` among those kept from the start.
+        """Wait for bytes after `offset` among those stored from the start.
 
         Returns:
             At most `size` bytes; empty when the stream has ended there.
@@ -101,7 +101,7 @@ class Spool:
             return self._at(offset, size)
 
     def follow(self, offset: int, size: int = 1 << 18) -> bytes:
-        """Wait for bytes after `offset` among all that came in.
+        """Wait for bytes after `offset` among all received.
 
         Returns:
             At most `size` bytes, with zeros for those that were dropped; empty when the stream has
@@ -118,13 +118,13 @@ class Spool:
             return bytes(self._tail[start : start + size])
 
     def peek(self) -> tuple[bytes, bytes, int]:
-        """What is there now: the start, the end of what came after it, and the count of all."""
+        """Return the current content: the start, the end of the rest, and the count of all."""
         with self._changed:
             tail = bytes(self._tail[-self._tail_size :]) if self._tail_size else b""
             return self._at(0, self._kept), tail, self._total
 
     def wait_end(self, timeout_s: float | None = None) -> bool:
-        """Wait until nothing more will come; False if that took longer."""
+        """Wait for the end of the stream; return False after the time limit."""
         with self._changed:
             return self._changed.wait_for(lambda: self._ended_at is not None, timeout_s)
 

@@ -1,4 +1,4 @@
-"""A program's streams, as its caller sees them."""
+"""Streams of a program, for its caller."""
 
 import builtins
 import codecs
@@ -28,8 +28,8 @@ __all__ = [
 
 
 def decode_chunks(pieces: Iterable[bytes]) -> Iterator[str]:
-    r"""Yield the text of bytes that come in pieces, never empty and never with half a character;
-    what is no UTF-8 appears as ``\xff`` escapes.
+    r"""Decode chunks of UTF-8 incrementally, yielding no empty text; invalid bytes appear as
+    ``\xff`` escapes.
     """
     # trust: bytes from inside; the decoder keeps the start of a split character for the next
     # piece.
@@ -42,10 +42,10 @@ def decode_chunks(pieces: Iterable[bytes]) -> Iterator[str]:
 
 
 class LineSplitter(Generic[AnyStr]):
-    """Puts pieces together to lines, each with the newline that ends it.
+    """Joins chunks to lines, each with its newline.
 
     Args:
-        newline: A newline, as text or as a byte; nothing else ends a line.
+        newline: The newline, as text or as a byte; nothing else ends a line.
     """
 
     def __init__(self, newline: AnyStr) -> None:
@@ -54,7 +54,7 @@ class LineSplitter(Generic[AnyStr]):
         self._parts: list[AnyStr] = []
 
     def feed(self, piece: AnyStr) -> list[AnyStr]:
-        """Add a piece; returns the lines that it ends."""
+        """Add a chunk; return the lines that it completes."""
         whole: list[AnyStr] = piece.split(self._newline)
         rest = whole.pop()
         lines: list[AnyStr] = []
@@ -68,19 +68,18 @@ class LineSplitter(Generic[AnyStr]):
         return lines
 
     def last(self) -> list[AnyStr]:
-        """Return what comes after the last newline: one line without one, or none."""
+        """Return the text after the last newline: one line without a newline, or nothing."""
         return [self._empty.join(self._parts)] if self._parts else []
 
 
 def decode(data: bytes) -> str:
-    r"""Text of what a program wrote: UTF-8, with other bytes shown as ``\xff`` escapes."""
+    r"""Decode output as UTF-8, with other bytes shown as ``\xff`` escapes."""
     # trust: bytes from inside; no input makes this fail.
     return data.decode("utf-8", "backslashreplace")
 
 
 class OutputStream:
-    r"""What a program writes to one of its streams. Every way of reading starts at the beginning,
-    each time.
+    r"""Output stream of a program. Every reading starts at the beginning, each time.
 
     Text is UTF-8; bytes that are not appear as ``\xff`` escapes.
     """
@@ -89,16 +88,16 @@ class OutputStream:
         self._spool = spool
 
     def read(self) -> str:
-        """Wait for the stream's end and return all that was kept of it."""
+        """Wait for the stream's end and return its stored content."""
         return decode(self.bytes())
 
     def bytes(self) -> builtins.bytes:
-        """As `read`, undecoded."""
+        """Wait for the stream's end and return its stored bytes."""
         self._spool.wait_end()
         return self._spool.peek()[0]
 
     def __iter__(self) -> Iterator[str]:
-        r"""Yield lines as they come, each with its ``\n`` as those of a file have it."""
+        r"""Yield lines as they arrive, each with its ``\n`` like those of a file."""
         splitter = LineSplitter("\n")
         for piece in self.chunks():
             yield from splitter.feed(piece)
@@ -111,10 +110,10 @@ class OutputStream:
     def lines(self, *, text: Literal[False]) -> Iterator[builtins.bytes]: ...
 
     def lines(self, *, text: bool = True) -> Iterator[Any]:
-        r"""Yield lines as they come, without their ``\n``; nothing else ends a line.
+        r"""Yield lines as they arrive, without their ``\n``; nothing else ends a line.
 
         Args:
-            text: Whether they are text; else they are bytes.
+            text: Whether to decode the lines.
         """
         newline: Any = "\n" if text else b"\n"
         splitter = LineSplitter(newline)
@@ -130,28 +129,27 @@ class OutputStream:
     def chunks(self, *, text: Literal[False]) -> Iterator[builtins.bytes]: ...
 
     def chunks(self, *, text: bool = True) -> Iterator[Any]:
-        """Yield pieces as they come, whatever their size: never empty, and as text never with half
-        a character.
+        """Yield chunks as they arrive: never empty, and never with an incomplete character if text.
 
         Args:
-            text: Whether they are text; else they are bytes.
+            text: Whether to decode the chunks.
         """
         pieces = iterate_bytes(self)
         return decode_chunks(pieces) if text else pieces
 
     @property
     def dropped_bytes(self) -> int:
-        """How many bytes so far were over `limits.output_bytes`, and are in no reading."""
+        """Number of bytes beyond `limits.output_bytes` so far, which no reading has."""
         return self._spool.total - self._spool.kept
 
     @property
     def truncated(self) -> bool:
-        """Whether any were dropped."""
+        """Whether bytes were dropped."""
         return self.dropped_bytes > 0
 
 
 def iterate_bytes(stream: OutputStream) -> Iterator[bytes]:
-    """Yield what was kept of a stream, undecoded, as it comes."""
+    """Yield the stored bytes of a stream as they arrive."""
     offset = 0
     while data := stream._spool.read(offset):
         offset += len(data)
@@ -159,16 +157,16 @@ def iterate_bytes(stream: OutputStream) -> Iterator[bytes]:
 
 
 class InputStream:
-    """A program's standard input."""
+    """Standard input of a program."""
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
 
     def write(self, data: str | bytes) -> None:
-        """Send text, as UTF-8, or bytes; returns at once, and `drain` waits until they were taken.
+        """Send text, as UTF-8, or bytes; return at once: `drain` waits until they were read.
 
         Raises:
-            ValidationError: `write_eof` was called before, or `data` is neither.
+            ValidationError: `write_eof` was called before, or `data` has another type.
         """
         if not isinstance(data, (str, bytes, bytearray, memoryview)):
             raise ValidationError("data must be text or bytes", parameter="data")
@@ -186,7 +184,7 @@ class InputStream:
 
         Raises:
             BrokenPipeError: The program no longer reads.
-            SandboxTimeoutError: It took longer.
+            SandboxTimeoutError: The program did not read in time.
         """
         timeout = validate_timeout(timeout)
         outcome = self._feed.wait_empty(timeout)
@@ -198,13 +196,13 @@ class InputStream:
             )
 
     def write_eof(self) -> None:
-        """End the stream after what was written; may be called twice."""
+        """End the stream after the bytes written so far; may be called twice."""
         self._feed.finish()
         get_pump().nudge(self._feed)
 
 
 def open_input(fd: int, ending: Ending) -> InputStream:
-    """Take over the write end of a program's standard input."""
+    """Take ownership of the write end of a program's standard input."""
     feed = Feed()
     get_pump().feed(fd, feed, ending)
     return InputStream(feed)
@@ -213,7 +211,7 @@ def open_input(fd: int, ending: Ending) -> InputStream:
 def open_output(
     fd: int, cap: int, ending: Ending, grace_s: float = GRACE_S
 ) -> tuple[OutputStream, Spool]:
-    """Take over the read end of one of a program's outputs, and keep `cap` bytes of it; `grace_s`
+    """Take ownership of the read end of a program's output, and store `cap` bytes of it; `grace_s`
     as in `Pump.drain`.
     """
     spool = Spool(cap)
@@ -226,26 +224,26 @@ Keep = Literal["head", "tail", "both"]
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A stream's text as a result has it."""
+    """Text of a stream in a result."""
 
     text: str
     dropped_bytes: int
-    """Bytes of the stream that are not in the text."""
+    """Number of bytes of the stream that are not in the text."""
 
     @property
     def truncated(self) -> bool:
-        """Whether anything is left out."""
+        """Whether bytes are missing."""
         return self.dropped_bytes > 0
 
 
 def make_excerpt(spool: Spool, max_chars: int | None, keep: Keep) -> Excerpt:
-    """Choose what is shown of a stream.
+    """Return the part of a stream that a result shows.
 
     Args:
         spool: The stream.
-        max_chars: Characters at most; None for all that was kept.
-        keep: Which part: its start, its end, or half of each with a line between them that says
-            what is missing.
+        max_chars: Maximum number of characters; None for all that was stored.
+        keep: The part: the start, the end, or half of each with a line between them that says what
+            is missing.
     """
     start, end, total = spool.peek()
     if len(start) == total:

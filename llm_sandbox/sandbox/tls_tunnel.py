@@ -1,4 +1,4 @@
-"""Tunnels that speak TLS at their outer end, with a certificate that is made for one sandbox."""
+"""Tunnels with TLS at their outer end, and a certificate for one sandbox."""
 
 import contextlib
 import select
@@ -20,13 +20,13 @@ _SHAKING_MS = 30_000
 
 @dataclass(frozen=True)
 class TlsPort:
-    """A port inside that is reached over TLS; what listens there gets plain bytes.
+    """Port inside that is reached over TLS; the server inside receives plain bytes.
 
     TLS ends at the tunnel, with a certificate for ``localhost`` and ``127.0.0.1`` that is made for
     this sandbox and signed by nobody else: `Tunnel.certificate` is what a client has to trust.
 
     Raises:
-        ValidationError: It is no port.
+        ValidationError: The port is invalid.
     """
 
     port: int
@@ -37,20 +37,21 @@ class TlsPort:
 
 
 def check_port(port: object) -> int:
-    """Return a port.
+    """Return a validated port.
 
     Raises:
-        ValidationError: It is none.
+        ValidationError: The port is invalid.
     """
     if isinstance(port, bool) or not isinstance(port, int) or not 0 < port <= _LAST_PORT:
         raise ValidationError(
-            f"a port is a number from 1 to {_LAST_PORT}, not {port!r}", parameter="ports"
+            f"invalid port: expected a number from 1 to {_LAST_PORT}, got {port!r}",
+            parameter="ports",
         )
     return port
 
 
 class Certificate:
-    """A key and a certificate for this machine's loopback, which live in this process.
+    """Key and certificate for this computer's loopback, which live in this process.
 
     Raises:
         MissingDependencyError: The package that signs is not installed.
@@ -67,16 +68,16 @@ class Certificate:
                 extra="egress",
             ) from None
         self.context, self.pem = sign_for_itself("localhost", "127.0.0.1")
-        """What connections are made by, and what clients have to trust."""
+        """The TLS context of the server, and the certificate that clients have to trust."""
 
 
 class TlsCarrier:
-    """Carries between a client that speaks TLS and a socket that does not.
+    """Relay between a TLS connection of a client and a plain socket.
 
     Args:
-        near: The client's socket, which is taken over.
-        far: The other, taken over as well.
-        context: What the client's end is made by.
+        near: Socket of the client; ownership is taken.
+        far: Socket of the sandbox; ownership is taken.
+        context: TLS context of the client's side.
     """
 
     def __init__(self, near: socket.socket, far: socket.socket, context: "ssl.SSLContext") -> None:
@@ -91,7 +92,7 @@ class TlsCarrier:
         self._all_sent = True
 
     def run(self) -> None:
-        """Carry until both ends have ended or one fails; close both."""
+        """Relay until both ends have ended or one fails; close both."""
         try:
             with contextlib.suppress(OSError):  # which a failure of TLS is as well
                 if self._shake_hands():
@@ -101,7 +102,7 @@ class TlsCarrier:
             self._far.close()
 
     def stop(self) -> None:
-        """Have `run` end; any thread may call this."""
+        """Make `run` end, from any thread."""
         for end in (self._near, self._far):
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
@@ -120,7 +121,7 @@ class TlsCarrier:
                 self._wait()
 
     def _inwards(self) -> bool:
-        """Carry to the sandbox what there is; whether there was anything."""
+        """Relay the available bytes to the sandbox; return whether there were any."""
         moved = False
         if self._near_reads and not self._to_far:
             data = self._tls.read()
@@ -158,7 +159,7 @@ class TlsCarrier:
         far = select.POLLIN if self._far_reads and not self._tls.full else 0
         far |= select.POLLOUT if self._to_far else 0
         for end, events in ((self._near, near), (self._far, far)):
-            # One that is only heard to have hung up would be heard again and again.
+            # A socket without events is left out: its hang-up would be reported again and again.
             if events:
                 waiting.register(end, events)
         waiting.poll()

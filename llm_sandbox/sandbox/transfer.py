@@ -1,6 +1,6 @@
-"""Files on their way between this machine and a sandbox.
+"""Transfer of files between this computer and a sandbox.
 
-What comes out is written relative to open directories, part by part, without following or making a
+Downloads are written relative to open directories, part by part, without following or creating a
 link: whatever the sandbox names, and whoever changes the destination meanwhile, nothing outside of
 it is touched.
 """
@@ -30,27 +30,27 @@ _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """One thing that was not copied."""
+    """Path that was not copied."""
 
     path: str
-    """Its path below the directory that was copied."""
+    """Path below the copied directory."""
     reason: str
-    """Why."""
+    """Reason for the omission."""
 
 
 @dataclass(slots=True)
 class TransferReport:
-    """What a download did."""
+    """Report of a download."""
 
     files: int = 0
-    """Files written."""
+    """Number of files written."""
     size: int = 0
-    """Their bytes together."""
+    """Number of bytes written."""
     skipped: list[Skipped] = field(default_factory=list)
-    """What was left out, the first 1000."""
+    """Omitted paths, the first 1000."""
 
     def skip(self, path: str, reason: str) -> None:
-        """Add one thing that is left out."""
+        """Add an omitted path."""
         if len(self.skipped) < _MOST_SKIPPED:
             self.skipped.append(Skipped(path, reason))
 
@@ -62,9 +62,9 @@ def receive_tree(line: DeadlineConnection, host_path: str, limit: int) -> Transf
     """Write the tree that the file service sends.
 
     Args:
-        line: The connection.
-        host_path: What the tree becomes.
-        limit: Bytes in all.
+        line: Connection to the file service.
+        host_path: Destination of the tree.
+        limit: Maximum number of bytes in all.
     """
     # Not resolved: links above the destination are the caller's, and followed.
     parent, name = os.path.split(os.path.abspath(host_path))  # noqa: PTH100
@@ -94,7 +94,7 @@ def receive_tree(line: DeadlineConnection, host_path: str, limit: int) -> Transf
 
 @contextlib.contextmanager
 def _destination(parent: int, name: str) -> Iterator[int]:
-    """Open the directory that a tree goes to; a new one gets its name at the end of the block."""
+    """Open the directory of the destination; a new one gets its name at the end of the block."""
     try:
         root = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=parent)
     except FileNotFoundError:
@@ -134,13 +134,13 @@ def _receive_entries(
             )
         path, kind = entry.get("path"), entry.get("kind")
         if not isinstance(path, str) or not isinstance(kind, str):
-            raise ProtocolError("the sandbox's file service sent an entry that is none")
+            raise ProtocolError("the sandbox's file service sent an invalid entry")
         # trust: the path comes from inside; each part is used below an open directory only.
         parts = path.split("/")
         reason = _why_not(parts, kind, entry)
         if reason is None:
             try:
-                reason = _place(line, root, parts, entry, limit, report)
+                reason = _write_entry(line, root, parts, entry, limit, report)
             except NotADirectoryError:
                 reason = "a link or a file is in the way"
         if reason is not None:
@@ -153,7 +153,7 @@ def _why_not(parts: list[str], kind: str, entry: Record) -> str | None:
     if kind == "unreadable":
         return f"it cannot be read: {str(entry.get('why'))[:100]}"
     if kind not in ("file", "directory"):
-        return "it is a link" if kind == "link" else "it is no file"
+        return "it is a link" if kind == "link" else "it is not a regular file"
     if len(parts) > _DEEPEST:
         return "it lies too deep"
     for part in parts:
@@ -167,7 +167,7 @@ def _why_not(parts: list[str], kind: str, entry: Record) -> str | None:
     return None
 
 
-def _place(
+def _write_entry(
     line: DeadlineConnection,
     root: int,
     parts: list[str],
@@ -175,7 +175,7 @@ def _place(
     limit: int,
     report: TransferReport,
 ) -> str | None:
-    """Write one entry; returns why it was left out, with its content unread, or None."""
+    """Write one entry; return the reason for its omission, with its content unread, or None."""
     is_folder = entry["kind"] == "directory"
     folder = _walk(root, parts if is_folder else parts[:-1])
     try:
@@ -191,10 +191,10 @@ def _place(
 
 
 def _walk(root: int, parts: list[str]) -> int:
-    """Open a directory below `root`, making it where it is missing.
+    """Open a directory below `root`, creating missing ones.
 
     Raises:
-        NotADirectoryError: A part is a link or a file.
+        NotADirectoryError: A part of the path is a link or a file.
     """
     here = os.dup(root)
     try:
@@ -218,7 +218,7 @@ def _receive_file(
     limit: int,
     report: TransferReport,
 ) -> None:
-    """Write one file in one step, over a file or link of that name."""
+    """Write one file atomically, over a file or link of that name."""
     mode = entry.get("mode")
     executable = isinstance(mode, int) and bool(mode & 0o100)
     partial = f".{secrets.token_hex(12)}.part"

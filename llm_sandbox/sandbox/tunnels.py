@@ -1,8 +1,8 @@
-"""Tunnels: ports of this machine that lead to ports of a sandbox.
+"""Tunnels: ports of this computer that lead to ports of a sandbox.
 
-A sandbox needs no network for it. What listens here accepts on the loopback address, and for every
-connection another one is made inside the sandbox, to its own loopback; bytes are carried between
-the two. The sandbox can open none by itself.
+A sandbox needs no network for it. The host listens on the loopback address; each accepted
+connection is relayed to a connection inside the sandbox, to its own loopback. The sandbox cannot
+open tunnels itself.
 """
 
 import contextlib
@@ -32,18 +32,20 @@ _RESET = struct.pack("ii", 1, 0)
 
 @dataclass(frozen=True, slots=True)
 class Tunnel:
-    """Where a port of a sandbox is reached from this machine."""
+    """Tunnel from a port of this computer to one of a sandbox."""
 
     host: str
-    """Address of this machine: ``127.0.0.1``."""
+    """Address of this computer: ``127.0.0.1``."""
     port: int
-    """Port of this machine."""
+    """Port of this computer."""
     certificate: str | None = None
-    """As PEM, what a client has to trust; None without TLS, which is for a `TlsPort`."""
+    """Certificate as PEM, which clients have to trust; None without TLS, which is for a
+    `TlsPort`.
+    """
 
     @property
     def url(self) -> str:
-        """Its address for HTTP, such as ``http://127.0.0.1:40123``; ``https:`` with TLS."""
+        """URL for HTTP, such as ``http://127.0.0.1:40123``; ``https:`` with TLS."""
         scheme = "http" if self.certificate is None else "https"
         return f"{scheme}://{self.host}:{self.port}"
 
@@ -57,8 +59,8 @@ class Tunnel:
         """Host and port of a TLS endpoint.
 
         Raises:
-            UnsupportedError: It has no TLS: no certificate for an address of this machine is
-                trusted by anybody who was not told to.
+            UnsupportedError: The tunnel has no TLS: clients trust no certificate for a loopback
+                address unless configured to.
         """
         if self.certificate is not None:
             return self.host, self.port
@@ -71,7 +73,7 @@ class Tunnel:
 
 
 def check_ports(ports: object, isolation_level: str, backend: str) -> tuple[int | TlsPort, ...]:
-    """Return the ports that a sandbox is to have tunnels for, each once.
+    """Return the validated ports to tunnel, without duplicates.
 
     Args:
         ports: Ports inside, as numbers or `TlsPort`.
@@ -79,20 +81,24 @@ def check_ports(ports: object, isolation_level: str, backend: str) -> tuple[int 
         backend: Name for the error.
 
     Raises:
-        ValidationError: One is no port, or asked for with TLS and without, or there are more than
-            64.
-        UnsupportedError: The sandbox's loopback is this machine's own.
+        ValidationError: A port is invalid, or given both with and without TLS, or there are more
+            than 64.
+        UnsupportedError: The sandbox shares the loopback of this computer.
     """
     if isinstance(ports, (str, bytes)) or not isinstance(ports, Iterable):
         raise ValidationError(
-            "ports is a sequence of port numbers", parameter="ports", hint="ports=(8000,)"
+            "invalid ports: expected a sequence of port numbers",
+            parameter="ports",
+            hint="ports=(8000,)",
         )
     checked: tuple[Any, ...] = tuple(dict.fromkeys(ports))
     numbers = [one.port if isinstance(one, TlsPort) else check_port(one) for one in checked]
     if len(set(numbers)) < len(numbers):
-        raise ValidationError("a port is named with TLS and without", parameter="ports")
+        raise ValidationError(
+            "invalid ports: a port is given both with TLS and without", parameter="ports"
+        )
     if len(checked) > _MOST_PORTS:
-        raise ValidationError(f"ports has more than {_MOST_PORTS}", parameter="ports")
+        raise ValidationError(f"invalid ports: expected at most {_MOST_PORTS}", parameter="ports")
     if checked and isolation_level == "none":
         raise UnsupportedError(
             "ports=",
@@ -104,14 +110,14 @@ def check_ports(ports: object, isolation_level: str, backend: str) -> tuple[int 
 
 
 class Tunnels:
-    """The tunnels of one sandbox.
+    """Tunnels of one sandbox.
 
     Args:
         machine: The sandbox's machine.
         ports: Ports inside, as `check_ports` returns them.
 
     Raises:
-        MissingDependencyError: One is to have TLS, and what that takes is not installed.
+        MissingDependencyError: A tunnel needs TLS, and the package for it is not installed.
     """
 
     def __init__(self, machine: Machine, ports: Iterable[int | TlsPort]) -> None:
@@ -139,7 +145,7 @@ class Tunnels:
                 listener.setblocking(False)
                 self._selector.register(listener, selectors.EVENT_READ, port)
         except BaseException:
-            self._let_go()
+            self._release()
             raise
         self.by_port: Mapping[int, Tunnel] = MappingProxyType(
             {
@@ -151,7 +157,7 @@ class Tunnels:
                 for port, listener in self._listeners.items()
             }
         )
-        """The tunnels by the port inside."""
+        """Tunnels by the port inside."""
         self._relay = Relay()
         self._threads = [
             threading.Thread(target=work, name="llm-sandbox-tunnels", daemon=True)
@@ -163,13 +169,13 @@ class Tunnels:
 
     @property
     def open_connections(self) -> int:
-        """How many connections there are now."""
+        """Number of open connections."""
         with self._lock:
             return self._open
 
     @property
     def accepted(self) -> int:
-        """How many connections there have ever been."""
+        """Number of connections accepted so far."""
         with self._lock:
             return self._accepted
 
@@ -199,7 +205,7 @@ class Tunnels:
                     else:
                         self._accept_one(key.data)
         finally:
-            self._let_go()
+            self._release()
 
     def _accept_one(self, port: int) -> None:
         try:
@@ -258,7 +264,7 @@ class Tunnels:
             if not self._closed and self._open == _MOST_CONNECTIONS - 1:
                 self._wake.set()
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         with self._lock:
             self._closed = True
             self._selector.close()

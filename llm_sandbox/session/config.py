@@ -25,10 +25,10 @@ Start = Literal["warm", "cold"]
 
 @dataclass(frozen=True)
 class SessionConfig:
-    """The settings of one session.
+    """Settings of one session.
 
     Raises:
-        ValidationError: A value is not acceptable; `parameter` names it.
+        ValidationError: A value is invalid; `parameter` names it.
     """
 
     lang: str = SupportedLanguage.PYTHON
@@ -38,7 +38,7 @@ class SessionConfig:
     limits: Limits = field(default_factory=Limits)
     """Resources that the sandbox may use."""
     network: Network = "blocked"
-    """Network of the sandbox: none, what rules allow, the public internet, or the host's."""
+    """Network of the sandbox: none, the hosts of rules, the public internet, or the host's."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Environment variables of everything that runs in the sandbox."""
     secrets: Mapping[str, str] | Sequence[Secret] | SecretPlan = field(
@@ -50,7 +50,7 @@ class SessionConfig:
     libraries: Sequence[str] = ()
     """Libraries to install at open."""
     skip_environment_setup: bool = False
-    """Whether nothing may be installed in the sandbox."""
+    """Whether installing in the sandbox is refused."""
     persistent: bool = True
     """Whether variables are kept from run to run."""
     start: Start = "warm"
@@ -67,11 +67,13 @@ class SessionConfig:
     session_timeout: float | None = None
     """Seconds until the sandbox ends, counted from when it is open."""
     verbose: bool = False
-    """Whether what happens is logged at level INFO."""
+    """Whether events are logged at level INFO."""
     observers: "Sequence[RunObserver]" = field(default=(), repr=False, compare=False)
     """Called with a `RunRecord` after each run, command and installation."""
     busy: Busy = "wait"
-    """What a call does while another thread's runs: ``wait``, or ``raise`` `SessionBusyError`."""
+    """Behaviour of a call while another thread's runs: ``wait``, or ``raise``
+    `SessionBusyError`.
+    """
 
     def __post_init__(self) -> None:
         for name in ("default_timeout", "execution_timeout", "session_timeout"):

@@ -1,4 +1,4 @@
-"""Detached sessions: made in a sandbox daemon, and attached to from other processes."""
+"""Detached sessions: created in a sandbox daemon, and attached to from other processes."""
 
 import json
 from dataclasses import dataclass, replace
@@ -32,13 +32,13 @@ _NAMESPACE = "default"
 
 @dataclass(frozen=True)
 class DetachOptions:
-    """How a session outlives the process that makes it.
+    """Options of a detached session.
 
     Attributes:
-        name: Its name; None for its id alone.
-        on_exit: Whether it ends with the process that makes it.
+        name: Name of the session; None for its id alone.
+        on_exit: Whether the session ends with the process that creates it.
         idle_timeout: Seconds without use after which it ends; None for no limit.
-        found: Its machine, where another process has made it.
+        found: Machine of the session, if another process has created it.
     """
 
     name: str | None = None
@@ -54,10 +54,10 @@ class DetachOptions:
     def machine(
         self, backend: Backend, spec: MachineSpec, config: SessionConfig
     ) -> DetachedMachine:
-        """Return the machine; a new one is made by a sandbox daemon.
+        """Return the machine; a new one is created by a sandbox daemon.
 
         Raises:
-            NameInUseError: Another one has the name.
+            NameInUseError: Another session has the name.
             UnsupportedError: The backend object, or an option, cannot be sent to another process.
         """
         if self.found is not None:
@@ -83,10 +83,10 @@ class DetachOptions:
 def detach_options_of(
     name: str | None, on_exit: OnExit, idle_timeout: float | None
 ) -> DetachOptions | None:
-    """Return the options of a detached session; None where it lives in this process.
+    """Return the options of a detached session; None if the session lives in this process.
 
     Raises:
-        ValidationError: One is not acceptable.
+        ValidationError: An option is invalid.
     """
     if on_exit not in ("destroy", "keep"):
         raise ValidationError(

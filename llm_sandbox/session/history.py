@@ -13,12 +13,12 @@ _MOST_CHARACTERS = 64 << 20
 
 
 class HistoryEntry(NamedTuple):
-    """One run."""
+    """Run in the history."""
 
     code: str
     """The code of the run."""
     result: ExecutionResult
-    """Its result."""
+    """Result of the run."""
 
 
 class History:

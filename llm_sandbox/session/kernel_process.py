@@ -42,7 +42,7 @@ from llm_sandbox.session.kernel_setup import (
 __all__ = ["KernelHandle", "KernelProcess", "KernelState", "check_alive", "end_sentence"]
 
 _EXIT_REPORT_S = 0.5
-"""How long the report of the exit of a killed kernel may take."""
+"""Seconds that the report of a killed kernel's exit may take."""
 _NO_KERNEL_HINT = (
     "persistent=False runs each piece of code as a program of its own, without a kernel"
 )
@@ -61,34 +61,34 @@ class KernelState(Enum):
     """State of a session's kernel; the module draws the transitions."""
 
     NONE = "none"
-    """There is no kernel: every run is a program of its own."""
+    """No kernel: every run is a program of its own."""
     STOPPED = "stopped"
     """No kernel process; the next run starts one."""
     STARTING = "starting"
-    """It was started, and does not run code yet."""
+    """Started kernel that does not run code yet."""
     READY = "ready"
-    """It runs code, and has run none of this session's."""
+    """Kernel that runs code, and has run none of this session's."""
     USED = "used"
-    """It has run code of this session."""
+    """Kernel that has run code of this session."""
 
 
 @dataclass(frozen=True)
 class KernelHandle:
-    """A kernel that another client than the session speaks to."""
+    """Kernel that another client than the session uses."""
 
     raw: RawKernel
-    """Its stream and descriptors, which the new owner closes."""
+    """Stream and descriptors of the kernel, which the new owner closes."""
     signal: Callable[[int], bool]
-    """Sends a signal to the kernel; False when it has ended."""
+    """Function that sends a signal to the kernel; it returns False when the kernel has ended."""
 
 
 class KernelProcess:
-    """The kernel process of one session, and all that a replacement of it needs to be started.
+    """Kernel process of one session, and everything that starting a replacement needs.
 
     Args:
-        setup: The choice of interpreter.
-        config: The session's settings.
-        background: Receives what runs write after they have ended.
+        setup: Choice of interpreter.
+        config: Settings of the session.
+        background: Receiver of the output of ended runs.
     """
 
     def __init__(self, setup: KernelSetup, config: SessionConfig, background: Background) -> None:

@@ -48,15 +48,15 @@ _ANSWER_S = 5.0
 
 
 class KernelSession:
-    """One machine, and the kernel or the programs that run a session's code in it.
+    """Machine of a session, and the kernel or the programs that run its code.
 
     Args:
         backend: The session's backend.
-        spec: The specification of the machine.
+        spec: Specification of the machine.
         config: The session's settings.
         handler: The language.
-        background: Receives what runs write after they have ended.
-        detach_options: How the machine outlives this process; None where it does not.
+        background: Receiver of the output of ended runs.
+        detach_options: Options of a detached session; None for a session of this process.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class KernelSession:
         self._detached: DetachedMachine | None = None
         self._notes: dict[str, Any] = {}
         self._lost = ""
-        """How the kernel of a detached session ended since its last run; empty if it lives."""
+        """Exit of a detached session's kernel since its last run; empty if it lives."""
         self._setup = KernelSetup(handler, config)
         self._kernel = KernelProcess(self._setup, config, background)
         self._machine: Machine | None = None
@@ -128,7 +128,7 @@ class KernelSession:
             self._kernel.start_first(self._backend)
 
     def _open_detached(self, options: "DetachOptions") -> Machine:
-        """Have a sandbox daemon make the machine, or continue with an existing one."""
+        """Let a sandbox daemon create the machine, or continue with an existing one."""
         machine = options.machine(self._backend, self._spec, self._config)
         self._detached = machine
         is_new = options.found is None
@@ -212,13 +212,13 @@ class KernelSession:
         """The notes of a detached session, as JSON types."""
         return self._notes
 
-    def note(self, **facts: Any) -> None:
+    def note(self, **notes: Any) -> None:
         """Store notes with the sandbox daemon, if there is one, for processes that attach later.
 
         Args:
-            facts: JSON types; they replace those of the same names.
+            notes: JSON types; they replace those of the same names.
         """
-        self._notes |= facts
+        self._notes |= notes
         if self._detached is not None:
             self._detached.note(json.dumps(self._notes))
 

@@ -1,4 +1,4 @@
-"""Start-up of a session's interpreter: what it is started with, started, connected to, awaited."""
+"""Start-up of a session's interpreter: its environment, start, connection and readiness."""
 
 import contextlib
 import secrets
@@ -40,7 +40,7 @@ _ERROR_BYTES = 4096
 
 
 class KernelSetup:
-    """The choice of interpreter for a session's language, and the arguments that start it.
+    """Choice of interpreter for a session's language, and the arguments that start it.
 
     Args:
         handler: The language.

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["SessionLifecycle", "SessionState"]
 
 _STOP_S = 3.0
-"""How long `close` waits for a run that it stops."""
+"""Seconds that `close` waits for a run that it stops."""
 
 
 class SessionState(Enum):
@@ -56,8 +56,8 @@ class SessionLifecycle:
     Args:
         backend: Name of the backend.
         config: The session's settings.
-        detach_options: How the session outlives this process; None where it does not.
-        log: Logs a message with its values.
+        detach_options: Options of a detached session; None for a session of this process.
+        log: Function that logs a message with its values.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class SessionLifecycle:
 
     @property
     def is_attached(self) -> bool:
-        """Whether another process has made the session, and this one has attached to it."""
+        """Whether another process has created the session, and this one has attached to it."""
         return self._detach_options is not None and self._detach_options.found is not None
 
     @property
@@ -165,7 +165,7 @@ class SessionLifecycle:
         start: "Callable[[DetachOptions | None], SessionRuntime]",
         install: Callable[[], None],
     ) -> None:
-        """Make a runtime in the place of an ended one.
+        """Create a runtime in place of an ended one.
 
         Args:
             start: Starts the runtime.

@@ -19,7 +19,7 @@ _MAX_WAITING = 32
 
 
 class _Ticket:
-    """One thread's position in the queue."""
+    """Position of one thread in the queue."""
 
     def __init__(self) -> None:
         self.thread = threading.get_ident()
@@ -31,10 +31,10 @@ _held: ContextVar[tuple[_Ticket, ...]] = ContextVar("llm_sandbox_session_locks",
 
 
 class SessionLock:
-    """A fair lock around the calls of one session. Safe between threads.
+    """Fair lock around the calls of one session. Safe between threads.
 
     Args:
-        busy: What a thread does that finds it held: ``wait``, or ``raise``.
+        busy: Behaviour of a thread that finds it held: ``wait``, or ``raise``.
     """
 
     def __init__(self, busy: Busy) -> None:

@@ -31,7 +31,7 @@ _Result = TypeVar("_Result", bound=ConsoleOutput)
 
 
 class NullSpan:
-    """The with block around a run, a command or an installation that nobody observes."""
+    """Context manager around a run, a command or an installation without observers."""
 
     __slots__ = ()
 
@@ -109,7 +109,7 @@ class Recorder:
         text: str | Sequence[str],
         libraries: Sequence[str] | None = None,
     ) -> NullSpan:
-        """Return the with block to run something in.
+        """Return the context manager of a run, a command or an installation.
 
         Args:
             kind: Kind of the record.
@@ -152,7 +152,7 @@ class Recorder:
 
 
 class _RunSpan(NullSpan):
-    """The with block around whatever is observed."""
+    """Context manager around whatever is observed."""
 
     __slots__ = (
         "_call_id",

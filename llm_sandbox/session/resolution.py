@@ -214,7 +214,7 @@ def _set_workdir(config: SessionConfig, value: object) -> SessionConfig:
     if config.workdir not in (_DEFAULT_WORKDIR, changed.workdir):
         raise ValidationError(
             f"runtime_configs['working_dir'] is {value!r}, and workdir is {config.workdir!r}; "
-            "they are the same thing",
+            "they are the same option",
             parameter="runtime_configs",
             hint="give one of them",
         )

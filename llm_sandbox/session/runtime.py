@@ -28,7 +28,7 @@ _FIND = 'for name; do command -v "$name" >/dev/null && echo "$name"; done; true'
 
 @dataclass
 class SessionRuntime:
-    """What a session has from `open` to `close`."""
+    """Sandbox, kernel and libraries of an open session."""
 
     backend: Backend
     handler: AbstractLanguageHandler
@@ -47,18 +47,19 @@ class SessionRuntime:
         background: Background,
         detach_options: "DetachOptions | None" = None,
     ) -> "SessionRuntime":
-        """Make the sandbox and start its kernel, or attach to a detached session.
+        """Create the sandbox and start its kernel, or attach to a detached session.
 
         Args:
             config: The session's settings.
-            backend: Where the sandbox is made.
+            backend: Backend of the sandbox.
             handler: The language.
-            background: Receives what runs write after they have ended.
-            detach_options: How the session outlives this process; None where it does not.
+            background: Receiver of the output of ended runs.
+            detach_options: Options of a detached session; None for a session of this process.
 
         Raises:
             ToolchainNotFoundError: The sandbox lacks the language's programs.
-            KernelNotReadyError: Its Python cannot run a kernel, and the session keeps variables.
+            KernelNotReadyError: The sandbox's Python cannot run a kernel, and the session keeps
+                variables.
         """
         spec = MachineSpec(
             workdir=config.workdir,

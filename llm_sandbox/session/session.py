@@ -59,7 +59,7 @@ _CALL_S = 30.0
 
 
 class BaseSession:
-    """A session with an interpreter in a sandbox of its own.
+    """Session with an interpreter in a sandbox of its own.
 
     Variables, files and installed libraries are kept from run to run until `close`. It is used by
     one thread at a time: others wait in order, up to 32. With ``busy="raise"``, and where waiting
@@ -68,10 +68,10 @@ class BaseSession:
 
     Args:
         config: The settings.
-        backend: Where the sandbox is made.
-        reason: Why this backend was chosen, for the log and for people.
+        backend: Backend of the sandbox.
+        reason: Reason for the choice of this backend, for the log and for people.
         handler: The language.
-        keeping: How the session outlives this process; None where it does not.
+        keeping: Options of a detached session; None for a session of this process.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class BaseSession:
     # --- life
 
     def open(self) -> None:
-        """Make the sandbox and its interpreter. Opening an open session does nothing.
+        """Create the sandbox and its interpreter. Opening an open session does nothing.
 
         A session that was closed, or whose sandbox has ended, gets a new sandbox; only its
         `history` is left.
@@ -179,7 +179,7 @@ class BaseSession:
 
     @property
     def name(self) -> str | None:
-        """The name of a detached session; None without one."""
+        """Name of a detached session; None without one."""
         return self._life.name
 
     @property
@@ -310,7 +310,7 @@ class BaseSession:
             return self._life.runtime().kernel.lend()
 
     def background_output(self) -> list[BackgroundOutput]:
-        """Return the output of ended runs that has arrived since the last call, oldest first.
+        """Return the output of ended runs since the last call, oldest first.
 
         Threads, tasks and processes that a run leaves running go on printing and displaying. That
         is in no later result, except for what a process writes during a later run that starts
@@ -513,7 +513,7 @@ class BaseSession:
 
         Args:
             command: A line for the shell, or a program and its arguments.
-            workdir: Its working directory; default: the session's.
+            workdir: Working directory of the command; default: the session's.
             on_stdout: Called with each piece of standard output as it arrives.
             on_stderr: Called with each piece of standard error as it arrives.
             timeout: Seconds until it is killed; default: the session's `default_timeout`.

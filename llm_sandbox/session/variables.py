@@ -35,7 +35,7 @@ VariableKind = Literal["value", "function", "class", "module"]
 
 
 class Call(Protocol):
-    """A call of a service of the interpreter."""
+    """Call of a service of the interpreter."""
 
     def __call__(
         self, service: str, arguments: dict[str, Any], buffers: Sequence[bytes] = ()
@@ -51,14 +51,14 @@ class Call(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable of a session; everything in it is claimed from inside."""
+    """Variable of a session, as claimed from inside."""
 
     name: str
-    """The name."""
+    """Name of the variable."""
     type: str
-    """The type's full name, as its users write it, such as ``pandas.DataFrame``."""
+    """Full name of the type, as its users write it, such as ``pandas.DataFrame``."""
     kind: VariableKind = "value"
-    """Whether it is a value, a function, a class or a module."""
+    """Kind of object: a value, a function, a class or a module."""
     shape: tuple[int, ...] | None = None
     """Extents of an array or table, the length of a text or container; None for the rest."""
     size: int | None = None
@@ -186,8 +186,8 @@ class Variables:
         content, answer = self._call(service, arguments, buffers)
         error = content.get("error")
         if error is not None:
-            facts = error if isinstance(error, dict) else {}
-            words = f"{transfer.word(facts.get('name'))}: {transfer.word(facts.get('value'))}"
+            details = error if isinstance(error, dict) else {}
+            words = f"{transfer.word(details.get('name'))}: {transfer.word(details.get('value'))}"
             raise KernelError(f"the interpreter could not do {service!r}: {words}", op=service)
         return content, answer
 
@@ -214,26 +214,26 @@ def _handle(table: object) -> str:
 
 def _failed(failure: object, name: str, op: str) -> Exception:
     # trust: a reply from inside may hold anything.
-    facts = failure if isinstance(failure, dict) else {}
-    kind = facts.get("kind")
+    details = failure if isinstance(failure, dict) else {}
+    kind = details.get("kind")
     if kind == "not_found":
         return VariableNotFoundError(
             f"there is no variable {name!r}", name=name, op=op, hint="see session.variables()"
         )
     if kind == "missing":
-        library = transfer.word(facts.get("library"))
+        library = transfer.word(details.get("library"))
         return ValueNotTransferableError(
             f"{library} is not installed in the sandbox",
             op=op,
             hint=f"open the session with libraries=[{library!r}]",
         )
-    return transfer.failed(facts, name, op)
+    return transfer.failed(details, name, op)
 
 
 def _not_exported(failure: object, form: str, limit: int) -> Exception:
     # trust: as above.
-    facts = failure if isinstance(failure, dict) else {}
-    kind, op = facts.get("kind"), "fetch_table"
+    details = failure if isinstance(failure, dict) else {}
+    kind, op = details.get("kind"), "fetch_table"
     if kind == "gone":
         return TableGoneError(
             "the code has released the table",
@@ -250,7 +250,7 @@ def _not_exported(failure: object, form: str, limit: int) -> Exception:
             op=op,
             hint="open the session with libraries=['pyarrow'], or fetch the table as csv",
         )
-    words = transfer.word(facts.get("message"))
+    words = transfer.word(details.get("message"))
     return ValueNotTransferableError(f"the table cannot be written as {form}: {words}", op=op)
 
 
@@ -260,15 +260,15 @@ def _is_count(value: object) -> bool:
 
 def _variable(item: object) -> Variable:
     # trust: names, types and previews are claimed inside.
-    facts = item if isinstance(item, dict) else {}
-    kind, shape, size = facts.get("kind"), facts.get("shape"), facts.get("size")
+    details = item if isinstance(item, dict) else {}
+    kind, shape, size = details.get("kind"), details.get("shape"), details.get("size")
     if not isinstance(shape, list) or len(shape) > _MOST_DIMENSIONS:
         shape = None
     return Variable(
-        transfer.word(facts.get("name")),
-        transfer.word(facts.get("type")),
+        transfer.word(details.get("name")),
+        transfer.word(details.get("type")),
         cast("VariableKind", kind) if kind in ("function", "class", "module") else "value",
         tuple(shape) if shape is not None and all(map(_is_count, shape)) else None,
         size if _is_count(size) else None,
-        transfer.word(facts.get("preview")),
+        transfer.word(details.get("preview")),
     )

@@ -29,7 +29,7 @@ _SAME_S = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class RunFiles:
-    """The changes of one run in the working directory."""
+    """Changes of one run in the working directory."""
 
     files: "tuple[Artifact, ...]" = ()
     """Files that were created or changed."""
@@ -63,11 +63,11 @@ class RunFiles:
 
 
 class WorkdirChanges:
-    """OutputBuffer of the changes of each run of a session.
+    """Collector of the changes of each run of a session.
 
     Args:
-        sandbox: The session's, before anything has run in it.
-        limits: How much content is kept.
+        sandbox: Sandbox of the session, before anything has run in it.
+        limits: Limits of the contents.
     """
 
     def __init__(self, sandbox: Sandbox, limits: Limits) -> None:

@@ -1,4 +1,4 @@
-"""What a person says about this library once, for all their programs."""
+"""User settings of the library."""
 
 from llm_sandbox.settings.settings import (
     MissingImages,

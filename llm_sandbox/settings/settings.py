@@ -34,11 +34,12 @@ _DEFAULT = "default"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What this library goes by when a call does not say."""
+    """Defaults for options that a call does not set."""
 
     cache_dir: Path
-    """Where installed layers and probes are kept; `llm-sandbox` in `$XDG_CACHE_HOME`,
-    else in `~/.cache`."""
+    """Folder of installed layers and probes; `llm-sandbox` in `$XDG_CACHE_HOME`, else in
+    `~/.cache`.
+    """
     backend: SandboxBackend | None = None
     """Backend to use when the caller names none; None (default) picks one."""
     bwrap: Path | None = None
@@ -46,19 +47,23 @@ class Settings:
     prefork: int = 2
     """Kernels kept forked ahead, 0 to 16; 2."""
     preload: Preload = "science"
-    """What a kernel has imported before the first cell: the science stack (default) or nothing."""
+    """Modules that a kernel has imported before the first cell: the science stack (default) or
+    none.
+    """
     missing_images: MissingImages = "fetch"
-    """What is done about an image that an engine does not have: it is built or pulled (default), or
-    the session is refused, with the command to type."""
+    """Action for an image that an engine does not have: it is built or pulled (default), or the
+    session is refused, with the command to type.
+    """
     cli_daemon_s: int = 300
-    """Seconds that a process waits, with a sandbox ready, for the next `llm-sandbox run`; 300. With
-    0 there is none."""
+    """Seconds that the command daemon waits for the next `llm-sandbox run`; 300. With 0 there is
+    none.
+    """
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
-    """Where each comes from: the variable's name, the file's path, or ``default``."""
+    """Origin of each setting: the variable's name, the file's path, or ``default``."""
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """What can be set."""
+        """Return the names of the settings."""
         return tuple(item.name for item in fields(cls) if item.name != "origins")
 
     @classmethod
@@ -66,12 +71,12 @@ class Settings:
         """Read the settings; empty variables count as absent.
 
         Args:
-            environment: Environment variables. They say where the file is, too: what
-                ``LLM_SANDBOX_CONFIG`` names, else `settings_file`.
+            environment: Environment variables. ``LLM_SANDBOX_CONFIG`` among them may name the file,
+                which is else `settings_file`.
 
         Raises:
-            ValidationError: A value is not acceptable, or the file cannot be read; `parameter` is
-                the variable, or the name in the file.
+            ValidationError: A value is invalid, or the file cannot be read; `parameter` is the
+                variable, or the name in the file.
         """
         names = cls.names()
         given = {
@@ -98,7 +103,7 @@ class Settings:
 
 
 def settings_file(environment: Mapping[str, str]) -> Path:
-    """Where the file of settings is looked for: ``config.toml`` in the folder ``llm-sandbox`` of
+    """Return the path of the settings file: ``config.toml`` in the folder ``llm-sandbox`` of
     `$XDG_CONFIG_HOME`, else of `~/.config`.
     """
     return _home(environment, "XDG_CONFIG_HOME", ".config") / "config.toml"
@@ -115,7 +120,6 @@ def get_settings() -> Settings:
     """Return the settings, read once; `get_settings.cache_clear()` has them read again.
 
     Raises:
-        ValidationError: A value is not acceptable; `parameter` names its variable or its name in
-            the file.
+        ValidationError: A value is invalid; `parameter` is its variable or its name in the file.
     """
     return Settings.from_environment(os.environ)

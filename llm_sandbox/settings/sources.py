@@ -1,4 +1,4 @@
-"""Where settings are written: environment variables, and one file in TOML."""
+"""Sources of settings: environment variables, and one file in TOML."""
 
 import difflib
 from collections.abc import Mapping, Sequence
@@ -25,21 +25,22 @@ __all__ = [
 
 PREFIX = "LLM_SANDBOX_"
 CONFIG = f"{PREFIX}CONFIG"
-"""Names the file; without it, it is in the folder of the user's settings, and need not be there.
-Never in the working directory, which may be somebody else's project."""
+"""Variable of the settings file; without it, the file is in the folder of the user's settings, and
+may be missing. It is never in the working directory, which may be somebody else's project.
+"""
 _OTHER_VARIABLES = (CONFIG, f"{PREFIX}IMAGES", f"{PREFIX}PROCESS", f"{PREFIX}TEST_")
 _LARGEST_FILE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A value that somebody wrote."""
+    """Value from a source."""
 
     value: Any
     name: str
-    """What it is called where it is written, for messages."""
+    """Name in the source, for messages."""
     origin: str
-    """Where it is written."""
+    """The source."""
 
 
 def variables_of(names: Sequence[str]) -> dict[str, str]:
@@ -57,7 +58,7 @@ def from_variables(environment: Mapping[str, str], names: Sequence[str]) -> dict
 
 
 def unknown_variables(environment: Mapping[str, str], names: Sequence[str]) -> list[str]:
-    """Return variables with our prefix that set nothing."""
+    """Return variables with the prefix that name no setting."""
     known = set(variables_of(names).values())
     return sorted(
         name
@@ -73,17 +74,17 @@ def from_file(
 
     Args:
         environment: Environment variables, of which ``LLM_SANDBOX_CONFIG`` may name the file.
-        usual: Where it is otherwise.
-        names: What may be set.
+        usual: Default path of the file.
+        names: Names of the settings.
 
     Raises:
-        ValidationError: It cannot be read, is no TOML, or sets something else.
+        ValidationError: The file cannot be read, is not TOML, or has an unknown name.
     """
     named = environment.get(CONFIG)
-    place = Path(named) if named else usual
-    if named and not place.is_absolute():
+    path = Path(named) if named else usual
+    if named and not path.is_absolute():
         raise ValidationError(f"{CONFIG}: expected an absolute path", parameter=CONFIG)
-    text = _read(place, must_be_there=bool(named))
+    text = _read(path, must_be_there=bool(named))
     if text is None:
         return {}
     import tomllib
@@ -92,36 +93,36 @@ def from_file(
         # trust: the user's own file, or one that they named.
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ValidationError(f"{place}: no TOML: {error}", parameter=str(place)) from None
+        raise ValidationError(f"{path}: no TOML: {error}", parameter=str(path)) from None
     for name in table:
         if name not in names:
             close = difflib.get_close_matches(name, names, 1)
             raise ValidationError(
-                f"{place}: there is no setting {name!r}",
+                f"{path}: there is no setting {name!r}",
                 parameter=name,
                 hint=f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}",
             )
-    return {name: Given(value, f"{place}: {name}", str(place)) for name, value in table.items()}
+    return {name: Given(value, f"{path}: {name}", str(path)) for name, value in table.items()}
 
 
-def _read(place: Path, *, must_be_there: bool) -> str | None:
+def _read(path: Path, *, must_be_there: bool) -> str | None:
     try:
-        with place.open("rb") as file:
+        with path.open("rb") as file:
             data = file.read(_LARGEST_FILE + 1)
     except (FileNotFoundError, NotADirectoryError):
         if not must_be_there:
             return None
-        raise ValidationError(f"{CONFIG}: there is no file {place}", parameter=CONFIG) from None
+        raise ValidationError(f"{CONFIG}: there is no file {path}", parameter=CONFIG) from None
     except OSError as error:
         raise ValidationError(
-            f"cannot read the settings in {place}: {error.strerror}", parameter=str(place)
+            f"cannot read the settings in {path}: {error.strerror}", parameter=str(path)
         ) from error
     if len(data) > _LARGEST_FILE:
-        raise ValidationError(f"{place}: larger than 1 MiB", parameter=str(place))
+        raise ValidationError(f"{path}: larger than 1 MiB", parameter=str(path))
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise ValidationError(f"{place}: not in UTF-8", parameter=str(place)) from None
+        raise ValidationError(f"{path}: not in UTF-8", parameter=str(path)) from None
 
 
 _Kind = TypeVar("_Kind", bound=StrEnum)
@@ -131,7 +132,8 @@ def read_path(given: Given) -> Path:
     """Return a path; ``~`` is the home.
 
     Raises:
-        ValidationError: It is no text, a relative path in a file, or in the home of nobody.
+        ValidationError: The value is not a text, a relative path in a file, or in the home of an
+            unknown user.
     """
     if not isinstance(given.value, str) or not given.value:
         raise _invalid(given, "expected a path")
@@ -148,7 +150,7 @@ def read_member(kind: type[_Kind], given: Given) -> _Kind:
     """Return a member of an enumeration.
 
     Raises:
-        ValidationError: It is none.
+        ValidationError: The value is not a member.
     """
     try:
         return kind(given.value)
@@ -157,10 +159,10 @@ def read_member(kind: type[_Kind], given: Given) -> _Kind:
 
 
 def read_count(given: Given, largest: int) -> int:
-    """Return a whole number from 0.
+    """Return a non-negative whole number.
 
     Raises:
-        ValidationError: It is none, or too large.
+        ValidationError: The value is not such a number, or too large.
     """
     value = given.value
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
@@ -171,10 +173,10 @@ def read_count(given: Given, largest: int) -> int:
 
 
 def read_word(words: Any, given: Given) -> Any:
-    """Return one of the words of a `Literal`, in small letters.
+    """Return one of the words of a `Literal`, in lower case.
 
     Raises:
-        ValidationError: It is none of them.
+        ValidationError: The value is none of the words.
     """
     known = get_args(words)
     if isinstance(given.value, str) and given.value.lower() in known:

@@ -1,4 +1,4 @@
-"""What is said of files that are whole, and dangerous or more than they seem."""
+"""Findings about files that are whole, and dangerous or more than they seem."""
 
 import io
 import json

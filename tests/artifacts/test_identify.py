@@ -1,4 +1,4 @@
-"""What a file is: by its bytes, in spite of its name, and at what cost."""
+"""Type of a file: recognised by its bytes, in spite of its name, at a bounded cost."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What PNG, JPEG, SVG, PDF and HTML say about themselves, whole, cut and hostile."""
+"""Measures of PNG, JPEG, SVG, PDF and HTML files that are whole, truncated or hostile."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Which displays are plots."""
+"""Displays that are plots."""
 
 import base64
 import json

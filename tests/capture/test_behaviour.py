@@ -1,4 +1,4 @@
-"""What the corpus does not show: traces left behind, metadata, and the detector of changes."""
+"""Capture beyond the corpus: traces left behind, metadata, and the detector of changes."""
 
 from __future__ import annotations
 

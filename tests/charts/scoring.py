@@ -1,4 +1,4 @@
-"""How well chart records agree with what is known of the charts.
+"""Score of chart records against the known data of the charts.
 
 ``python -m tests.charts.scoring PATH`` runs a case, or a folder of them, and prints the score and
 what differs. Charts are matched in order, series by label and then in order.

@@ -1,4 +1,4 @@
-"""What can be typed: options, arguments, help, and what is said of mistakes."""
+"""Command lines: options, arguments, help, and messages about mistakes."""
 
 from enum import StrEnum
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""What `llm-sandbox doctor` says of languages is what sessions meet."""
+"""Languages in `llm-sandbox doctor`, as sessions find them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from llm_sandbox import SandboxSession
-from llm_sandbox.cli import languages
+from llm_sandbox.cli import doctor, doctor_checks
 from llm_sandbox.exceptions import ToolchainNotFoundError
 from llm_sandbox.language_handlers import registry
 from llm_sandbox.language_handlers.bash import BashHandler
@@ -31,7 +31,7 @@ class Rooster(BashHandler):
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Puts programs where languages are looked for: their names with what each does."""
-    monkeypatch.setattr(languages, "SEARCH_PATH", str(tmp_path))
+    monkeypatch.setattr(doctor_checks, "SEARCH_PATH", str(tmp_path))
     monkeypatch.setitem(registry._registered, "rooster", Rooster)
 
     def put(**scripts: str) -> None:
@@ -42,8 +42,8 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., N
     return put
 
 
-def rooster() -> languages.LanguageFinding:
-    return next(found for found in languages.look_at_languages([]) if found.name == "rooster")
+def rooster() -> doctor_checks.LanguageFinding:
+    return next(found for found in doctor_checks._check_languages([]) if found.name == "rooster")
 
 
 def test_versions_are_the_programs_own(programs: Callable[..., None]) -> None:
@@ -64,7 +64,7 @@ def test_a_missing_program_is_named_with_what_to_install(programs: Callable[...,
 
     console = Console(width=160)
     with console.capture() as shown:
-        console.print(languages.table_of_languages([found]))
+        console.print(doctor._language_table([found]))
     for words in ("rooster", "peck is missing", "crow 1.0", "apt-get install rooster rooster-dev"):
         assert words in shown.get()
 
@@ -72,7 +72,7 @@ def test_a_missing_program_is_named_with_what_to_install(programs: Callable[...,
 def test_a_program_that_never_answers_is_not_waited_for(
     programs: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(languages, "_WITHIN_S", 0.5)
+    monkeypatch.setattr(doctor_checks, "_VERSION_TIMEOUT_S", 0.5)
     programs(crow="exec sleep 300", peck="echo 2.0")
     assert {"crow": "", "peck": "2.0"} == rooster().programs
 
@@ -90,7 +90,7 @@ def test_a_language_that_cannot_be_loaded_is_told_of(
     assert "RuntimeError: \x1b[31mno eggs" == found.problem
     console = Console(width=160)
     with console.capture() as shown:
-        console.print(languages.table_of_languages([found]))
+        console.print(doctor._language_table([found]))
     assert "no eggs" in shown.get()
     assert "\x1b" not in shown.get()
 

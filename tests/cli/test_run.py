@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from llm_sandbox import ExecutionResult, NetworkRules, RunStatus
-from llm_sandbox.cli.network import Network
-from llm_sandbox.cli.options import DEFAULT_TIMEOUT_S, SessionOptions, read_seconds
+from llm_sandbox.cli.options import DEFAULT_TIMEOUT_S, Network, SessionOptions, read_seconds
 from llm_sandbox.cli.run import _checked_timeout, prepare_environment
 from llm_sandbox.results.outputs import StreamOutput, from_dict
 from llm_sandbox.settings import Settings

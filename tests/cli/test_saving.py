@@ -1,4 +1,4 @@
-"""What `--out` saves besides figures, and what a terminal gets of tables."""
+"""Files that `--out` saves besides figures, and tables on a terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from llm_sandbox.artifacts.artifact import Artifact
 from llm_sandbox.artifacts.types import ArtifactType
-from llm_sandbox.cli.figures import describe_unsaved, safe_name, save_others
+from llm_sandbox.cli.outputs import describe_unsaved, safe_name, save_others
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.results.contents import Content
 

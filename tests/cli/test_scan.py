@@ -209,7 +209,7 @@ def test_permissions(cli: Callable[..., Done], tree: Path) -> None:
     ("words", "says"),
     [
         (["missing.py"], "there is no file or directory missing.py"),
-        (["data.csv"], "the language of data.csv cannot be told"),
+        (["data.csv"], "unknown language of data.csv"),
         (["data.csv", "--lang", "klingon"], "'klingon'"),
         (["plain.py", "--policy", "none"], "there is no security policy 'none'; known: minimal"),
         (["plain.py", "--policy", "p.toml"], "the policy file p.toml: severity_threshold cannot"),

@@ -66,10 +66,10 @@ def test_notebook_as_lists(cli: Callable[..., Done], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("{", "it is no notebook"),
-        ("[]", "it is no notebook: it is not an object"),
-        ('{"cells": 3}', "it is no notebook: it has no cells"),
-        ("[" * 100_000, "it is no notebook"),
+        ("{", "not a notebook"),
+        ("[]", "not a notebook: it is not an object"),
+        ('{"cells": 3}', "not a notebook: it has no cells"),
+        ("[" * 100_000, "not a notebook"),
         (notebook(("code", "1"), kernelspec={"language": "julia"}), "'julia'"),
     ],
     ids=lambda text: text[:20],

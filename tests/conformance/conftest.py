@@ -1,4 +1,4 @@
-"""What the backends' own warnings mean here."""
+"""Warnings of backends, as these tests treat them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ended a run, on every backend."""
+"""Causes of a run's end, on every backend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every backend has to show, item by item, is shown by tests that there are.
+"""Items of the backends' checklist, each proved by an existing test.
 
 `checklist.toml` names them. A test that is renamed or removed, a deviation that is admitted for one
 of them, and a backend for which an item names none fail here.

@@ -1,4 +1,4 @@
-"""What `Sandbox.isolation` says is tried: what is enforced holds, what is absent does not.
+"""`Sandbox.isolation`, tried: enforced controls hold, absent ones do not.
 
 Local is the control: there every attack gets through that its report does not rule out.
 """

@@ -1,4 +1,4 @@
-"""What a seccomp filter decides of one call, worked out from its two forms."""
+"""Decision of a seccomp filter about one call, worked out from its two forms."""
 
 from __future__ import annotations
 

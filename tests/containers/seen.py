@@ -1,4 +1,4 @@
-"""What is asked, past our library, of an engine and of what came out of a sandbox."""
+"""Direct questions to an engine, and to the output of a sandbox, without this library."""
 
 import docker
 

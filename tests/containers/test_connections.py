@@ -1,4 +1,4 @@
-"""How many connections to an engine stay open."""
+"""Number of open connections to an engine."""
 
 from __future__ import annotations
 

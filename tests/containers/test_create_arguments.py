@@ -1,4 +1,4 @@
-"""What an engine is told: every wall up, and the caller's runtime configs where they are sane."""
+"""Arguments for an engine: full isolation, and the caller's runtime configs where they are safe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `llm-sandbox ps`, `stop` and `gc` find in an engine, and what they remove."""
+"""Sandboxes that `llm-sandbox ps`, `stop` and `gc` find in an engine, and their removal."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def test_an_engine_that_does_not_answer(tmp_path):
     assert set(found["unreachable"]) == {"docker", "podman"}
     assert "docker" in cli("ps", "--engine", "docker", code=1, **nowhere)
     assert "docker" in cli("gc", "--engine", "docker", code=1, **nowhere)
-    assert "no age" in cli("gc", "--older-than", "soon", code=2, **nowhere)
+    assert "invalid age" in cli("gc", "--older-than", "soon", code=2, **nowhere)
 
 
 def test_owners():

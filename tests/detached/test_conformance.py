@@ -1,4 +1,4 @@
-"""What every machine must do, done by one that a daemon owns: suites that ship with the library.
+"""Conformance of machines that a daemon owns: suites that ship with the library.
 
 Files are left out: their service's connection is the client's own. Lifetimes have tests of their
 own.

@@ -250,7 +250,7 @@ def test_what_a_killed_client_leaves_is_seen(client: Callable[[str], Any], regis
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_keeper_that_is_told_to_end_tidies_up(registry: Any, number: int) -> None:
+def test_a_daemon_that_is_asked_to_end_tidies_up(registry: Any, number: int) -> None:
     """SIGTERM ends it in order; a terminal that is closed is not its own."""
     with Sandbox.create(backend="bubblewrap", name="told") as sandbox:
         sandbox.exec("sleep", "54321")

@@ -1,4 +1,4 @@
-"""Who ends a kept sandbox, when, and what is said of it."""
+"""End of a detached sandbox: its causes, its time, and its record."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_a_failed_destroy_leaves_the_handle_open(
 # --- programs
 
 
-def test_output_and_input_are_as_without_a_keeper() -> None:
+def test_output_and_input_are_as_without_a_daemon() -> None:
     """Caps, tails and counts are exact; input arrives; signals, timeouts, errors are the same."""
     limits = Limits(output_bytes=100_000)
     seen = []
@@ -309,7 +309,7 @@ def test_an_interpreter_runs_in_it(orphan: Callable[..., Sandbox]) -> None:
 # --- what is not kept
 
 
-def test_a_plain_sandbox_has_no_keeper(registry: Any) -> None:
+def test_a_plain_sandbox_has_no_daemon(registry: Any) -> None:
     with make() as sandbox:
         process = sandbox.exec("sleep", "60")
         assert sandbox.processes() == [process]

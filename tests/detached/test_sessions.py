@@ -349,7 +349,7 @@ def test_on_the_command_line(registry: Any) -> None:
 
     first = run("run", "--session", "work", "-c", "x = 41")
     assert (first.returncode, first.stdout) == (0, ""), first.stderr
-    assert "session work was made" in first.stderr
+    assert "session work was created" in first.stderr
     second = run("run", "--session", "work", "-c", "print(x + 1)")
     assert (second.returncode, second.stdout, second.stderr) == (0, "42\n", "")
     other = run("run", "--session", "work", "--memory", "300m", "-c", "print(x)")

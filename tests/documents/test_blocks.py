@@ -1,4 +1,4 @@
-"""How blocks are read from a page and run: what fails is told, and none is left out silently."""
+"""Parser and runner of a page's blocks: failures are reported, and none is left out silently."""
 
 from __future__ import annotations
 

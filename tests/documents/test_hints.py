@@ -1,4 +1,4 @@
-"""What a hint tells to type installs what is missing, for somebody who has installed the wheel."""
+"""Install commands in hints, tried by a user who has installed the wheel."""
 
 from __future__ import annotations
 

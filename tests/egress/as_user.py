@@ -1,4 +1,4 @@
-"""What an ordinary user does: a sandbox by bubblewrap, and a gate into it. Prints JSON.
+"""Sandbox by bubblewrap and its gate, started by an ordinary user. Prints JSON.
 
     python as_user.py PACKAGE_FOLDER BWRAP
 

@@ -1,4 +1,4 @@
-"""What attackers and others do in a sandbox: a program on its own, told in JSON, answering in JSON.
+"""Clients and attackers inside a sandbox: a stand-alone program with JSON requests and answers.
 
 Each act returns what it got: a text, or the name of the error that stopped it.
 """

@@ -1,4 +1,4 @@
-"""What the gate carries, how it changes, and how it ends."""
+"""Gate: its connections, its changes of rules, and its end."""
 
 from __future__ import annotations
 

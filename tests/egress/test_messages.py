@@ -1,4 +1,4 @@
-"""What is read of bytes from inside: questions and first messages, true ones and any others."""
+"""Parsers of bytes from inside: DNS questions and first messages, valid and invalid."""
 
 from __future__ import annotations
 

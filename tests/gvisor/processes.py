@@ -1,4 +1,4 @@
-"""What of gVisor runs on this machine: a sandbox's own processes are not in the host's table."""
+"""Processes of gVisor on this computer: those of a sandbox are not in the host's table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only the gVisor backend does: its own kernel, its limits, its processes on the host."""
+"""Specifics of the gVisor backend: its own kernel, its limits, its processes on the host."""
 
 from __future__ import annotations
 

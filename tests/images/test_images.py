@@ -1,4 +1,4 @@
-"""Which image a session gets: found, pulled, built or refused."""
+"""Image of a session: found, pulled, built or refused."""
 
 import os
 import signal

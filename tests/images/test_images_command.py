@@ -102,7 +102,7 @@ def test_an_interrupted_build_leaves_nothing(engine, tmp_path, children, number,
     program.send_signal(number)
     out, err = program.communicate(timeout=100)
     assert (program.returncode, out) == (code, "")
-    assert ("interrupted: nothing half-made was kept" in err) == (number == signal.SIGINT)
+    assert ("interrupted: incomplete images were removed" in err) == (number == signal.SIGINT)
     assert [] == list(tmp_path.iterdir())
     assert str(tmp_path) not in Path("/proc/self/mounts").read_text()
     assert [] == processes_with(str(tmp_path))

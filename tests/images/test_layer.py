@@ -1,4 +1,4 @@
-"""What is put on top of a base that was made here: what is new, and nothing else."""
+"""Layer on top of a locally made base: new files, and nothing else."""
 
 from __future__ import annotations
 

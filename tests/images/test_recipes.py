@@ -1,4 +1,4 @@
-"""What an image is made from, and what it is called."""
+"""Recipes and names of images."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""What the tests of integrations share."""
+"""Fixtures of the integrations' tests."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What docs/mcp.md shows runs as it stands there."""
+"""Examples of docs/mcp.md, run unchanged."""
 
 import os
 import re

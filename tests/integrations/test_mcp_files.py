@@ -1,4 +1,4 @@
-"""How data comes into the sandboxes of the MCP server, and how files come out of them."""
+"""Files of the MCP server's sandboxes, uploaded and downloaded."""
 
 import base64
 import contextlib

@@ -156,8 +156,8 @@ async def test_the_cap_holds_and_what_is_unused_makes_room() -> None:
 async def test_an_idle_session_is_told_of() -> None:
     """Over both protocols, by the next answer."""
     with served("--idle", "0.5") as server:
-        for door in (server.modern, server.legacy):
-            async with door() as client:
+        for client_of in (server.modern, server.legacy):
+            async with client_of() as client:
                 first = name_of(await client.call_tool("run_code", {"code": "x = 1"}))
                 with anyio.fail_after(PATIENCE_S):
                     while True:

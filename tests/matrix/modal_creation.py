@@ -1,4 +1,4 @@
-"""What the parameters of Modal's `Sandbox.create` do, tried on each backend."""
+"""Parameters of Modal's `Sandbox.create`, tried on each backend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Modal's members do once a sandbox is there, tried on each backend; and its classes."""
+"""Modal's members of a living sandbox, tried on each backend; and its classes."""
 
 from __future__ import annotations
 

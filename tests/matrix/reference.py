@@ -1,4 +1,4 @@
-"""What each reference has, and what each backend is said to do with it: the tests prove it.
+"""Members of each reference, and the claim for each backend: the tests prove it.
 
 `references/NAME.toml` lists the members. One without `refused` works on every backend; `refused`
 is the message, or one for each backend that refuses, with ``{backend}`` for its name. `data` marks

@@ -1,6 +1,4 @@
-"""What sbx-agents' `DockerSbxSandbox` does with sandboxes that this library makes, tried on each
-backend.
-"""
+"""`DockerSbxSandbox` of sbx-agents with sandboxes of this library, tried on each backend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sbx-agents' `DockerSandbox` does, tried on each backend; its classes, and its files."""
+"""`DockerSandbox` of sbx-agents, tried on each backend; its classes, and its files."""
 
 from __future__ import annotations
 

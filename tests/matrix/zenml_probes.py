@@ -1,4 +1,4 @@
-"""What ZenML's components, flavors and settings do, tried on each flavor; and its classes."""
+"""ZenML's components, flavors and settings, tried on each flavor; and its classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ZenML's sessions and processes do, tried on each flavor."""
+"""ZenML's sessions and processes, tried on each flavor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What activation prints comes from inside, and is read as such."""
+"""Report of an activation, which comes from inside, and is parsed as untrusted."""
 
 import pytest
 

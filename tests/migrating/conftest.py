@@ -1,4 +1,4 @@
-"""Where the programs run: each on bubblewrap and in a container, without a word of theirs."""
+"""Backends of the programs: each on bubblewrap and in a container, without a change."""
 
 from collections.abc import Iterator
 

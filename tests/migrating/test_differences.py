@@ -1,4 +1,4 @@
-"""What differs on purpose, each beside the line of `docs/migrating.md` that gives the other way."""
+"""Deliberate differences, each beside the line of `docs/migrating.md` with the alternative."""
 
 import pytest
 

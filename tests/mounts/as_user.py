@@ -1,4 +1,4 @@
-"""What an ordinary user sees of mounts; prints JSON.
+"""Mounts of an ordinary user; prints JSON.
 
     python as_user.py BACKEND FOLDER
 

@@ -1,4 +1,4 @@
-"""What cannot be mounted, whatever the backend."""
+"""Mount points that every backend refuses."""
 
 import os
 import shutil

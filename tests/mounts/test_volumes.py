@@ -69,7 +69,7 @@ def test_one_that_a_living_sandbox_has_is_not_deleted(make, backend):
         Volume.delete("held")
 
 
-def test_one_that_a_kept_sandbox_has_is_held_by_its_keeper(tmp_path, monkeypatch):
+def test_one_that_a_detached_sandbox_has_is_held_by_its_daemon(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "own" / "state"))
     mounts = {"/cache": Volume("held")}
     with Sandbox.create(backend="bubblewrap", tags={"a": "b"}, mounts=mounts) as sandbox:

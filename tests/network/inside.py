@@ -1,4 +1,4 @@
-"""What attackers try, in a sandbox: reads targets as JSON, tries each, prints how each ended.
+"""Attempts of attackers in a sandbox: reads targets as JSON, tries each, prints the outcomes.
 
 A target is a kind and its arguments. It ended as ``reached`` when something answered or was sent,
 else as the name of the error.

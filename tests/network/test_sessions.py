@@ -1,4 +1,4 @@
-"""What a run says of the network: what it was refused, and what opens that."""
+"""Network hints of a run: the refused attempt, and the option that allows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sandbox with rules reaches: that, nothing else, and nothing when its gate is gone."""
+"""Reach of a sandbox with rules: the allowed hosts, and nothing when its gate is gone."""
 
 from __future__ import annotations
 

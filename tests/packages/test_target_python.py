@@ -1,4 +1,4 @@
-"""What an image's Python says of itself, believed only as far as it has the right form."""
+"""Description of an image's Python, accepted only in the right form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an extra brings is asked for by its name, and nothing else needs it."""
+"""Dependencies of extras: asked for by the extra's name, and needed by nothing else."""
 
 from __future__ import annotations
 

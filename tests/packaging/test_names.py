@@ -1,4 +1,4 @@
-"""What installs this library is called by its own name, and extras that are spoken of exist."""
+"""Install commands with the library's own name, and extras that exist."""
 
 from __future__ import annotations
 

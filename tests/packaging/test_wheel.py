@@ -1,4 +1,4 @@
-"""What users install is what the tree holds."""
+"""Content of the wheel, compared with the tree."""
 
 import subprocess
 import sys

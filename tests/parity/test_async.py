@@ -1,4 +1,4 @@
-"""What only async code has: callbacks that are awaited, and much at once in one event loop."""
+"""Specifics of async code: awaited callbacks, and concurrency in one event loop."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

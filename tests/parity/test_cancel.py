@@ -1,4 +1,4 @@
-"""What cancelling an awaited call does to what runs in the sandbox, under asyncio and trio."""
+"""Cancellation of awaited calls and its effect in the sandbox, under asyncio and trio."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Whatever makes a session takes the same arguments, by the same names, with the same defaults."""
+"""Arguments of all session factories: the same names and defaults."""
 
 import inspect
 from collections.abc import Callable

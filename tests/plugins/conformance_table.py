@@ -1,6 +1,6 @@
-"""Ends the run with a table of what each backend does, so that a skip cannot pass for a pass.
+"""Table of each backend's results at the end of a run, so that a skip cannot pass for a pass.
 
-It is made where results arrive, and so is one table however many processes run the tests.
+It is printed by the controlling process, and so is one table for any number of workers.
 """
 
 from __future__ import annotations

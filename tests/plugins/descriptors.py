@@ -1,8 +1,8 @@
-"""A module that leaves descriptors open fails, at its last test.
+"""Check of each module for open descriptors, at its last test.
 
-A process that serves for days must not run out of them, and neither may this one: what a module
-leaves is counted when its last test has been torn down. What is kept on purpose for the whole
-process, such as a warm sandbox or the connection to an engine, is opened once and is few.
+A process that serves for days must not run out of them: descriptors that a module leaves are
+counted after the teardown of its last test. Intended ones of the whole process, such as a warm
+sandbox or the connection to an engine, are opened once and are few.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MOST_LEFT = 40
-"""What the first use of every backend opens together."""
+"""Descriptors that the first use of every backend opens together."""
 MOST_HELD = 200
-"""In one process after any module."""
+"""Limit in one process after any module."""
 WAIT_S = 5.0
-"""What is closed in the background, such as a sandbox of a pool that is not wanted any more."""
+"""Seconds for closing in the background, such as that of an unneeded sandbox of a pool."""
 
 
 class _Module:
-    """The module whose tests run, and what was open before the first of them."""
+    """Module whose tests run, and the descriptors that were open before the first of them."""
 
     name = ""
     before = 0
 
 
 def _open() -> collections.Counter[str]:
-    """Number of open descriptors by what they are."""
+    """Return the number of open descriptors by kind."""
     found: collections.Counter[str] = collections.Counter()
     for opened in Path("/proc/self/fd").iterdir():
         try:
@@ -46,7 +46,7 @@ def _open() -> collections.Counter[str]:
 
 
 def _excess(before: int) -> str | None:
-    """Say what is open beyond what a module may leave; None when it is nothing."""
+    """Return a description of the descriptors beyond the limit; None without any."""
     deadline = time.monotonic() + WAIT_S
     while True:
         now = _open()

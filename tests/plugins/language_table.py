@@ -1,7 +1,8 @@
-"""Ends the run with a table of what each language does, and can put it into the documentation.
+"""Table of each language's results at the end of a run, which can be written into the
+documentation.
 
-``--write-languages FILE`` replaces what stands there between two marks, provided that no language
-was left out or failed.
+``--write-languages FILE`` replaces the text between two marks, provided that no language was left
+out or failed.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _SHORT = {"javascript": "js", "typescript": "ts"}
 
 
 class Cell(NamedTuple):
-    """What a language does on a backend."""
+    """Result of a language on a backend."""
 
     backend: str
     language: str
@@ -104,7 +105,7 @@ def _plain(rows: list[list[str]]) -> list[str]:
 
 
 def _explained(backend: str) -> list[str]:
-    """A line for each reason, with the behaviours that it is the reason for."""
+    """Return a line for each reason, with the behaviours that it explains."""
     return _grouped(
         (f"{_results[cell]} {cell.language}: {reason}", cell.behaviour)
         for cell, reason in _reasons.items()
@@ -125,7 +126,7 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _write(path: Path) -> str:
-    """Replace the table of the documentation; returns what was done."""
+    """Replace the table of the documentation; return a message."""
     failed = {cell.language for cell, mark in _results.items() if mark == "FAILED"}
     failed |= {cell.language for cell, why in _reasons.items() if why.startswith("not installed")}
     if failed or not _results:

@@ -1,4 +1,4 @@
-"""A run that leaves something of ours behind fails, and says what.
+"""Check of a run for leftovers of this library, which fail it.
 
 Looked at once, where results arrive, before the first and after the last test: processes, mounts,
 control groups, temporary files, and what the container engines hold. What was there before counts
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     Held = tuple[str, str, dict[str, str]]
-    """Kind, name and labels of what an engine holds."""
+    """Kind, name and labels of a resource in an engine."""
 
 WAIT_S = 20.0
 NAMES = ("bwrap", "files", "init", "kernel", "llm-sandbox", "mux", "runsc", "supervisor", "zygote")
 MARK = f"{MARKER}=".encode()
-"""What every program in a sandbox has among its variables."""
+"""Variable of every program in a sandbox."""
 KEPT_IMAGES = ("llm-sandbox/", "llm-sandbox-test/", "debian")
 KEPT_VOLUMES = ("llm-sandbox-guest-", "llm-sandbox-layers", "llm-sandbox-seccomp-")
 _key = pytest.StashKey[set[str]]()
@@ -88,7 +88,7 @@ def _looks(config: pytest.Config) -> bool:
 
 
 def _close_everything() -> None:
-    """What happens at the exit of a process that runs tests itself."""
+    """Close everything, as at the exit of a process that runs tests itself."""
     shared_pool().clear()
     for backend in [found for found in gc.get_objects() if isinstance(found, Backend)]:
         backend.close()
@@ -102,7 +102,7 @@ def _everything() -> set[str]:
 
 
 def _processes() -> set[str]:
-    """Ours whose starter is gone; one that has a living starter is somebody's still."""
+    """Return processes of this library whose starter is gone; the others belong to a living one."""
     found = set()
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError, ValueError):

@@ -1,6 +1,7 @@
-"""Ends the run with what the matrix's tests proved, and can put the matrix into the documentation.
+"""Summary of the matrix's tests at the end of a run, which can be written into the documentation.
 
-``--write-matrix FILE`` does so provided that every cell of every reference was proved in this run.
+``--write-matrix FILE`` writes it, provided that every cell of every reference was proved in this
+run.
 """
 
 from __future__ import annotations

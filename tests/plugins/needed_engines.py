@@ -1,4 +1,4 @@
-"""Tests with the marker `engine` are skipped, with what to type, where that engine does not answer.
+"""Skip of tests with the marker `engine` where the engine does not answer, with the remedy.
 
 `@pytest.mark.engine` needs Docker, `@pytest.mark.engine("podman", image="python")` Podman and the
 image of Python sessions in it.
@@ -28,7 +28,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def needed_images(items: list[pytest.Item]) -> dict[str, list[str]]:
-    """The images that tests need, by engine; Python's where they name none."""
+    """Return the images that tests need, by engine; Python's where they name none."""
     needed: dict[str, set[str]] = {}
     for item in items:
         for mark in item.iter_markers("engine"):
@@ -47,7 +47,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @cache
 def missing_engine(name: str, image: str | None) -> str | None:
-    """Why tests that need an engine, and an image in it, are skipped; None where they are not."""
+    """Return why tests that need an engine, and an image in it, are skipped; None where they are
+    not.
+    """
     from llm_sandbox.backends.containers.backend import ContainerBackend
     from llm_sandbox.backends.recipes import image_name
 

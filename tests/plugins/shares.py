@@ -1,5 +1,5 @@
-"""How tests are shared out between processes (`pytest -n 2`): what belongs together stays together,
-and what measures the machine runs alone.
+"""Scheduling of tests on processes (`pytest -n 2`): related tests stay together, and tests that
+measure the machine run alone.
 
 A folder whose tests share something of the machine, such as an image that the first of them builds
 or an account that one of them makes, goes to one process as a whole; elsewhere a class or the
@@ -29,7 +29,7 @@ WHOLE = (
     "tests/redteam/",
 )
 LANGUAGES = ("tests/conformance/test_languages.py::Test", "tests/languages/test_programs.py::")
-"""Where each language has its own session; its name stands first among a test's parameters."""
+"""Module with a session for each language, whose name is the first of a test's parameters."""
 ALONE = (
     "tests/cli/test_interrupts.py",
     "tests/lifecycle/",
@@ -37,11 +37,11 @@ ALONE = (
     "tests/redteam/test_files_of_a_run.py",
     "tests/redteam/test_resources.py",
 )
-"""What holds times and sizes against the whole machine's."""
+"""Modules that compare times and sizes with the whole machine's."""
 
 
 def share(nodeid: str) -> str:
-    """Name of the share that a test belongs to."""
+    """Return the name of the share that a test belongs to."""
     folder = next((folder for folder in WHOLE if nodeid.startswith(folder)), None)
     scope, _, test = nodeid.rpartition("::")
     if nodeid.startswith(LANGUAGES):
@@ -50,7 +50,7 @@ def share(nodeid: str) -> str:
 
 
 class _Scheduling:
-    """In the process that the others report to."""
+    """Scheduler, in the controlling process."""
 
     @pytest.hookimpl(trylast=True)
     def pytest_xdist_make_scheduler(self, config, log):
@@ -64,10 +64,10 @@ class _Scheduling:
 
 
 class _Turns:
-    """In each of the others: one test of `ALONE` runs while no other does.
+    """Locks in a worker process: one test of `ALONE` runs while no other does.
 
-    Whoever wants a turn first takes the gate, and whoever wants to be alone keeps it while waiting,
-    so that nobody waits for ever.
+    A test that wants its turn first takes the gate, and one that wants to be alone holds it while
+    waiting, so that none waits for ever.
     """
 
     def __init__(self, run: str) -> None:

@@ -1,4 +1,4 @@
-"""Which Podman service is taken, and what is said when there is none."""
+"""Choice of the Podman service, and the error without one."""
 
 import contextlib
 import os

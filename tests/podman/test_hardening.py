@@ -1,4 +1,4 @@
-"""What a container of Podman's is made with, looked at from inside."""
+"""Hardening of Podman's containers, observed from inside."""
 
 import json
 import time

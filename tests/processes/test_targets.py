@@ -1,4 +1,4 @@
-"""Where output goes: nowhere, to this process' own, to files, both streams together."""
+"""Targets of output: none, this process's own, files, and both streams together."""
 
 from __future__ import annotations
 

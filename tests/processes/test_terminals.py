@@ -235,7 +235,7 @@ def test_a_program_cannot_hide_its_end_behind_its_carrier(number: int) -> None:
         assert finished(victim.sh("echo well", pty=True)).stdout == "well\r\n"
 
 
-def test_a_keeper_keeps_terminals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_daemon_keeps_terminals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a sandbox that lives by a daemon keys and sizes go all the way."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     with Sandbox.create(backend="bubblewrap", idle_timeout=600) as kept:

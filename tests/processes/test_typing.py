@@ -1,4 +1,4 @@
-"""What is typed is not lost, however early it is typed."""
+"""Typed input, which is not lost, however early it is typed."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ time.sleep(600)
 
 @pytest.fixture(autouse=True)
 def own_registry(tmp_path, monkeypatch):
-    """The folder of this test's kept sandboxes."""
+    """The folder of this test's detached sandboxes."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 

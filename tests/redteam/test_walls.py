@@ -1,4 +1,4 @@
-"""What of the host can be read, written and reached from inside: nothing that was not granted."""
+"""Reads, writes and connections from inside to the host: nothing that was not granted."""
 
 from __future__ import annotations
 

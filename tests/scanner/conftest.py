@@ -1,4 +1,4 @@
-"""What the tests of the scanner share."""
+"""Fixtures of the scanner's tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What policies are made of, and what they make of what was seen."""
+"""Policies: their parts, and their judgement of findings."""
 
 import copy
 import pickle

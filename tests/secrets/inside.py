@@ -1,4 +1,4 @@
-"""What programs try behind a gate: told in JSON, answering in JSON."""
+"""Attempts of programs behind a gate: JSON requests and answers."""
 
 from __future__ import annotations
 

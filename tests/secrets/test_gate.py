@@ -1,4 +1,4 @@
-"""What the gate does with placeholders: replaced for the hosts they are bound to, and no others."""
+"""Placeholders in the gate: replaced for the hosts they are bound to, and no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs put out after they have ended: kept, counted, and told from later runs' output."""
+"""Output after the end of runs: stored, counted, and distinguished from later runs' output."""
 
 import asyncio
 import time

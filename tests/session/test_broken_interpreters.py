@@ -1,4 +1,4 @@
-"""What code does to its own interpreter: the next run works, or the result says what was lost."""
+"""Damage of code to its own interpreter: the next run works, or the result says what was lost."""
 
 import pytest
 

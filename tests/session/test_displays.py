@@ -1,4 +1,4 @@
-"""What a notebook shows beside plots: pages, pagers, the next cell's text; and its event loop."""
+"""Displays of a notebook besides plots: pages, pagers, the next cell's text; and its event loop."""
 
 import pytest
 

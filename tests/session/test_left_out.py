@@ -1,4 +1,4 @@
-"""What limits keep out of a result is said in its notes, counted."""
+"""Notes of a result that count what the limits left out."""
 
 import pytest
 

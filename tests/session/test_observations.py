@@ -1,4 +1,4 @@
-"""When a run's acts are observed, how they are told, and what that must never disturb."""
+"""Observations of a run: their time, their form, and no disturbance of the run."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""What a run was seen doing, in a real sandbox: every act by code that no scanner can read."""
+"""Observed actions of a run in a real sandbox, by code that no scanner can read."""
 
 import base64
 

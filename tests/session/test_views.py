@@ -1,4 +1,4 @@
-"""What a session's runs become for models, people and later days, from end to end."""
+"""Views of a session's runs for models, people and archives, from end to end."""
 
 import asyncio
 import base64

@@ -1,4 +1,4 @@
-"""What worker and child processes print comes back, all of it."""
+"""Output of worker and child processes, complete."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What comes of the files that a run changed: within limits, whatever they are."""
+"""Content of files that a run changed: within limits, whatever they are."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""What the file service finds new, different and gone in a directory."""
+"""New, changed and removed files in a directory, as the file service reports them."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""What the supervisor sees of its machines' memory, where no control group holds it."""
+"""The supervisor's view of its machines' memory, where no control group limits it."""
 
 import os
 import subprocess

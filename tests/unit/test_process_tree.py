@@ -1,4 +1,4 @@
-"""Who belongs to a process, and how all of them are killed."""
+"""Members of a process tree, and the kill of all of them."""
 
 import os
 import signal

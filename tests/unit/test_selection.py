@@ -1,4 +1,4 @@
-"""Which backend is chosen when none is named."""
+"""Choice of the backend when none is named."""
 
 import contextlib
 import socket

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from llm_sandbox.cli.settings import look_at_settings
+from llm_sandbox.cli.doctor_checks import check_settings
 from llm_sandbox.const import SandboxBackend
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.settings import Settings, get_settings
@@ -156,7 +156,7 @@ def test_doctor_shows_values_their_origin_and_what_sets_nothing(config, monkeypa
     config('prefork = 3\nmissing_images = "refuse"\n')
     monkeypatch.setenv("LLM_SANDBOX_PREFORK", "4")
     monkeypatch.setenv("LLM_SANDBOX_PRELAOD", "lean")
-    found = look_at_settings()
+    found = check_settings()
     assert found.file_is_there
     assert (found.values["prefork"], found.origins["prefork"]) == (4, "LLM_SANDBOX_PREFORK")
     assert (found.values["missing_images"], found.origins["missing_images"]) == (
@@ -166,4 +166,4 @@ def test_doctor_shows_values_their_origin_and_what_sets_nothing(config, monkeypa
     assert found.unknown == ["LLM_SANDBOX_PRELAOD"]
     monkeypatch.setenv("LLM_SANDBOX_PREFORK", "many")
     get_settings.cache_clear()
-    assert "LLM_SANDBOX_PREFORK" in (look_at_settings().problem or "")
+    assert "LLM_SANDBOX_PREFORK" in (check_settings().problem or "")

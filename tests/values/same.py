@@ -1,4 +1,4 @@
-"""Whether two values are the same, types, order and NaN included."""
+"""Equality of two values, types, order and NaN included."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does not go over, and how that is said."""
+"""Values that cannot be transferred, and their errors."""
 
 from __future__ import annotations
 

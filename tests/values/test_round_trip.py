@@ -1,4 +1,4 @@
-"""Whatever may go over arrives as it was: plain data, arrays, tables."""
+"""Round trip of transferable values: plain data, arrays, tables."""
 
 from __future__ import annotations
 

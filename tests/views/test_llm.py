@@ -1,4 +1,4 @@
-"""What a model is told of a run."""
+"""View of a run for a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of a workspace, and that nothing in it is obeyed while that is found out."""
+"""Changes of a workspace, found without obeying anything in it."""
 
 from __future__ import annotations
 

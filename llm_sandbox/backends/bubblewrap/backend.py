@@ -1,4 +1,4 @@
-"""The bubblewrap backend: one supervisor for each network mode, machines on request."""
+"""Bubblewrap backend: one supervisor for each network mode, machines on request."""
 
 import contextlib
 import os

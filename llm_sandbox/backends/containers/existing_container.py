@@ -178,7 +178,7 @@ def _controls(facts: Mapping[str, Any]) -> dict[str, Control]:
         ),
         "system_calls": held(confined, "it has no seccomp filter"),
         "process_count": held((host.get("PidsLimit") or 0) > 0, "it has no limit"),
-        "disk": Control("absent", "it has no limit that the engine tells of"),
+        "disk": Control("absent", "the engine reports no limit"),
         "lifetime": Control("approximated", "a supervisor ends what it started, and nothing else"),
         "memory": Control("enforced", by)
         if host.get("Memory")

@@ -1,3 +1,3 @@
-"""The Docker backend."""
+"""Docker backend."""
 
 __all__: list[str] = []

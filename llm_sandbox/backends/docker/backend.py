@@ -1,4 +1,4 @@
-"""The Docker backend: a container for each machine."""
+"""Docker backend: a container for each machine."""
 
 import os
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The gVisor backend: one `runsc` sandbox for each machine, with a kernel of its own.
+"""gVisor backend: one `runsc` sandbox for each machine, with a kernel of its own.
 
 That kernel answers the system calls of programs; on the host it is an ordinary process with few
 rights. What it cannot enforce is in the isolation report, or refused.

@@ -1,4 +1,4 @@
-"""The local backend: plain processes under a supervisor that ends with the host.
+"""Local backend: plain processes under a supervisor that ends with the host.
 
 It is for trusted code, and for tests where nothing else works. Its programs have the caller's
 rights: they read the caller's files and reach the network, whatever the specification says. As

@@ -1,3 +1,3 @@
-"""The micromamba backend."""
+"""Micromamba backend."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""The micromamba backend: Docker containers whose programs run inside an environment."""
+"""Micromamba backend: Docker containers whose programs run inside an environment."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A container whose programs run inside a micromamba environment."""
+"""Container whose programs run inside a micromamba environment."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -68,7 +68,7 @@ def validate_specs(specs: Sequence[str]) -> list[str]:
     for spec in specs:
         if not _SPEC.fullmatch(str(spec)):
             raise ValidationError(
-                f"{spec!r} is no conda package such as 'numpy' or 'conda-forge::numpy>=2,<3'",
+                f"invalid package: expected one such as 'conda-forge::numpy>=2', got {spec!r}",
                 parameter="libraries",
             )
     return sorted(set(specs))

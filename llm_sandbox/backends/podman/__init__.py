@@ -1,3 +1,3 @@
-"""The Podman backend."""
+"""Podman backend."""
 
 __all__: list[str] = []

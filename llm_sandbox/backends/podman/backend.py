@@ -1,4 +1,4 @@
-"""The Podman backend: a container for each machine, by Podman's service."""
+"""Podman backend: a container for each machine, by Podman's service."""
 
 from typing import Any
 

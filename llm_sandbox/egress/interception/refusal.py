@@ -4,7 +4,7 @@ __all__ = ["Refusal"]
 
 
 class Refusal(Exception):
-    """A request or connection is refused.
+    """Refusal of a request or connection.
 
     Args:
         reason: Stable word for the event; see `NetworkEvent.hint`.

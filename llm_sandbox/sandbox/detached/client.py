@@ -32,7 +32,7 @@ _KILLED = Exit(137, signal=int(signal.SIGKILL))
 
 
 def peer_of(sock: socket.socket) -> tuple[int, int]:
-    """Return process id and user id of the other end, as the kernel reports them."""
+    """Return process id and user id of the peer, as the kernel reports them."""
     pid, uid, _ = _PEER.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))
     return pid, uid
 
@@ -64,7 +64,7 @@ def connect(state_dir: StateDir, sandbox_id: str) -> ControlChannel:
 
 
 class DaemonClient:
-    """Makes requests to a daemon; safe to use from several threads of one process.
+    """Client of a daemon; safe to use from several threads of one process.
 
     Args:
         channel: The connection.
@@ -72,7 +72,7 @@ class DaemonClient:
 
     def __init__(self, channel: ControlChannel) -> None:
         self.end_reason: str | None = None
-        """Why the sandbox has ended; None while it lives."""
+        """Reason why the sandbox has ended; None while it lives."""
         self.exit_code: int | None = None
         self.tags: Mapping[str, str] = {}
         self._channel = channel
@@ -114,7 +114,7 @@ class DaemonClient:
         """Send a request that starts, or attaches to, a program.
 
         Returns:
-            The answer, the descriptors that came with it, and the ending of the program.
+            The answer, the descriptors that came with it, and the exit of the program.
         """
         number, ending = self._rpc.watch()
         if self._has_ended.is_set():

@@ -1,7 +1,7 @@
-"""Values of this library as JSON, between a client and a daemon.
+"""JSON encoding of values between a client and a daemon.
 
-Dataclasses and enumerations of the library are named and made anew at the other end, by their own
-checks; nothing else is.
+Dataclasses and enumerations of the library are encoded by name, and constructed at the other end
+with their own checks; no other classes are.
 """
 
 import base64
@@ -22,10 +22,11 @@ _OURS = "llm_sandbox."
 
 
 def encode(value: Any) -> Any:
-    """Return a value as what JSON can carry.
+    """Encode a value as JSON types.
 
     Raises:
-        UnsupportedError: It holds something that is neither plain data nor of this library.
+        UnsupportedError: The value contains something other than plain data and classes of the
+            library.
     """
     if isinstance(value, Enum) and type(value).__module__.startswith(_OURS):
         return {_KIND: _name(value), "value": value.value}
@@ -49,16 +50,16 @@ def encode(value: Any) -> Any:
         }
     raise UnsupportedError(
         f"an option of type {type(value).__name__}",
-        reason="a kept sandbox is made by another process, to which it cannot be given",
+        reason="a detached sandbox is created by another process, to which it cannot be sent",
         hint="give plain values, such as names and numbers",
     )
 
 
 def decode(value: Any) -> Any:
-    """Return what `encode` was given.
+    """Decode the result of `encode`.
 
     Raises:
-        ValueError: It is no such thing.
+        ValueError: The data is not a result of `encode`.
     """
     if isinstance(value, list):
         return [decode(item) for item in value]

@@ -1,4 +1,4 @@
-"""The daemon: the process that a kept sandbox lives by."""
+"""Sandbox daemon: the process that owns a detached sandbox."""
 
 import contextlib
 import ctypes
@@ -35,24 +35,24 @@ __all__ = ["SandboxDaemon", "main"]
 _TICK_S = 0.5
 _OVERDUE_S = 3.0
 _SETTLE_S = 0.5
-_LAST_WORDS_S = 3.0
+_LAST_OUTPUT_S = 3.0
 _BACKLOG = 32
 _TIMED_OUT, _TERMINATED = 124, 137
 _REMEMBERED = ("exited", "deadline", "idle", "terminated", "oom")
 
 
 class SandboxDaemon:
-    """Keeps one sandbox.
+    """Daemon of one sandbox.
 
     Args:
-        request: What was asked for.
+        request: Options of the sandbox.
     """
 
     machine: Machine
     programs: Programs
     network: SandboxNetwork
     kernel: SessionKernel | None = None
-    """That of the session that lives here, where one does."""
+    """Kernel of the session in the sandbox; None without a session."""
 
     def __init__(self, request: CreateRequest) -> None:
         self._request = request
@@ -72,10 +72,10 @@ class SandboxDaemon:
     # --- how it begins
 
     def make(self) -> None:
-        """Register and make the sandbox.
+        """Register and create the sandbox.
 
         Raises:
-            SandboxError: It could not be made; nothing of it is left.
+            SandboxError: The sandbox could not be created; nothing of it is left.
         """
         request = self._request
         if request.on_exit == "destroy":
@@ -166,7 +166,7 @@ class SandboxDaemon:
         threading.Thread(target=wait, name="llm-sandbox-entry", daemon=True).start()
 
     def info(self) -> SandboxInfo:
-        """What a client needs to know."""
+        """Return the description of the sandbox for clients."""
         machine, request = self.machine, self._request
         return SandboxInfo(
             request=request,
@@ -185,20 +185,20 @@ class SandboxDaemon:
     # --- what clients do
 
     def serve(self, channel: ControlChannel) -> None:
-        """Take a client on."""
+        """Serve a new client."""
         client = ClientHandler(self, channel)
         with self._lock:
             self._clients.add(client)
         client.start()
 
     def forget(self, client: ClientHandler) -> None:
-        """A client has hung up."""
+        """Remove a client that has disconnected."""
         with self._lock:
             self._clients.discard(client)
         self.note_activity()
 
     def start_kernel(self, spec: KernelSpec) -> RawKernel:
-        """Start an interpreter, with what it takes if that is not there yet."""
+        """Start a kernel, and upload the packages it needs if they are missing."""
         try:
             return self.machine.start_kernel(spec)
         except KernelNotReadyError:
@@ -206,16 +206,16 @@ class SandboxDaemon:
             return self.machine.start_kernel(spec)
 
     def note_activity(self) -> None:
-        """Somebody uses the sandbox, or did until now."""
+        """Record activity in the sandbox, which resets its idle timeout."""
         self._active_at = time.monotonic()
 
     def wake(self) -> None:
-        """Have the daemon look at everything again."""
+        """Make the main loop check all conditions now."""
         with contextlib.suppress(BlockingIOError):
             os.write(self._wake_write, b"\0")
 
     def set_deadline(self, seconds: float | None) -> None:
-        """End in so many seconds from now; None for never."""
+        """Set the timeout, in seconds from now; None for never."""
         self.machine.set_deadline(seconds)
         self._set_deadline(seconds)
         self._rewrite(ends_at=self._ends_at())
@@ -230,15 +230,15 @@ class SandboxDaemon:
         return time.time() + self._deadline - time.monotonic()
 
     def set_tags(self, tags: dict[str, str]) -> None:
-        """Replace the tags, and tell all clients."""
+        """Replace the tags, and send them to all clients."""
         self._rewrite(tags=tags)
         with self._lock:
             clients = list(self._clients)
         for client in clients:
-            client.tell("tags", tags=tags)
+            client.send_event("tags", tags=tags)
 
     def disown(self) -> None:
-        """Outlive the process that made it."""
+        """Continue after the end of the process that created the sandbox."""
         self._owner = None
         self._rewrite(owner=None)
         self.wake()
@@ -248,10 +248,10 @@ class SandboxDaemon:
             self._entry.write(replace(self._entry.record, **changes))
 
     def end(self, reason: str, deadline: float) -> bool:
-        """End the sandbox, and wait until it has; False if that took too long.
+        """End the sandbox, and wait for that; return False if it took too long.
 
         Raises:
-            SandboxError: It could not be ended, and lives on.
+            SandboxError: The sandbox could not be ended, and lives on.
         """
         self._failure = None
         self.end_soon(reason)
@@ -263,21 +263,21 @@ class SandboxDaemon:
         return True
 
     def end_soon(self, reason: str) -> None:
-        """End the sandbox."""
+        """End the sandbox, without waiting."""
         self._asked = reason
         self.wake()
 
     # --- how it goes on, and ends
 
     def run(self) -> None:
-        """Keep the sandbox until something ends it."""
+        """Serve clients until the sandbox ends."""
         self.note_activity()  # making it took its time
         poll = select.poll()
         for watched in (self._listener.fileno(), self._wake_read):
             poll.register(watched, select.POLLIN)
         if self._owner is not None:
             poll.register(self._owner, select.POLLIN)
-        while (ended := self._end_of_it()) is None or not self._close(*ended):
+        while (ended := self._end_cause()) is None or not self._close(*ended):
             for fd, _ in poll.poll(self._pause() * 1000):
                 if fd == self._wake_read:
                     with contextlib.suppress(BlockingIOError):
@@ -298,7 +298,7 @@ class SandboxDaemon:
             self.serve(ControlChannel(sock))
 
     def _pause(self) -> float:
-        """Seconds until something has to be looked at."""
+        """Return the seconds until the next check."""
         now = time.monotonic()
         moments = [now + _TICK_S]
         if self._entry_seen_at is not None:
@@ -307,8 +307,8 @@ class SandboxDaemon:
             moments.append(max(self._active_at + self._request.idle_timeout, now + 0.02))
         return max(0.0, min(moments) - now)
 
-    def _end_of_it(self) -> tuple[str, int] | None:
-        """Why it is over, and its exit code; None while it is not."""
+    def _end_cause(self) -> tuple[str, int] | None:
+        """Return the reason of the end, and the exit code; None while the sandbox lives on."""
         now = time.monotonic()
         if self._asked is not None:
             return self._asked, _TERMINATED
@@ -321,7 +321,7 @@ class SandboxDaemon:
             self._entry_seen_at = self._entry_seen_at or now
             # What was killed may be the first news of the whole machine's end.
             killed = code == _TERMINATED and now - self._entry_seen_at <= _SETTLE_S
-            if not killed and not self._still_shows(entry):
+            if not killed and not self._has_terminal_output(entry):
                 return "exited", _TERMINATED if code is None else code
         if self._deadline is not None and now > self._deadline + _OVERDUE_S:
             return "deadline", _TIMED_OUT
@@ -329,8 +329,10 @@ class SandboxDaemon:
             return "idle", _TIMED_OUT
         return None
 
-    def _still_shows(self, entry: Program) -> bool:
-        """Whether its terminal, which ends with the sandbox, has yet to say what was written."""
+    def _has_terminal_output(self, entry: Program) -> bool:
+        """Return whether the entry command's terminal, which ends with the sandbox, has unread
+        output.
+        """
         return self._request.terminal is not None and any(
             spool.ended_at is None for spool in spools_of(entry.process)
         )
@@ -347,7 +349,7 @@ class SandboxDaemon:
         return now - self._active_at >= idle
 
     def _last_output(self) -> list[bytes]:
-        """What the entry command wrote, without secrets: it goes to a disk."""
+        """Return the output of the entry command without secrets: it is written to a disk."""
         entry = self.programs.entry
         if entry is None:
             return []
@@ -361,7 +363,7 @@ class SandboxDaemon:
         return found
 
     def _close(self, reason: str, code: int) -> bool:
-        """End everything; False if the machine could not be ended."""
+        """Close everything; return False if the machine could not be ended."""
         try:
             self.machine.destroy()
         except SandboxError as error:
@@ -378,9 +380,9 @@ class SandboxDaemon:
         with self._lock:
             clients = list(self._clients)
         for client in clients:
-            client.tell("ended", reason=reason, exit_code=code)
+            client.send_event("ended", reason=reason, exit_code=code)
         self._answered.set()
-        deadline = time.monotonic() + _LAST_WORDS_S
+        deadline = time.monotonic() + _LAST_OUTPUT_S
         while any(one.is_following for one in clients) and time.monotonic() < deadline:
             time.sleep(0.01)
         # What was asked last is answered by another thread.
@@ -401,7 +403,7 @@ _SET_NAME = 15
 
 
 def main(fd: int) -> None:
-    """Keep the sandbox that is asked for on a socket."""
+    """Run a daemon for the create request that arrives on a socket."""
     ctypes.CDLL(None).prctl(_SET_NAME, b"llm-sandboxd", 0, 0, 0)
     # Who starts it may ignore or block signals; with SIGCHLD ignored, no child can be waited for.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -417,11 +419,11 @@ def main(fd: int) -> None:
         for number in (signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         daemon.make()
-    except Exception as error:  # noqa: BLE001 - told to who asked
+    except Exception as error:  # noqa: BLE001 - sent to the client
         failure = BackendError(f"the daemon failed: {type(error).__name__}: {error}")
-        told = error if isinstance(error, SandboxError) else failure
+        failed = error if isinstance(error, SandboxError) else failure
         with contextlib.suppress(OSError):
-            channel.send({"error": told.to_dict()})
+            channel.send({"error": failed.to_dict()})
         return
 
     signal.signal(signal.SIGTERM, lambda *_: daemon.end_soon("terminated"))

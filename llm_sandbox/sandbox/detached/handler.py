@@ -1,4 +1,4 @@
-"""One client of a daemon, at the daemon's end."""
+"""Request handler of a daemon for one client."""
 
 import contextlib
 import os
@@ -32,17 +32,17 @@ _PIECE = 1 << 16
 
 @dataclass
 class _Reply:
-    """What a request is answered with."""
+    """Reply to a request."""
 
     value: Any = None
     fds: list[int] = field(default_factory=list)
-    """Given to the client, and closed here."""
+    """Descriptors to send, closed here afterwards."""
     then: Callable[[], None] = lambda: None
-    """Done once it was sent."""
+    """Callback after the reply was sent."""
 
 
 class ClientHandler:
-    """Serves one client until it hangs up.
+    """Handler of one client's requests until it disconnects.
 
     Args:
         daemon: The daemon.
@@ -64,11 +64,11 @@ class ClientHandler:
         self.has_hung_up = threading.Event()
 
     def start(self) -> None:
-        """Serve, in a thread."""
+        """Serve the client in a thread."""
         threading.Thread(target=self.serve, name="llm-sandbox-serve", daemon=True).start()
 
     def serve(self) -> None:
-        """Serve until it hangs up."""
+        """Serve the client until it disconnects."""
         try:
             while (record := self._channel.receive()) is not None:
                 message, fds = record
@@ -98,20 +98,20 @@ class ClientHandler:
 
     @property
     def is_active(self) -> bool:
-        """Whether it works on files, or has an interpreter."""
+        """Whether the client transfers files, or holds the session's kernel."""
         return self._busy > 0 or bool(self._kernels)
 
     @property
     def is_following(self) -> bool:
-        """Whether output is still on its way to it."""
+        """Whether output is still being sent to the client."""
         return self._following > 0
 
-    def tell(self, event: str, **fields: Any) -> None:
-        """Send news."""
+    def send_event(self, event: str, **fields: Any) -> None:
+        """Send an event."""
         self._send({"event": event, **fields})
 
     def close(self) -> None:
-        """Hang up on it."""
+        """Disconnect the client."""
         with contextlib.suppress(OSError):
             self._channel.socket.shutdown(socket.SHUT_RDWR)
 
@@ -131,7 +131,7 @@ class ClientHandler:
                 self._keeper.kernel.turn(self, bool(message["begins"]))
 
     def _count(self, change: int) -> None:
-        """Note that it has begun, or ended, something that is no idleness."""
+        """Record that the client has begun, or ended, an activity."""
         with self._state:
             self._busy = max(0, self._busy + change)
         self._keeper.note_activity()
@@ -144,7 +144,7 @@ class ClientHandler:
             reply.then()
         except SandboxError as error:
             self._send({"id": message["id"], "error": error.to_dict()})
-        except Exception as error:  # noqa: BLE001 - told to the client, for whom it was done
+        except Exception as error:  # noqa: BLE001 - sent to the client
             failure = BackendError(f"the daemon failed: {type(error).__name__}: {error}")
             self._send({"id": message["id"], "error": failure.to_dict()})
         finally:
@@ -170,7 +170,7 @@ class ClientHandler:
         return _Reply(program.process.id, list(follower.reads), follower.start)
 
     def _tell_exit(self, number: int, ended: Exit) -> None:
-        self.tell("exit", follow=number, exit=encode(ended))
+        self.send_event("exit", follow=number, exit=encode(ended))
         with self._state:
             self._following -= 1
         self._keeper.note_activity()
@@ -190,7 +190,7 @@ class ClientHandler:
         return reply
 
     def _feed(self, program: Program, fd: int) -> None:
-        """Carry a client's input to the entry, which stays open when the client is gone."""
+        """Copy a client's input to the entry command, which stays open after the client is gone."""
         stdin = program.process.stdin
         assert stdin is not None  # noqa: S101 - asked before
         with contextlib.suppress(OSError, SandboxError), os.fdopen(fd, "rb", buffering=0) as source:
@@ -205,7 +205,7 @@ class ClientHandler:
         claim, raw = self._session.claim(self, peer_of(self._channel.socket)[0])
         if raw is None:
             return _Reply(claim)
-        return self._given(raw, message["follow"], claim)
+        return self._kernel_reply(raw, message["follow"], claim)
 
     def _op_note(self, message: Message, fds: list[int]) -> None:
         self._session.note(self, str(message["state"]))
@@ -219,13 +219,13 @@ class ClientHandler:
             raise BackendError("no session lives in this sandbox")
         return self._keeper.kernel
 
-    def _given(self, raw: RawKernel, number: int, value: Any) -> _Reply:
-        """What gives a client an interpreter that is not its own."""
+    def _kernel_reply(self, raw: RawKernel, number: int, value: Any) -> _Reply:
+        """Return the reply that passes the kernel's descriptors to the client."""
 
         def follow() -> None:
             ended = raw.ending.wait()
             if ended is not None:
-                self.tell("exit", follow=number, exit=encode(ended))
+                self.send_event("exit", follow=number, exit=encode(ended))
 
         def then() -> None:
             threading.Thread(target=follow, name="llm-sandbox-end", daemon=True).start()
@@ -240,7 +240,7 @@ class ClientHandler:
                 own = self._session.start(self, lambda: self._keeper.start_kernel(spec))
             finally:
                 self._count(-1)
-            return self._given(own, message["follow"], (own.id, own.cold))
+            return self._kernel_reply(own, message["follow"], (own.id, own.cold))
         raw = self._keeper.start_kernel(decode(message["spec"]))
         with self._state:
             self._kernels.add(raw.id)
@@ -259,7 +259,7 @@ class ClientHandler:
         with self._state:
             self._kernels.discard(kernel)
         if ended is not None:
-            self.tell("exit", follow=number, exit=encode(ended))
+            self.send_event("exit", follow=number, exit=encode(ended))
         self._keeper.note_activity()
 
     # --- the machine

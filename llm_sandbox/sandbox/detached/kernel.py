@@ -1,9 +1,9 @@
-"""The interpreter of a kept session, at the daemon's end: it outlives the clients that use it.
+"""Kernel of a detached session, held by the daemon: it outlives its clients.
 
-A client has the interpreter's own descriptors, and the daemon holds others of the same, so that it
-sees no end when a client goes. One client has it at a time. What a client that was killed has left
-half said or half heard is brought in order before the next one gets it; an interpreter that cannot
-be brought in order is ended.
+A client gets the kernel's descriptors, and the daemon holds duplicates, so that the kernel sees no
+end of file when a client disconnects. One client has the kernel at a time. After a client was
+killed, partial messages in both directions are completed or discarded before the next client gets
+the kernel; a kernel for which that fails is ended.
 """
 
 import contextlib
@@ -36,10 +36,10 @@ _GONE_WITH_USER = (
 
 
 class SessionKernel:
-    """Keeps the interpreter of one session. Safe between threads.
+    """Holder of the kernel of one session. Safe between threads.
 
     Args:
-        machine: Where it runs.
+        machine: Machine of the kernel.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -54,14 +54,15 @@ class SessionKernel:
         self._lost = ""
 
     def claim(self, client: object, pid: int) -> tuple[Claim, RawKernel | None]:
-        """Give the session to a client until it lets go or hangs up.
+        """Claim the session for a client until it leaves or disconnects.
 
         Args:
-            client: Who asks.
-            pid: Its process id, for people.
+            client: The client.
+            pid: Process id of the client, for messages.
 
         Returns:
-            What it finds; and the interpreter, whose descriptors are the taker's.
+            State of the session, and the kernel with duplicated descriptors, which the caller
+            closes.
 
         Raises:
             SessionBusyError: Another client has it.
@@ -87,11 +88,10 @@ class SessionKernel:
             return Claim(raw.id, raw.cold, self._state, ""), _copy(raw)
 
     def start(self, client: object, start: Callable[[], RawKernel]) -> RawKernel:
-        """Start an interpreter in place of the one before; returns one with descriptors for the
-        client.
+        """Start a kernel in place of the previous one; return it with descriptors for the client.
 
         Raises:
-            SessionBusyError: The session is not that client's.
+            SessionBusyError: The client does not hold the session.
         """
         self._check(client)
         raw = start()
@@ -102,10 +102,10 @@ class SessionKernel:
         return _copy(raw)
 
     def note(self, client: object, state: str) -> None:
-        """Keep words for the next client.
+        """Store notes for the next client.
 
         Raises:
-            SessionBusyError: The session is not that client's.
+            SessionBusyError: The client does not hold the session.
         """
         self._check(client)
         self._state = state
@@ -118,20 +118,20 @@ class SessionKernel:
             )
 
     def is_held_by(self, client: object) -> bool:
-        """Whether the session is that client's."""
+        """Return whether a client holds the session."""
         return self._holder is client
 
     def turn(self, client: object, begins: bool) -> None:
-        """Take the news that a client has the interpreter do something, or that this is over."""
+        """Record that a client's request to the kernel begins or is over."""
         if self._holder is client:
             self._running = begins
 
     def leave(self, client: object, *, settled: bool) -> None:
-        """Take the session back.
+        """Release the session.
 
         Args:
-            client: Who had it; nothing happens if another one has.
-            settled: Whether nothing is half said or half heard.
+            client: The client that held it; nothing happens if another one does.
+            settled: Whether no message is partly sent or received.
         """
         with self._changed:
             if self._holder is not client or self._settling:
@@ -147,12 +147,12 @@ class SessionKernel:
                 self._changed.notify_all()
 
     def _settle(self, raw: RawKernel) -> None:
-        """Stop what runs, and pass over what nobody hears any more."""
+        """Interrupt what runs, and discard the output that no client receives any more."""
         interrupts = _INTERRUPTS if self._running else 0
         for _ in range(interrupts):
             with contextlib.suppress(SandboxError):
                 self._machine.signal(raw.id, int(signal.SIGINT))
-            # What writes is held up until somebody reads.
+            # Writers block until their output is read.
             _drain(raw, _INTERRUPT_EVERY_S, _INTERRUPT_EVERY_S)
         if _drain(raw, _QUIET_S, _DRAIN_S) and _answers(raw):
             return
@@ -164,7 +164,7 @@ class SessionKernel:
 
 
 def _copy(raw: RawKernel) -> RawKernel:
-    """The same interpreter with descriptors of its own."""
+    """Duplicate the descriptors of a kernel."""
     return RawKernel(
         raw.id, raw.stream.dup(), os.dup(raw.stdout), os.dup(raw.stderr), raw.ending, cold=raw.cold
     )
@@ -177,7 +177,7 @@ def _close(raw: RawKernel) -> None:
 
 
 def _drain(raw: RawKernel, quiet_s: float, most_s: float) -> bool:
-    """Read until nothing comes for so long; False if that does not happen."""
+    """Read until the stream is silent for a moment; return False if it never is."""
     end = time.monotonic() + most_s
     poll = select.poll()
     for fd in (raw.stream.fileno(), raw.stdout, raw.stderr):
@@ -187,7 +187,7 @@ def _drain(raw: RawKernel, quiet_s: float, most_s: float) -> bool:
         if time.monotonic() > end:
             return False
         for fd, _ in ready:
-            # trust: what nobody hears is not looked at.
+            # trust: discarded unread, as no client receives it.
             if not _read(fd):
                 poll.unregister(fd)
                 if fd == raw.stream.fileno():
@@ -205,7 +205,7 @@ def _read(fd: int) -> bool:
 
 
 def _answers(raw: RawKernel) -> bool:
-    """Whether the interpreter is idle, and what it says begins where a message begins."""
+    """Return whether the kernel is idle, and its stream is at the start of a message."""
     number = f"daemon-{os.urandom(8).hex()}"
     header = {
         "msg_id": number,
@@ -237,12 +237,12 @@ def _answers(raw: RawKernel) -> bool:
             reader.feed(data)
             for frame in reader:
                 # trust: what it says decides about nothing but itself.
-                told = frame.message
-                if told["parent_header"].get("msg_id") == number:
-                    kind = told["header"]["msg_type"]
+                content = frame.message
+                if content["parent_header"].get("msg_id") == number:
+                    kind = content["header"]["msg_type"]
                     replied = replied or kind == "llm_sandbox_reply"
                     idle = idle or (
-                        kind == "status" and told["content"]["execution_state"] == "idle"
+                        kind == "status" and content["content"]["execution_state"] == "idle"
                     )
         return replied and idle and reader.is_empty
     return False

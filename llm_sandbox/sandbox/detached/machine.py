@@ -1,4 +1,4 @@
-"""A machine that a daemon owns, as its clients see it."""
+"""Client's side of a machine that a daemon owns."""
 
 import contextlib
 
@@ -37,10 +37,10 @@ __all__ = ["DetachedMachine", "DetachedNetwork", "answer"]
 
 
 class DetachedNetwork:
-    """As `SandboxNetwork`, at a client's end.
+    """`SandboxNetwork` of a detached sandbox, at the client's side.
 
     Args:
-        machine: The machine as the client sees it.
+        machine: The client's machine.
     """
 
     def __init__(self, machine: "DetachedMachine") -> None:
@@ -50,7 +50,7 @@ class DetachedNetwork:
 
     @property
     def setting(self) -> Network:
-        """See `SandboxNetwork`; of a sandbox that has ended, as it was when last asked for."""
+        """Network setting; for an ended sandbox the last known one."""
         with contextlib.suppress(ContainerGoneError):
             self._setting, self._machine.isolation = self._machine.ask_network("setting")
         return self._setting
@@ -61,7 +61,9 @@ class DetachedNetwork:
         return cut
 
     def events(self, after: int = 0) -> tuple[NetworkEvent, ...]:
-        """See `SandboxNetwork`; of a sandbox that has ended, what was asked for before."""
+        """Return the events as `SandboxNetwork` does; for an ended sandbox those
+        received before.
+        """
         with contextlib.suppress(ContainerGoneError):
             self._events = self._machine.ask_network("events")
         return tuple(event for event in self._events if event.number > after)
@@ -78,16 +80,16 @@ class DetachedNetwork:
         ports: Iterable[int | TlsPort] = (),
         bindings: Sequence[Binding] = (),
     ) -> None:
-        """Do nothing: the daemon has opened it."""
+        """Do nothing: the daemon has set up the network."""
 
 
 def answer(network: SandboxNetwork, what: str, value: Any) -> object:
-    """What a daemon says to a client.
+    """Answer a client's request about the network, in the daemon.
 
     Args:
-        network: The sandbox's.
+        network: Network of the sandbox.
         what: ``setting``, ``set``, ``events`` or ``tunnels``.
-        value: What is set.
+        value: New value for ``set``.
     """
     if what == "set":
         return network.set(value)
@@ -106,12 +108,11 @@ _LONG_S = 3600.0
 
 
 class DetachedMachine(Machine):
-    """See `Machine`. Every descriptor that it returns is the machine's own, but for the output of
-    programs, which comes by way of the daemon, from the first byte.
+    """`Machine` of a detached sandbox, at the client's side.
 
     Args:
         client: The connection to the daemon.
-        info: What the daemon said of it.
+        info: Description of the sandbox by the daemon.
     """
 
     arranges_streams = True
@@ -129,7 +130,7 @@ class DetachedMachine(Machine):
         client.tags = dict(info.tags)
         self._client = client
         self.network = DetachedNetwork(self)
-        # What nobody holds any more keeps no connection and no thread.
+        # An unreferenced machine has no connection and no thread.
         weakref.finalize(self, client.close).atexit = False
 
     @property
@@ -170,14 +171,14 @@ class DetachedMachine(Machine):
         return claim, RawKernel(claim.kernel, stream, fds[1], fds[2], ending, cold=claim.cold)
 
     def note(self, state: str) -> None:
-        """Have the daemon keep words for whoever has the session next."""
+        """Store notes with the daemon for the next client of the session."""
         self._client.request("note", state=state)
 
     def leave(self, *, settled: bool) -> None:
-        """Give the session back.
+        """Release the session.
 
         Args:
-            settled: Whether nothing is half said to its interpreter or half heard.
+            settled: Whether no message to or from the kernel is incomplete.
         """
         self._client.request("leave", settled=settled)
 
@@ -230,7 +231,7 @@ class DetachedMachine(Machine):
         return socket.socket(fileno=fds[0])
 
     def ask_network(self, what: str, value: object = None) -> Any:
-        """Ask the daemon about the network; see `kept.network`."""
+        """Send the daemon a request about the network; see `answer`."""
         return self._client.call("network", what=what, value=encode(value))
 
     def base_env(self) -> dict[str, str]:
@@ -310,10 +311,10 @@ class DetachedMachine(Machine):
         self._client.request("tags", tags=encode(dict(tags)))
 
     def end(self, reason: str) -> None:
-        """End it, and return when it has ended.
+        """End the sandbox, and return when it has ended.
 
         Raises:
-            BackendError: It could not be ended, or its daemon does not answer.
+            BackendError: The sandbox could not be ended, or its daemon does not answer.
         """
         try:
             self._client.request("end", reason=reason, within=_END_S, answer_s=_END_S + _MARGIN_S)

@@ -1,4 +1,4 @@
-"""The programs of a kept sandbox: they run, and what they wrote stays, whoever listens."""
+"""Programs of a detached sandbox, with their output, independent of clients."""
 
 import contextlib
 import os
@@ -22,14 +22,14 @@ _MOST_BYTES = 1 << 30
 
 @dataclass
 class Program:
-    """One program."""
+    """Program of a detached sandbox."""
 
     process: Process
     is_entry: bool = False
     started_at: float = field(default_factory=time.time)
 
     def describe(self) -> RunningProgram:
-        """What others may know of it."""
+        """Return the description of the program for clients."""
         return RunningProgram(
             self.process.id,
             self.process.command,
@@ -40,20 +40,20 @@ class Program:
 
     @property
     def runs(self) -> bool:
-        """Whether it does."""
+        """Whether the program runs."""
         return exit_of(self.process) is None
 
     @property
     def size(self) -> int:
-        """How many bytes of its output are kept."""
+        """Number of stored output bytes."""
         return sum(spool.kept for spool in spools_of(self.process))
 
 
 class Programs:
-    """All that runs, and the last of what has ended. Safe between threads.
+    """Running programs, and the last ones that have ended. Safe between threads.
 
     Args:
-        machine: Where they run.
+        machine: Machine of the programs.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -61,14 +61,14 @@ class Programs:
         self._lock = threading.Lock()
         self._by_id: dict[str, Program] = {}
         self.entry: Program | None = None
-        """The one that the sandbox was made for."""
+        """Entry command of the sandbox."""
 
     def start(self, spec: ProcessSpec, *, is_entry: bool = False) -> tuple[Program, int | None]:
         """Start a program.
 
         Returns:
-            It, and the descriptor that writes to its standard input; None where nothing does, or
-            it is the entry, whose input stays with this process.
+            The program, and the descriptor of its standard input; None if it has no input, or is
+            the entry command, whose input stays with this process.
         """
         started = time.monotonic()
         check_streams(self._machine, spec)
@@ -81,11 +81,11 @@ class Programs:
             self._by_id[raw.id] = program
             if is_entry:
                 self.entry = program
-            self._let_go()
+            self._evict()
         return program, stdin
 
-    def _let_go(self) -> None:
-        """Forget the oldest that have ended, where there are too many or they have too much."""
+    def _evict(self) -> None:
+        """Remove the oldest ended programs beyond the limits of number and output."""
         ended = [one for one in self._by_id.values() if not one.runs and not one.is_entry]
         size = sum(one.size for one in ended)
         for number, one in enumerate(ended):
@@ -95,10 +95,10 @@ class Programs:
             del self._by_id[one.process.id]
 
     def get(self, process_id: str) -> Program:
-        """A program by its id.
+        """Return a program by its id.
 
         Raises:
-            ProcessNotFoundError: It is not known.
+            ProcessNotFoundError: No such program is known.
         """
         with self._lock:
             found = self._by_id.get(process_id)
@@ -107,40 +107,40 @@ class Programs:
         return found
 
     def describe(self) -> list[RunningProgram]:
-        """All of them, oldest first."""
+        """Return the descriptions of all programs, oldest first."""
         with self._lock:
             return [one.describe() for one in self._by_id.values()]
 
     @property
     def are_active(self) -> bool:
-        """Whether one runs besides the entry."""
+        """Return whether a program runs besides the entry command."""
         with self._lock:
             return any(one.runs and not one.is_entry for one in self._by_id.values())
 
 
 class Follower:
-    """Carries what a program wrote, and writes, to one client, then tells it the end.
+    """Copier of a program's output to one client, followed by the exit.
 
     Args:
         program: The program.
-        tell: Told how it ended, once all that it wrote was passed on.
+        on_exit: Callback with the exit, after all output was copied.
     """
 
-    def __init__(self, program: Program, tell: Callable[[Exit], None]) -> None:
+    def __init__(self, program: Program, on_exit: Callable[[Exit], None]) -> None:
         self._program = program
-        self._tell = tell
+        self._on_exit = on_exit
         self._lock = threading.Lock()
         self._left = 2
         self._writes: list[tuple[Spool, int]] = []
         self.reads: list[int] = []
-        """What the client reads from: standard output and error."""
+        """Read ends for the client: standard output and error."""
         for spool in spools_of(program.process):
             read, write = open_pipe()
             self.reads.append(read)
             self._writes.append((spool, write))
 
     def start(self) -> None:
-        """Begin, in two threads."""
+        """Start copying, in two threads."""
         for spool, fd in self._writes:
             threading.Thread(
                 target=self._carry, args=(spool, fd), name="llm-sandbox-follow", daemon=True
@@ -163,4 +163,4 @@ class Follower:
             self._program.process.wait()
             ended = exit_of(self._program.process)
             if ended is not None:
-                self._tell(ended)
+                self._on_exit(ended)

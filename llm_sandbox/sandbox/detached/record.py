@@ -1,4 +1,4 @@
-"""What is written about a kept sandbox: facts for finding it, and no secret."""
+"""Record of a detached sandbox in the registry, without secrets."""
 
 import json
 import math
@@ -13,7 +13,7 @@ __all__ = ["FORMAT", "ID", "OnExit", "Record", "check_name", "check_on_exit", "c
 
 OnExit = Literal["destroy", "keep"]
 ID = re.compile(r"sb-[0-9a-f]{16}", re.ASCII)
-"""The form of an id."""
+"""Pattern of an id."""
 
 FORMAT = 2
 """Version of the records and of the protocol between clients and daemons.
@@ -29,64 +29,64 @@ _STATES = ("starting", "running", "ended")
 
 @dataclass(frozen=True)
 class Record:
-    """A kept sandbox, as it is registered."""
+    """Record of a detached sandbox."""
 
     id: str
-    """Its id, ``sb-`` and 16 hexadecimal digits."""
+    """``sb-`` and 16 hexadecimal digits."""
     name: str | None
-    """The name it is found by."""
+    """Name in its namespace."""
     namespace: str
-    """Where that is the only one of its kind."""
+    """Namespace, in which the name is unique."""
     tags: Mapping[str, str]
-    """What it is found by besides."""
+    """Labels to find the sandbox by."""
     backend: str
-    """Where it lives."""
+    """Name of the backend."""
     workdir: str
-    """Its working directory."""
+    """Working directory inside."""
     on_exit: OnExit
-    """Whether it ends with the process that made it."""
+    """Whether the sandbox ends with the process that created it."""
     created_at: float
     """Seconds since 1970."""
     command: str | None = None
     """The entry command's program, without its arguments, which may hold secrets."""
     machine: str | None = None
-    """The machine's id in its backend, such as a container's; None until there is one."""
+    """Id of the machine in its backend, such as a container's; None until there is one."""
     daemon: int | None = None
-    """Process id of its daemon, for people."""
+    """Process id of the daemon, for messages."""
     owner: int | None = None
-    """Process id of who made it, for people; None when it outlives that."""
+    """Process id of the creator, for messages; None when the sandbox outlives it."""
     ends_at: float | None = None
-    """When its time is up, in seconds since 1970."""
+    """End of the timeout, in seconds since 1970."""
     idle_timeout: float | None = None
-    """Seconds without activity after which it ends."""
+    """Seconds without activity after which the sandbox ends."""
     state: Literal["starting", "running", "ended"] = "starting"
-    """How far it is."""
+    """State of the sandbox."""
     end_reason: str | None = None
-    """Why it has ended."""
+    """Reason of the end."""
     exit_code: int | None = None
-    """What it came to."""
+    """Exit code of the sandbox."""
     session: str | None = None
-    """Language of the session that lives in it; None for a sandbox without one."""
+    """Language of the session in the sandbox; None without one."""
     format: int = FORMAT
-    """Version of the record, and of the protocol that its daemon speaks."""
+    """Version of the record, and of the protocol of the daemon."""
 
     def to_json(self) -> bytes:
-        """Return it as it is written."""
+        """Return the record as JSON text."""
         return json.dumps(asdict(self) | {"tags": dict(self.tags)}, indent=1).encode()
 
     @classmethod
     def from_json(cls, data: bytes) -> "Record":
-        """Read what `to_json` returned.
+        """Parse the text of `to_json`.
 
         Raises:
-            ValidationError: It is something else.
+            ValidationError: The text is not a record.
         """
         # trust: any program of this user's may have written it; what is not as it should be is
         # refused.
         try:
             found = json.loads(data)
         except (ValueError, RecursionError):
-            raise _refusal("is no JSON") from None
+            raise _refusal("is not JSON") from None
         if isinstance(found, dict) and found.get("format") == 1:
             found = {"session": None, "daemon": found.pop("keeper", None)} | found
         if not isinstance(found, dict) or set(found) != {item.name for item in fields(cls)}:
@@ -146,10 +146,10 @@ _CHECKS: dict[str, Any] = {
 
 
 def check_name(value: object, parameter: str) -> str:
-    """Return a name for a sandbox or a namespace.
+    """Return a validated name of a sandbox or a namespace.
 
     Raises:
-        ValidationError: It cannot be one.
+        ValidationError: The name is invalid.
     """
     if not isinstance(value, str) or not _NAME.fullmatch(value):
         raise ValidationError(
@@ -161,7 +161,7 @@ def check_name(value: object, parameter: str) -> str:
 
 
 def check_on_exit(value: object) -> OnExit:
-    """Return what becomes of a sandbox at the end of a ``with`` block.
+    """Return a validated ``on_exit``.
 
     Raises:
         ValidationError: The value is invalid.
@@ -174,10 +174,10 @@ def check_on_exit(value: object) -> OnExit:
 
 
 def check_tags(tags: object) -> dict[str, str]:
-    """Return a copy of tags; None is none.
+    """Return a copy of tags; None means no tags.
 
     Raises:
-        ValidationError: They are no tags.
+        ValidationError: The tags are invalid.
     """
     if tags is None:
         return {}

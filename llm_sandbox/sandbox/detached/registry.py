@@ -1,4 +1,4 @@
-"""Which kept sandboxes there are.
+"""Registry of detached sandboxes: a private folder with a record for each.
 
 Of every one that lives there are four files: ``ID.json``, its record; ``ID.lock``, which its daemon
 holds for as long as it lives, so that nobody needs to trust a process number; ``ID.sock``, where
@@ -54,23 +54,23 @@ _KILLED = 137
 
 @dataclass
 class Registration:
-    """A daemon's own entry. Safe to change from one thread."""
+    """Entry of a daemon in the registry. For one thread."""
 
     state_dir: StateDir
     record: Record
     lock: int
 
     def write(self, record: Record) -> None:
-        """Change what is registered."""
+        """Change the record."""
         self.record = record
         self.state_dir.write(f"{record.id}.json", record.to_json())
 
     def remove(self, last: Record | None = None, output: Sequence[bytes] = ()) -> None:
-        """Take it back, and so release its name; `last` stays for those who ask how it ended.
+        """Remove the entry and so release the name; `last` remains for queries about the end.
 
         Args:
-            last: How it ended; None if nobody is to be told.
-            output: What its command wrote to standard output and error; the end of each stays, too.
+            last: Record of the end; None for no trace.
+            output: Standard output and error of the entry command; the end of each remains, too.
         """
         with self.state_dir.locked():
             for suffix in _SUFFIXES:
@@ -84,10 +84,10 @@ class Registration:
 
 
 def register(state_dir: StateDir, record: Record) -> Registration:
-    """Register a sandbox that is to be, in its daemon.
+    """Register a sandbox that is about to be created, in its daemon.
 
     Raises:
-        NameInUseError: Another one has its name.
+        NameInUseError: Another living sandbox has the name.
     """
     with state_dir.locked():
         for other in _read_all(state_dir):
@@ -95,7 +95,7 @@ def register(state_dir: StateDir, record: Record) -> Registration:
                 record.name is not None
                 and (other.name, other.namespace) == (record.name, record.namespace)
                 and other.state != "ended"
-                and _is_kept(state_dir, other.id)
+                and _is_alive(state_dir, other.id)
             ):
                 raise NameInUseError(record.name, record.namespace, backend=other.backend)
         lock = state_dir.take_lock(f"{record.id}.lock")
@@ -108,12 +108,12 @@ def register(state_dir: StateDir, record: Record) -> Registration:
 def live_records(
     state_dir: StateDir, tags: Mapping[str, str] | None = None, namespace: str | None = None
 ) -> list[Record]:
-    """The sandboxes that live and have all these tags, newest first.
+    """Return the living sandboxes that have all the given tags, newest first.
 
     Args:
-        state_dir: Where they are registered.
-        tags: Tags that each of them has, with these values.
-        namespace: Their namespace; None for any.
+        state_dir: Folder of the registry.
+        tags: Required tags and values.
+        namespace: Required namespace; None for any.
     """
     wanted = dict(tags or {})
     with state_dir.locked():
@@ -123,22 +123,22 @@ def live_records(
             if record.state == "running"
             and (namespace is None or record.namespace == namespace)
             and wanted.items() <= dict(record.tags).items()
-            and _is_kept(state_dir, record.id)
+            and _is_alive(state_dir, record.id)
         ]
     return sorted(found, key=lambda record: (record.created_at, record.id), reverse=True)
 
 
 def find(state_dir: StateDir, sandbox_id: object) -> Record:
-    """A living sandbox by its id.
+    """Return a living sandbox by its id.
 
     Raises:
-        SandboxNotFoundError: There is none; of one that has ended by itself within a day it says
-            how.
-        ValidationError: It is no id.
+        SandboxNotFoundError: There is no such sandbox; the message says how it ended, if it did so
+            by itself within a day.
+        ValidationError: The id is malformed.
     """
     if not isinstance(sandbox_id, str) or not ID.fullmatch(sandbox_id):
         raise ValidationError(
-            f"{sandbox_id!r:.80} is no id of a sandbox that can be attached to",
+            f"invalid id: expected that of a detached sandbox, got {sandbox_id!r:.80}",
             parameter="id",
             hint="such ids begin with 'sb-', and Sandbox.list() has them",
         )
@@ -146,17 +146,17 @@ def find(state_dir: StateDir, sandbox_id: object) -> Record:
         record = _read(state_dir, sandbox_id)
         if record is None:
             raise SandboxNotFoundError(sandbox_id)
-        if record.state == "ended" or not _is_kept(state_dir, sandbox_id):
+        if record.state == "ended" or not _is_alive(state_dir, sandbox_id):
             raise _ended(sandbox_id, record)
         return record
 
 
 def find_by_name(state_dir: StateDir, name: str, namespace: str) -> Record:
-    """The living sandbox of that name.
+    """Return the living sandbox of a name.
 
     Raises:
-        SandboxNotFoundError: There is none; of the last that has ended by itself within a day, or
-            was lost, it says how.
+        SandboxNotFoundError: There is no such sandbox; the message says how the last one of the
+            name ended, if it did so by itself within a day, or was lost.
     """
     for record in live_records(state_dir, namespace=namespace):
         if record.name == name:
@@ -167,13 +167,13 @@ def find_by_name(state_dir: StateDir, name: str, namespace: str) -> Record:
             one for one in _read_all(state_dir) if (one.name, one.namespace) == (name, namespace)
         ]
         last = max(ended, key=lambda record: record.created_at, default=None)
-        if last is None or (last.state == "starting" and _is_kept(state_dir, last.id)):
+        if last is None or (last.state == "starting" and _is_alive(state_dir, last.id)):
             raise SandboxNotFoundError(which)
         raise _ended(which, last)
 
 
 def _ended(which: str, last: Record) -> SandboxNotFoundError:
-    """The error that says what became of one whose daemon is no more."""
+    """Return the error for a sandbox whose daemon is gone."""
     if last.state == "ended":
         return SandboxNotFoundError(which, end_reason=last.end_reason, exit_code=last.exit_code)
     # Its daemon was killed, or this computer was started again.
@@ -181,7 +181,9 @@ def _ended(which: str, last: Record) -> SandboxNotFoundError:
 
 
 def find_ended(state_dir: StateDir, which: str, namespace: str) -> Record | None:
-    """The sandbox of that name, id or id's start that has ended last, if it is remembered."""
+    """Return the last ended sandbox of a name, an id or the start of an id, if its
+    record remains.
+    """
     with state_dir.locked():
         found = [
             one
@@ -196,27 +198,27 @@ def find_ended(state_dir: StateDir, which: str, namespace: str) -> Record | None
 
 
 def last_output(state_dir: StateDir, sandbox_id: str) -> tuple[bytes, bytes]:
-    """The end of what the command of an ended sandbox wrote to its standard output and error."""
+    """Return the end of the standard output and error of an ended sandbox's entry command."""
     out, err = (state_dir.read(sandbox_id + name, _MOST_OUTPUT) or b"" for name in _STREAMS)
     return out, err
 
 
 def sweep(state_dir: StateDir, *, everything: bool = False) -> list[Record | str]:
-    """Remove what daemons that were killed have left, and what was remembered for long enough.
+    """Remove the files of killed daemons, and expired records of ended sandboxes.
 
     Args:
         state_dir: Where they are registered.
-        everything: Whether no ended one is remembered.
+        everything: Whether to remove all records of ended sandboxes.
 
     Returns:
-        The records of those whose daemon was killed, or the id where there is none to be read.
+        Records of the sandboxes whose daemon was killed, or the id where the record cannot be read.
     """
     lost: list[Record | str] = []
     remembered: list[Record] = []
     with state_dir.locked():
         ids = {name.partition(".")[0] for name in state_dir.names() if name.endswith(_SUFFIXES)}
         for one in sorted(filter(ID.fullmatch, ids)):
-            if _is_kept(state_dir, one):
+            if _is_alive(state_dir, one):
                 continue
             record = _read(state_dir, one)
             if record is not None and record.state == "ended":
@@ -237,8 +239,8 @@ def _forget(state_dir: StateDir, sandbox_id: str) -> None:
         state_dir.remove(sandbox_id + suffix)
 
 
-def _is_kept(state_dir: StateDir, sandbox_id: str) -> bool:
-    """Whether a daemon lives; called while the registry is locked."""
+def _is_alive(state_dir: StateDir, sandbox_id: str) -> bool:
+    """Return whether a daemon lives; called while the registry is locked."""
     name = f"{sandbox_id}.lock"
     if name not in state_dir.names():
         return False
@@ -278,10 +280,9 @@ logger = logging.getLogger(__name__)
 
 
 def clean() -> list[str]:
-    """Clean up after the daemons that were killed; returns the ids of their sandboxes.
+    """Clean up after daemons that were killed; return the ids of their sandboxes.
 
-    Their processes have ended with them. A container that its engine has not removed is removed,
-    and so are snapshots whose time to live is over.
+    Their processes have ended with them. Their containers and expired snapshots are removed.
     """
     with StateDir() as state_dir:
         lost = sweep(state_dir, everything=True)
@@ -293,7 +294,7 @@ def clean() -> list[str]:
 
 
 def _remove_container(backend_name: str, machine: str) -> None:
-    """Remove a container, if it is ours and its process has ended."""
+    """Remove a container of this library whose process has ended."""
     with contextlib.suppress(SandboxError):
         backend = get_backend(backend_name)
         if not backend.has_containers:

@@ -22,17 +22,17 @@ __all__ = ["Claim", "CreateRequest", "DetachedSession", "SandboxInfo"]
 
 @dataclass(frozen=True)
 class DetachedSession:
-    """The session of a sandbox, held by the daemon for clients that attach to it."""
+    """Session in a sandbox, held by the daemon for clients that attach to it."""
 
     language: str
-    """Name of the language, for people."""
+    """Name of the language, for messages."""
     words: str = field(repr=False)
     """Settings, opaque to the daemon; they may hold secrets."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """The state of a session when a client claims it."""
+    """State of a session when a client claims it."""
 
     kernel: str | None
     """Id of the kernel; None while there is none."""
@@ -50,7 +50,7 @@ def _new_id() -> str:
 
 @dataclass(frozen=True)
 class CreateRequest:
-    """The options of a new sandbox.
+    """Options of a new sandbox.
 
     For a detached sandbox they travel over a private socket pair and are never written to disk.
     """
@@ -86,7 +86,7 @@ class CreateRequest:
 
 @dataclass(frozen=True)
 class SandboxInfo:
-    """The description of a detached sandbox that a client receives when it attaches."""
+    """Description of a detached sandbox for clients that attach."""
 
     request: CreateRequest
     """The request that the sandbox was created by."""

@@ -1,4 +1,4 @@
-"""Starting a daemon, and connecting to one."""
+"""Start of a daemon, and the connection to one."""
 
 import importlib
 import logging
@@ -42,8 +42,8 @@ logger = logging.getLogger(__name__)
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 _LAUNCH_S = 60.0
-_TOLD = 2000
-_PASSED_ON = frozenset(
+_LOG_TAIL = 2000
+_INHERITED = frozenset(
     {
         "CONTAINERS_CONF",
         "CONTAINERS_CONF_OVERRIDE",
@@ -74,8 +74,8 @@ _PASSED_ON = frozenset(
         "VIRTUAL_ENV",
     }
 )
-"""Variables that a daemon has of who starts it, besides the settings: all others may be secrets."""
-_PASSED_ON_PREFIXES = ("LC_", "XDG_")
+"""Variables that a daemon inherits besides the settings: all others may be secrets."""
+_INHERITED_PREFIXES = ("LC_", "XDG_")
 
 
 def create(backend: Backend, request: CreateRequest) -> DetachedMachine:
@@ -83,7 +83,7 @@ def create(backend: Backend, request: CreateRequest) -> DetachedMachine:
 
     Args:
         backend: The backend.
-        request: The options; `backend` and `options` are filled in here.
+        request: The options; `backend` and `options` are set here.
 
     Raises:
         NameInUseError: Another living sandbox has the name.
@@ -115,15 +115,15 @@ def create(backend: Backend, request: CreateRequest) -> DetachedMachine:
     info: SandboxInfo = decode(reply["value"])
     client = DaemonClient(channel)
     client.notify("taken")
-    _warn_again(info)
+    _repeat_warnings(info)
     return DetachedMachine(client, info)
 
 
 def _options(backend: Backend) -> ContainerOptions | None:
-    """What to say of a backend, so that another process has the same.
+    """Return the description of a backend from which another process can create it.
 
     Raises:
-        UnsupportedError: That cannot be said.
+        UnsupportedError: The backend cannot be described.
     """
     try:
         registered = get_backend(backend.name)
@@ -141,7 +141,7 @@ def _options(backend: Backend) -> ContainerOptions | None:
 
 
 def _launch(far: socket.socket, log: BinaryIO) -> None:
-    """Start the process, as a child of none of this process's."""
+    """Start the daemon, detached from this process."""
     folder = str(_PACKAGE.parent)
     code = (
         "import os, sys\n"
@@ -151,11 +151,11 @@ def _launch(far: socket.socket, log: BinaryIO) -> None:
         "from llm_sandbox.sandbox.detached.daemon import main\n"
         f"main({far.fileno()})\n"
     )
-    known = _PASSED_ON | {CONFIG, *variables_of(Settings.names()).values()}
+    known = _INHERITED | {CONFIG, *variables_of(Settings.names()).values()}
     passed_on = {
         name: value
         for name, value in os.environ.items()
-        if name in known or name.startswith(_PASSED_ON_PREFIXES)
+        if name in known or name.startswith(_INHERITED_PREFIXES)
     }
     try:
         launcher = subprocess.Popen(
@@ -179,13 +179,13 @@ def _launch(far: socket.socket, log: BinaryIO) -> None:
 
 def _died(log: BinaryIO) -> BackendUnavailableError:
     log.seek(0, os.SEEK_END)
-    log.seek(max(0, log.tell() - _TOLD))
+    log.seek(max(0, log.tell() - _LOG_TAIL))
     words = log.read().decode("utf-8", "replace").strip()
     return BackendUnavailableError(f"the sandbox's daemon did not start: {words or 'it ended'}")
 
 
-def _warn_again(info: SandboxInfo) -> None:
-    """Warn here of what the daemon was warned of, whose own warnings nobody sees."""
+def _repeat_warnings(info: SandboxInfo) -> None:
+    """Repeat the warnings of the daemon in this process, as its own are invisible."""
     for module, name, text in info.warnings:
         category = getattr(importlib.import_module(module), name, UserWarning)
         warnings.warn(text, category, stacklevel=4)

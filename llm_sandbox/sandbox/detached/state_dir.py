@@ -1,4 +1,4 @@
-"""The private folder in which kept sandboxes are registered."""
+"""Private folder in which detached sandboxes are registered."""
 
 # ruff: noqa: PTH102, PTH103, PTH114, PTH117, PTH118, PTH120, PTH208
 # Because: works with descriptors, and with paths that must not be followed.
@@ -22,7 +22,7 @@ _PAUSE_S = 0.01
 
 
 def default_state_dir() -> str:
-    """Path of the folder: in ``$XDG_STATE_HOME``, else in ``~/.local/state``."""
+    """Return the path of the folder: in ``$XDG_STATE_HOME``, else in ``~/.local/state``."""
     base = os.environ.get("XDG_STATE_HOME", "")
     if not os.path.isabs(base):
         home = os.environ.get("HOME", "")
@@ -33,11 +33,11 @@ def default_state_dir() -> str:
 
 
 class StateDir:
-    """The folder, opened once: what its path leads to later does not matter.
+    """The folder, opened once: later changes of its path have no effect.
 
     Raises:
-        SecurityError: It is not a folder that is this user's alone.
-        BackendUnavailableError: It cannot be made.
+        SecurityError: The folder is not private to this user.
+        BackendUnavailableError: The folder cannot be created.
     """
 
     def __init__(self, path: str | None = None) -> None:
@@ -50,12 +50,12 @@ class StateDir:
                 self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
             )
         except (NotADirectoryError, FileExistsError):
-            raise self._not_private("it is no folder, or a link to one") from None
+            raise self._not_private("it is not a folder, or is a link to one") from None
         except OSError as error:
             if os.path.islink(self.path):
                 raise self._not_private("it is a link") from None
             raise BackendUnavailableError(
-                f"kept sandboxes are registered in {self.path}, which cannot be used: "
+                f"detached sandboxes are registered in {self.path}, which cannot be used: "
                 f"{error.strerror}",
                 hint="name a folder that can be written: XDG_STATE_HOME",
             ) from None
@@ -66,7 +66,7 @@ class StateDir:
 
     def _not_private(self, why: str) -> SecurityError:
         return SecurityError(
-            f"kept sandboxes are registered in {self.path}, and {why}",
+            f"detached sandboxes are registered in {self.path}, and {why}",
             hint=f"look at it, and remove it: rm -r {self.path}",
         )
 
@@ -81,15 +81,15 @@ class StateDir:
         self.close()
 
     def socket_path(self, name: str) -> str:
-        """A path for `bind` and `connect` that is short and leads into this folder alone."""
+        """Return a path for `bind` and `connect` that is short and leads into this folder alone."""
         return f"/proc/self/fd/{self._fd}/{name}"
 
     def names(self) -> list[str]:
-        """The names of what is in it."""
+        """Return the names of the files."""
         return os.listdir(self._fd)
 
     def read(self, name: str, most: int) -> bytes | None:
-        """The content of a file of this user's; None where there is none that can be trusted."""
+        """Return the content of a file of this user; None if it is missing or not trustworthy."""
         # trust: another program of this user's may have put anything here; no link is followed.
         try:
             fd = os.open(
@@ -109,7 +109,7 @@ class StateDir:
             os.close(fd)
 
     def write(self, name: str, data: bytes) -> None:
-        """Replace a file at once by another."""
+        """Replace a file atomically."""
         temporary = f"{name}.new"
         self.remove(temporary)
         fd = os.open(
@@ -127,12 +127,12 @@ class StateDir:
         os.rename(temporary, name, src_dir_fd=self._fd, dst_dir_fd=self._fd)
 
     def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file, if it exists."""
         with contextlib.suppress(FileNotFoundError, IsADirectoryError):
             os.unlink(name, dir_fd=self._fd)
 
     def is_own_socket(self, name: str) -> bool:
-        """Whether there is a socket of this user's by that name, and no link."""
+        """Return whether a name is a socket of this user, and not a link."""
         try:
             found = os.stat(name, dir_fd=self._fd, follow_symlinks=False)
         except OSError:
@@ -159,10 +159,10 @@ class StateDir:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Change what is registered: one process at a time.
+        """Lock the registry for changes: one process at a time.
 
         Raises:
-            BackendUnavailableError: Another one is at it for too long.
+            BackendUnavailableError: Another process holds the lock for too long.
         """
         deadline = time.monotonic() + _LOCK_S
         while (fd := self.take_lock(_LOCK)) is None:

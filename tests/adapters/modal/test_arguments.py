@@ -1,4 +1,4 @@
-"""What is not acceptable is refused before anything is made, with Modal's classes of errors."""
+"""Invalid arguments, refused before anything is created, with Modal's classes of errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of a program that runs, and what is said while it says nothing."""
+"""Live output of a running program, and progress messages while it is silent."""
 
 import time
 

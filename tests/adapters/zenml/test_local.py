@@ -1,4 +1,4 @@
-"""What is of local sessions only."""
+"""Behaviour of local sessions only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session says to the step that uses it."""
+"""Logs of a session in the step that uses it."""
 
 from __future__ import annotations
 

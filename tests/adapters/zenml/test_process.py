@@ -1,4 +1,4 @@
-"""What a process says of its output and its end, line by line."""
+"""Output and exit of a process, line by line."""
 
 from __future__ import annotations
 

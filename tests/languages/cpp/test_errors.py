@@ -1,4 +1,4 @@
-"""What g++ and its programs say of errors, as data."""
+"""Errors of g++ and its programs, as data."""
 
 from __future__ import annotations
 

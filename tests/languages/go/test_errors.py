@@ -1,4 +1,4 @@
-"""What Go's toolchain and its programs say of errors, as data."""
+"""Errors of Go's toolchain and its programs, as data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Java's tools say, read as data."""
+"""Errors of Java's tools, as data."""
 
 from __future__ import annotations
 

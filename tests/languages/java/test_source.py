@@ -1,4 +1,4 @@
-"""What is told of source text: programs, names of files, comments, imports."""
+"""Analysis of Java's source text: programs, names of files, comments, imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the handlers know without running anything."""
+"""Handlers of JavaScript and TypeScript, without running anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person who lives in Node.js expects of a session."""
+"""Sessions in Node.js, as its users expect them."""
 
 from __future__ import annotations
 

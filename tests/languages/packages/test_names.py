@@ -1,4 +1,4 @@
-"""What is a library's name in each ecosystem, and what is none."""
+"""Valid and invalid names of libraries in each ecosystem."""
 
 from __future__ import annotations
 

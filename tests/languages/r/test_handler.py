@@ -1,4 +1,4 @@
-"""What the handler of R reads in code and in R's words."""
+"""Handler of R: code and messages of R, parsed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session in R keeps, prints, shows and tells."""
+"""Sessions in R: variables, output, displays and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counts as caught, and what as a false alarm."""
+"""Criteria of a caught attack, and of a false alarm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of the Python engine say about a program."""
+"""Statements of the Python engine's tests about a program."""
 
 from __future__ import annotations
 

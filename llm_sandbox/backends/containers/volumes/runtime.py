@@ -214,7 +214,7 @@ class GuestVolume:
 
     @property
     def mountpoint(self) -> str:
-        """Its folder on the engine's machine; empty before `ensure`."""
+        """Folder of the volume on the engine's machine; empty before `ensure`."""
         return self._volume.mountpoint
 
     def ensure(self, image: str) -> None:

@@ -1,4 +1,4 @@
-"""What programs come to: a code, a signal, a timeout."""
+"""Exit codes of programs: a code, a signal, a timeout."""
 
 from llm_sandbox.adapters import modal
 

@@ -1,4 +1,4 @@
-"""What a sandbox may reach: nothing, or what is listed."""
+"""Network of a sandbox: none, or listed hosts."""
 
 from llm_sandbox.adapters import modal
 

@@ -1,4 +1,4 @@
-"""Where output goes, as what it comes, and what reading it twice gives."""
+"""Output of programs: targets, types, and repeated reading."""
 
 from llm_sandbox.adapters import modal
 from llm_sandbox.adapters.modal.stream_type import StreamType

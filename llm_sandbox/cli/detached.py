@@ -1,22 +1,25 @@
-"""`llm-sandbox start`, `logs`, `exec` and `cp`: sandboxes that outlive the command."""
+"""`llm-sandbox start`, `logs`, `exec` and `cp`: detached sandboxes."""
 
 import contextlib
 import json
 import os
+import signal
 import sys
+import termios
 import threading
+import tty
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from llm_sandbox.cli.endings import exit_codes, usage_error
+from llm_sandbox.cli.exit_codes import exit_codes, usage_error
 from llm_sandbox.cli.grammar import Argument, Command, Option
 from llm_sandbox.cli.options import MachineOptions
 from llm_sandbox.cli.render import Progress
-from llm_sandbox.cli.tty import handed_through, like_this
 from llm_sandbox.host.terminal import strip_controls
 
 if TYPE_CHECKING:
-    from llm_sandbox.sandbox import Process, Sandbox
+    from llm_sandbox.sandbox import Process, Sandbox, Terminal
     from llm_sandbox.sandbox.detached.record import Record
     from llm_sandbox.sandbox.streams import OutputStream
 
@@ -28,10 +31,12 @@ __all__ = [
     "Namespace",
     "Which",
     "cp",
+    "current_terminal",
     "execute",
     "find",
     "logs",
     "records",
+    "relay_terminal",
     "start",
     "to_row",
 ]
@@ -69,7 +74,7 @@ def start(
     ] = None,
     as_json: Annotated[bool, Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Make a sandbox that lives on when this command has ended, and print its id."""
+    """Create a sandbox that outlives this command, and print its id."""
     from llm_sandbox.sandbox import Sandbox
 
     if terminal and not command:
@@ -84,7 +89,7 @@ def start(
                 limits=options.limits(),
                 mounts=options.mounts(),
                 network=options.network_value(),
-                pty=like_this() if terminal else False,
+                pty=current_terminal() if terminal else False,
                 timeout=timeout,
                 idle_timeout=idle_timeout,
                 name=name,
@@ -108,7 +113,7 @@ def logs(
     follow: Annotated[bool, Option("--follow", "-f", help="Go on until it has ended.")] = False,
     namespace: Namespace = "default",
 ) -> None:
-    """Print what a sandbox's command has written, from the start.
+    """Print the output of a sandbox's command, from the start.
 
     Of one that has ended by itself it is the end of that, for a day.
     """
@@ -125,7 +130,7 @@ def logs(
             _copy(found)
             return
         for stream, target in ((found.stdout, sys.stdout), (found.stderr, sys.stderr)):
-            target.buffer.write(_now(stream))
+            target.buffer.write(_available(stream))
             target.flush()
 
 
@@ -156,7 +161,7 @@ def execute(
         bool, Option("--detach", "-d", help="Leave it running, and print its id.")
     ] = False,
 ) -> None:
-    """Run a program in a sandbox; exits as it does."""
+    """Run a program in a sandbox, and exit with its exit code."""
     from llm_sandbox.sandbox import PIPE
 
     variables = MachineOptions(env=env).variables()
@@ -169,14 +174,14 @@ def execute(
             cwd=workdir,
             timeout=timeout,
             stdin=PIPE if interactive else None,
-            pty=like_this() if terminal else False,
+            pty=current_terminal() if terminal else False,
         )
         if detach:
             print(process.id)
             return
         if process.stdin is not None:
             threading.Thread(target=_feed, args=(process,), daemon=True).start()
-        keys = handed_through(process) if terminal and interactive else contextlib.nullcontext()
+        keys = relay_terminal(process) if terminal and interactive else contextlib.nullcontext()
         try:
             with keys:
                 code = _copy(process)
@@ -192,7 +197,7 @@ def cp(
     namespace: Namespace = "default",
 ) -> None:
     """Copy a file or a directory into a sandbox, or out of one."""
-    (outside, from_path), (inside, to_path) = _place(source), _place(target)
+    (outside, from_path), (inside, to_path) = _split_path(source), _split_path(target)
     if (outside is None) == (inside is None):
         usage_error("one of the two is in a sandbox", "llm-sandbox cp FILE SANDBOX:PATH")
     with exit_codes(), find(str(outside or inside), namespace) as sandbox:
@@ -210,28 +215,28 @@ def cp(
 
 
 # --- the work
-
-
 def records() -> "list[Record]":
-    """The kept sandboxes that live, newest first."""
+    """Return the records of the living detached sandboxes, newest first."""
     from llm_sandbox.sandbox.detached.registry import live_records
     from llm_sandbox.sandbox.detached.state_dir import StateDir
 
-    with StateDir() as place:
-        return live_records(place)
+    with StateDir() as state_dir:
+        return live_records(state_dir)
 
 
 def _print_last_output(which: str, namespace: str) -> bool:
-    """Print what an ended sandbox has left; False where a living one is meant, or none."""
+    """Print the last output of an ended sandbox; return False if the name means a living one or
+    none.
+    """
     from llm_sandbox.sandbox.detached.registry import find_ended, last_output
     from llm_sandbox.sandbox.detached.state_dir import StateDir
 
-    with exit_codes(), StateDir() as place:
-        ended = find_ended(place, which, namespace)
+    with exit_codes(), StateDir() as state_dir:
+        ended = find_ended(state_dir, which, namespace)
         if ended is None or _is_alive(which, namespace):
             return False
         for data, target in zip(
-            last_output(place, ended.id), (sys.stdout, sys.stderr), strict=True
+            last_output(state_dir, ended.id), (sys.stdout, sys.stderr), strict=True
         ):
             # trust: it comes from inside, and a terminal would obey it.
             safe = strip_controls(data.decode("utf-8", "replace")).encode()
@@ -249,10 +254,10 @@ def _is_alive(which: str, namespace: str) -> bool:
 
 
 def find(which: str, namespace: str = "default") -> "Sandbox":
-    """Attach to a sandbox by its name, its id, or an id's start.
+    """Attach to a sandbox by its name, its id, or the start of its id.
 
     Raises:
-        SandboxNotFoundError: There is none.
+        SandboxNotFoundError: No sandbox matches.
     """
     from llm_sandbox.sandbox import Sandbox
     from llm_sandbox.sandbox.detached.record import ID
@@ -268,7 +273,7 @@ def find(which: str, namespace: str = "default") -> "Sandbox":
 
 
 def to_row(record: "Record") -> dict[str, object]:
-    """A record as JSON types."""
+    """Return a record as JSON types."""
     from dataclasses import asdict
 
     return {**asdict(record), "tags": dict(record.tags)}
@@ -281,14 +286,14 @@ def _tag(entry: str) -> tuple[str, str]:
     return name, value
 
 
-def _place(text: str) -> tuple[str | None, str]:
-    """The sandbox, None for this machine, and the path."""
+def _split_path(text: str) -> tuple[str | None, str]:
+    """Split ``[SANDBOX:]PATH``; the sandbox is None for a path of this computer."""
     which, colon, path = text.partition(":")
     return (which, path) if colon and which and "/" not in which else (None, text)
 
 
 def _copy(process: "Process") -> int:
-    """Pass on what a program writes until it has ended; returns its exit code."""
+    """Copy the output of a program to this process's own until it ends; return its exit code."""
     from llm_sandbox.sandbox.streams import iterate_bytes
 
     def carry(stream: "OutputStream", fd: int) -> None:
@@ -314,13 +319,60 @@ def _feed(process: "Process") -> None:
     stdin.write_eof()
 
 
-def _now(stream: "OutputStream") -> bytes:
-    """What there is of a stream; what is kept already has come within a moment."""
+def _available(stream: "OutputStream") -> bytes:
+    """Return what a stream holds now; output that the daemon has stored arrives within a moment."""
     stream._spool.wait_end(0.3)
     return stream._spool.peek()[0]
 
 
 START = Command(start, options_first=True)
+
 LOGS = Command(logs)
+
 EXEC = Command(execute, "exec", options_first=True)
+
 CP = Command(cp)
+
+
+def current_terminal() -> "Terminal":
+    """Return a terminal with the size and type of this command's own, or a default one."""
+    from llm_sandbox.sandbox import Terminal
+
+    usual = Terminal(term=os.environ.get("TERM") or "dumb")
+    with contextlib.suppress(OSError):
+        size = os.get_terminal_size(0)
+        if size.lines and size.columns:
+            return Terminal(size.lines, size.columns, usual.term)
+    return usual
+
+
+@contextlib.contextmanager
+def relay_terminal(process: "Process") -> Iterator[None]:
+    """Relay keys and window sizes to the program inside the block, without a local echo.
+
+    Do nothing if the standard input of this command is not a terminal.
+    """
+    try:
+        before = termios.tcgetattr(0)
+    except termios.error:
+        yield
+        return
+
+    def resize() -> None:
+        with contextlib.suppress(OSError):
+            size = os.get_terminal_size(0)
+            if size.lines and size.columns:
+                process.resize(size.lines, size.columns)
+
+    def on_resize(*_: object) -> None:
+        # In a thread: a handler may run in the middle of what it would have to wait for.
+        threading.Thread(target=resize, daemon=True).start()
+
+    old = signal.signal(signal.SIGWINCH, on_resize)
+    try:
+        tty.setraw(0)
+        resize()
+        yield
+    finally:
+        termios.tcsetattr(0, termios.TCSADRAIN, before)
+        signal.signal(signal.SIGWINCH, old)

@@ -1,4 +1,4 @@
-"""What a model writes in these tests, and what it has to be told of it."""
+"""Answers of the scripted model in these tests, and the expected tool results."""
 
 from llm_sandbox.session.session import BaseSession
 

@@ -85,7 +85,7 @@ def test_mistakes_are_told(kept: Callable[..., Any], tmp_path: Path) -> None:
     assert "no-such-file" in missing.err
 
 
-def test_gc_forgets_what_a_killed_keeper_left(kept: Callable[..., Any], tmp_path: Path) -> None:
+def test_gc_forgets_what_a_killed_daemon_left(kept: Callable[..., Any], tmp_path: Path) -> None:
     sandbox = kept("start", "-b", "bubblewrap").out.strip()
     folder = tmp_path / "state" / "llm-sandbox" / "kept"
     daemon = json.loads((folder / f"{sandbox}.json").read_text())["daemon"]

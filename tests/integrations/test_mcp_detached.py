@@ -43,7 +43,7 @@ async def test_variables_outlive_the_server(name: str) -> None:
         fresh = await client.call_tool("run_code", {"code": "x", "session": other})
         assert fresh.structured_content["error"]["name"] == "NameError"
     with attach_session(name) as session:
-        # A door that takes a session takes this one.
+        # An integration that accepts a session accepts this one.
         call = {"type": "custom_tool_call", "call_id": "1", "name": "run_code", "input": "x + 2"}
         assert "43" in CodeTool(session).call(call).reply.text
     async with over_stdio("--session", name) as client:

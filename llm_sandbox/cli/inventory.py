@@ -1,5 +1,5 @@
-"""What `llm-sandbox ps`, `stop` and `gc` do: the census of what is kept or in engines, and its
-removal.
+"""Implementation of `llm-sandbox ps`, `stop` and `gc`: detached sandboxes, and resources of
+container engines.
 """
 
 import json
@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from llm_sandbox.backends.engine_probe import permission_hint
-from llm_sandbox.cli.endings import NOT_FOUND
+from llm_sandbox.cli.detached import find, records, to_row
+from llm_sandbox.cli.exit_codes import NOT_FOUND
 from llm_sandbox.cli.images import EngineName
-from llm_sandbox.cli.kept import find, records, to_row
-from llm_sandbox.cli.render import say
+from llm_sandbox.cli.render import format_age, print_table, say
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     SandboxError,
@@ -41,7 +41,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 def list_sandboxes(
     name: EngineName | None, *, everything: bool, verbose: bool, as_json: bool
 ) -> int:
-    """Print what there is, and return the exit code."""
+    """Print the sandboxes, and return the exit code."""
     engines, problems = _engines(name)
     found: list[Resource] = []
     for engine in engines:
@@ -52,16 +52,16 @@ def list_sandboxes(
             continue
         wanted = [one for one in held if everything or _is_listed(one)]
         found += engine.inventory.measure(wanted)
-    kept = records() if name is None else []
+    detached = records() if name is None else []
     if as_json:
         rows = [one.to_dict() for one in found]
         words = {engine: error.message for engine, error in problems.items()}
         shown = {"sandboxes": rows, "unreachable": words, "note": _UNLISTED}
-        print(json.dumps({"kept": [to_row(one) for one in kept], **shown}, indent=2))
+        print(json.dumps({"kept": [to_row(one) for one in detached], **shown}, indent=2))
     else:
-        _print_rows([_KEPT_HEAD, *map(_kept_row, kept)] if kept else [])
+        print_table([_DETACHED_HEAD, *map(_detached_row, detached)] if detached else [])
         if found:
-            _print_rows(
+            print_table(
                 [
                     ("ID", "ENGINE", "KIND", "STATE", "AGE", "OWNER", "MEMORY", "NETWORK", "IMAGE"),
                     *map(_row, found),
@@ -69,7 +69,7 @@ def list_sandboxes(
             )
         elif engines:
             print(f"no sandboxes in {' and '.join(engine.name for engine in engines)}")
-        elif not kept:
+        elif not detached:
             print("no sandboxes")
         _say_problems(problems, verbose=verbose or name is not None)
         if verbose:
@@ -81,25 +81,25 @@ def _is_listed(one: "Resource") -> bool:
     return one.kind == "sandbox" and one.state in ("running", "paused")
 
 
-_KEPT_HEAD = ("KEPT", "NAME", "BACKEND", "AGE", "ENDS IN", "COMMAND", "TAGS")
+_DETACHED_HEAD = ("DETACHED", "NAME", "BACKEND", "AGE", "ENDS IN", "COMMAND", "TAGS")
 
 
-def _kept_row(one: "Record") -> tuple[str, ...]:
+def _detached_row(one: "Record") -> tuple[str, ...]:
     now = time.time()
     named = one.name or "-"
     return (
         one.id,
         named if one.namespace == "default" else f"{one.namespace}/{named}",
         one.backend,
-        _age(max(0.0, now - one.created_at)),
-        "-" if one.ends_at is None else _age(max(0.0, one.ends_at - now)),
+        format_age(now - one.created_at),
+        "-" if one.ends_at is None else format_age(one.ends_at - now),
         f"{one.session} session" if one.session is not None else one.command or "-",
         ",".join(f"{key}={value}" for key, value in one.tags.items()) or "-",
     )
 
 
-def _stop_kept(ids: Sequence[str], *, every: bool) -> tuple[list[str], bool]:
-    """End kept sandboxes; returns the words that name none, and whether one could not be ended."""
+def _stop_detached(ids: Sequence[str], *, every: bool) -> tuple[list[str], bool]:
+    """End detached sandboxes; return the ids without a match, and whether any failed."""
     left, failed = [], False
     for word in [one.id for one in records()] if every else ids:
         try:
@@ -119,17 +119,17 @@ def _stop_kept(ids: Sequence[str], *, every: bool) -> tuple[list[str], bool]:
 def end_sandboxes(
     ids: Sequence[str], name: EngineName | None, *, every: bool, verbose: bool
 ) -> int:
-    """End what is named, and return the exit code."""
+    """End the named sandboxes, and return the exit code."""
     if bool(ids) == every:
         say("which sandboxes?", "llm-sandbox stop ID..., or llm-sandbox stop --all")
         return 2
-    kept_failed, kept_ended = False, 0
+    detached_failed, detached_ended = False, 0
     if name is None:
         given = len(ids)
-        ids, kept_failed = _stop_kept(ids, every=every)
-        kept_ended = 0 if every else given - len(ids)
-    if kept_ended and not ids:
-        return 1 if kept_failed else 0
+        ids, detached_failed = _stop_detached(ids, every=every)
+        detached_ended = 0 if every else given - len(ids)
+    if detached_ended and not ids:
+        return 1 if detached_failed else 0
     engines, problems = _engines(name)
     there: list[tuple[Backend, Resource]] = []
     for engine in engines:
@@ -140,7 +140,7 @@ def end_sandboxes(
             problems[engine.name] = error
     chosen = there if every else []
     missing = False
-    failed = kept_failed or bool(name is not None and problems)
+    failed = detached_failed or bool(name is not None and problems)
     for word in () if every else ids:
         match = [pair for pair in there if word and pair[1].id.startswith(word.lower())]
         if len(match) == 1:
@@ -161,7 +161,7 @@ def end_sandboxes(
 
 
 def _remove(engine: "Backend", container: str) -> bool:
-    """End a container's sandbox; whether that was done."""
+    """End a container's sandbox; return whether that succeeded."""
     try:
         engine.inventory.remove(container)
     except SandboxError as error:
@@ -174,7 +174,7 @@ def _remove(engine: "Backend", container: str) -> bool:
 def clean_up(
     name: EngineName | None, older_than: str | None, *, dry_run: bool, verbose: bool, as_json: bool
 ) -> int:
-    """Remove what nobody owns, and return the exit code."""
+    """Remove what no living process owns, and return the exit code."""
     try:
         younger_stays_s = _seconds(older_than) if older_than is not None else 0.0
     except ValidationError as error:
@@ -198,7 +198,7 @@ def clean_up(
     else:
         for one in lost:
             print(f"removed what was left of {one}, whose daemon was killed")
-        _print_rows([_decision_row(decision, dry_run) for decision in decisions])
+        print_table([_decision_row(decision, dry_run) for decision in decisions])
         removed = sum(decision.remove for decision in decisions)
         would = "would be " if dry_run else ""
         print(f"{removed} {would}removed, {len(decisions) - removed} kept")
@@ -207,7 +207,7 @@ def clean_up(
 
 
 def _engines(name: EngineName | None) -> "tuple[list[Backend], dict[str, SandboxError]]":
-    """The engines that answer, and why others do not."""
+    """Return the engines that answer, and the errors of the others."""
     found, problems = [], {}
     for wanted in EngineName if name is None else (name,):
         try:
@@ -245,7 +245,7 @@ def _engine(name: EngineName) -> "Backend":
 
 
 def _say_problems(problems: "dict[str, SandboxError]", *, verbose: bool) -> None:
-    """Say which engines were left out; that one is not there at all, only to whoever asks."""
+    """Print which engines were left out; those that are not installed only if verbose."""
     for engine, error in problems.items():
         if verbose or not isinstance(error, BackendUnavailableError):
             say(f"{engine} was left out: {error.message}", error.hint)
@@ -259,7 +259,7 @@ def _row(one: "Resource") -> tuple[str, ...]:
         one.engine,
         one.kind,
         one.state or ("in use" if one.in_use else "unused"),
-        _age(one.age_s()),
+        format_age(one.age_s()),
         _owner(one),
         memory,
         one.network or "-",
@@ -285,26 +285,12 @@ def _decision_row(decision: "Decision", dry_run: bool) -> tuple[str, ...]:
     return done, one.engine, one.kind, one.name, decision.why
 
 
-def _age(seconds: float) -> str:
-    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f}{unit}"
-    return f"{seconds:.0f}s"
-
-
 def _seconds(age: str) -> float:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", age.strip().lower())
     if match is None:
         raise ValidationError(
-            f"{age!r} is no age", parameter="older_than", hint="such as 90s, 30m, 1h or 2d"
+            f"invalid age: expected a number and a unit, got {age!r}",
+            parameter="older_than",
+            hint="such as 90s, 30m, 1h or 2d",
         )
     return float(match[1]) * _UNITS[match[2] or "s"]
-
-
-def _print_rows(rows: Sequence[tuple[str, ...]]) -> None:
-    if not rows:
-        return
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        print("  ".join(cells).rstrip())

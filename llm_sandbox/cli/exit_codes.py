@@ -1,4 +1,4 @@
-"""How a command ends: which exit code an error has, and how it is told."""
+"""Exit codes of commands, and error messages on stderr."""
 
 import contextlib
 import json
@@ -36,23 +36,23 @@ __all__ = [
 TIMED_OUT = 124
 SANDBOX_FAILED = 125
 NOT_FOUND = SANDBOX_FAILED
-"""Of every command that names what there is not: a sandbox, a snapshot, a volume, a secret."""
+"""Exit code for a sandbox, snapshot, volume or secret that does not exist."""
 REFUSED = 126
 NOT_EXECUTABLE = 126
 NO_PROGRAM = 127
-"""As a shell has it: the program of `exec` or `start` is not there."""
+"""Exit code of `exec` and `start` for a missing program, as in a shell."""
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
 
 def usage_error(message: str, hint: str | None = None) -> NoReturn:
-    """Say what is wrong with the command line, and exit."""
+    """Print a mistake on the command line, and exit."""
     say(message, hint)
     raise SystemExit(USAGE)
 
 
 def not_found(message: str, hint: str | None = None) -> NoReturn:
-    """Say that there is nothing of a name, and exit."""
+    """Print that a named object does not exist, and exit."""
     say(message, hint)
     raise SystemExit(NOT_FOUND)
 
@@ -62,7 +62,7 @@ def exit_codes(*, as_json: bool = False) -> Iterator[None]:
     """Turn the errors of the library into one line, a hint and an exit code.
 
     Args:
-        as_json: Whether stdout gets the error as a JSON document, of the type ``error``.
+        as_json: Whether to print the error to stdout as a JSON document of the type ``error``.
     """
     from llm_sandbox.exceptions import SandboxError
 
@@ -80,12 +80,12 @@ def exit_codes(*, as_json: bool = False) -> Iterator[None]:
 
 
 def say_error(error: "SandboxError") -> None:
-    """Say what went wrong, and what to do about it."""
+    """Print an error and its hint."""
     say(error.message, "; ".join(filter(None, (_guess(error), error.hint))) or None)
 
 
 def _guess(error: "SandboxError") -> str | None:
-    """Which name may have been meant."""
+    """Return a hint with the name that may have been meant."""
     from llm_sandbox.exceptions import LanguageNotSupportedError, UnsupportedBackendError
 
     if isinstance(error, LanguageNotSupportedError):
@@ -125,14 +125,15 @@ def explain_end(
     by_default: bool = False,
     is_last: bool = False,
 ) -> list[str]:
-    """Say why a run ended badly where the program itself could not, and what of it is missing.
+    """Explain why a run ended badly where the program itself could not, and which of its results
+    are missing.
 
     Args:
         result: The run's result.
-        memory_bytes: The memory that the sandbox had.
-        timeout: The seconds that the run had.
-        by_default: Whether nobody had named them.
-        is_last: Whether no other run follows, so that nobody needs to know about the interpreter.
+        memory_bytes: Memory limit of the sandbox.
+        timeout: Time limit of the run in seconds.
+        by_default: Whether the time limit is the default.
+        is_last: Whether no other run follows, so that the state of the interpreter does not matter.
 
     Returns:
         Sentences; empty when there is nothing to say.
@@ -166,7 +167,7 @@ def explain_end(
 
 
 def leave_unwritable(failure: OSError) -> int:
-    """Give up on stdout, and return the exit code that says why."""
+    """Stop writing to stdout, and return the exit code for the failure."""
     # Python writes what it still holds at exit, and would complain again.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(failure, BrokenPipeError):
