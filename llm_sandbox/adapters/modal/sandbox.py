@@ -192,22 +192,22 @@ class Sandbox(SandboxCalls):
             raise InvalidError(f"image is an Image, not {type(image).__name__}", parameter="image")
         source = image or Image.debian_slim()
         mounts_of(volumes, (), network_file_systems)
-        ground = prepare(source, workdir, copies_of(mounts))
+        prepared = prepare(source, workdir, copies_of(mounts))
         if block_network:
-            check_can_block(ground.backend)
+            check_can_block(prepared.backend)
         command = entrypoint_args or source._cmd
         with translated():
             machine = Machine.create(
                 *command,
-                backend=ground.backend,
-                image=ground.image,
-                workdir=ground.workdir,
-                env=ground.env | variables,
+                backend=prepared.backend,
+                image=prepared.image,
+                workdir=prepared.workdir,
+                env=prepared.env | variables,
                 secrets={key: value for key, value in hidden.items() if key not in variables},
                 limits=limits,
                 network=network,
                 ports=ports,
-                mounts=mounts_of(volumes, ground.files, network_file_systems),
+                mounts=mounts_of(volumes, prepared.files, network_file_systems),
                 gpu=gpus,
                 ready=None if readiness_probe is None else readiness_probe._readiness,
                 pty=terminal if terminal and command else False,

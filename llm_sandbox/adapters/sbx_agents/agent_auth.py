@@ -5,8 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from llm_sandbox.adapters.sbx_agents.credentials import Credentials
-from llm_sandbox.adapters.sbx_agents.services import Service, service_named, service_of
+from llm_sandbox.adapters.sbx_agents.credentials import (
+    Credentials,
+    Service,
+    service_named,
+    service_of,
+)
 from llm_sandbox.exceptions import SandboxError, ValidationError
 
 __all__ = ["AgentAuth", "AuthOutcome"]

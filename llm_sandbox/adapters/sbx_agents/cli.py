@@ -16,7 +16,7 @@ from typing import IO, Literal
 
 from llm_sandbox.adapters.sbx_agents.results import CommandResult
 from llm_sandbox.adapters.sbx_agents.session import StreamFilter
-from llm_sandbox.adapters.sbx_agents.showing import LineShower
+from llm_sandbox.adapters.sbx_agents.streaming import LinePrinter
 from llm_sandbox.exceptions import BackendUnavailableError, SandboxError
 
 __all__ = ["BACKEND", "SbxCli", "sbx_failure"]
@@ -134,7 +134,7 @@ class SbxCli:
             subprocess.TimeoutExpired: It did not end in time; it has what came so far.
         """
         started = time.monotonic()
-        shower = LineShower(line_filter) if stream else None
+        printer = LinePrinter(line_filter) if stream else None
         process = subprocess.Popen(
             [self.path(), *words],
             stdin=subprocess.DEVNULL,
@@ -146,11 +146,11 @@ class SbxCli:
         assert process.stdout is not None  # noqa: S101 - it was asked for
         assert process.stderr is not None  # noqa: S101
         readers = [
-            _reader(process.stdout, "stdout", kept["stdout"], shower),
-            _reader(process.stderr, "stderr", kept["stderr"], shower),
+            _reader(process.stdout, "stdout", kept["stdout"], printer),
+            _reader(process.stderr, "stderr", kept["stderr"], printer),
         ]
         try:
-            _await(process, started, timeout, shower)
+            _await(process, started, timeout, printer)
         except subprocess.TimeoutExpired:
             _kill(process)
             _join(readers)
@@ -161,8 +161,8 @@ class SbxCli:
             _kill(process)
             raise
         _join(readers)
-        if shower is not None and shower.failure is not None:
-            raise shower.failure
+        if printer is not None and printer.failure is not None:
+            raise printer.failure
         return CommandResult(
             stdout="".join(kept["stdout"]),
             stderr="".join(kept["stderr"]),
@@ -208,15 +208,15 @@ def _reader(
     pipe: IO[bytes],
     source: Literal["stdout", "stderr"],
     kept: list[str],
-    shower: LineShower | None,
+    printer: LinePrinter | None,
 ) -> threading.Thread:
     def read() -> None:
         with pipe:
             for raw in pipe:
                 line = raw.decode("utf-8", "replace")
                 kept.append(line)
-                if shower is not None:
-                    shower.show(line, source)
+                if printer is not None:
+                    printer.print_line(line, source)
 
     thread = threading.Thread(target=read, daemon=True)
     thread.start()
@@ -227,7 +227,7 @@ def _await(
     process: "subprocess.Popen[bytes]",
     started: float,
     timeout: float | None,
-    shower: LineShower | None,
+    printer: LinePrinter | None,
 ) -> None:
     while True:
         left = None if timeout is None else max(0.0, started + timeout - time.monotonic())
@@ -236,8 +236,8 @@ def _await(
         except subprocess.TimeoutExpired:
             if left is not None and left <= _LOOK_S:
                 raise
-            if shower is not None:
-                shower.say_if_quiet()
+            if printer is not None:
+                printer.report_silence()
             continue
         return
 

@@ -52,7 +52,7 @@ class PrivateClone:
 
     @property
     def path(self) -> Path:
-        """Where it is: one place for each source and branch, in ``$XDG_STATE_HOME``."""
+        """Where it is: one path for each source and branch, in ``$XDG_STATE_HOME``."""
         base = os.environ.get("XDG_STATE_HOME", "")
         state = Path(base) if base.startswith("/") else Path.home() / ".local" / "state"
         digest = hashlib.sha256(f"{self.source}\0{self.branch}".encode()).hexdigest()[:12]
@@ -111,8 +111,8 @@ class PrivateClone:
             )
 
     def _has_branch(self) -> bool:
-        place = f"refs/heads/{self.branch}"
-        return self._asks("-C", str(self.source), "show-ref", "--verify", "--quiet", place) == 0
+        ref = f"refs/heads/{self.branch}"
+        return self._asks("-C", str(self.source), "show-ref", "--verify", "--quiet", ref) == 0
 
     def _hand_over(self, draft: Path) -> None:
         """Give it to whom the source belongs, whom commands then run as."""

@@ -2,14 +2,17 @@
 
 import contextlib
 import hashlib
+import hmac
 import json
+import os
+import secrets
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from llm_sandbox.adapters.sbx_agents.docker_args import DockerArguments
-from llm_sandbox.adapters.sbx_agents.fingerprint import fingerprint
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.options.unsafe_options import UNSAFE
@@ -20,13 +23,14 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
     ValidationError,
 )
+from llm_sandbox.host.paths import user_folder
 from llm_sandbox.limits import Limits
 from llm_sandbox.mounts import Bind, Tmpfs
 from llm_sandbox.network import Network
 from llm_sandbox.sandbox import Sandbox
 from llm_sandbox.secrets import Secret
 
-__all__ = ["AGENT_LIMITS", "HOME", "NAMESPACE", "ContainerRequest"]
+__all__ = ["AGENT_LIMITS", "HOME", "NAMESPACE", "ContainerRequest", "fingerprint"]
 
 NAMESPACE: Final = "sbx-agents"
 """Where the names of this adapter's sandboxes count."""
@@ -215,3 +219,44 @@ def _refusal(error: SecurityError) -> SecurityError:
     if error.context.get("parameter") is not None:
         hint = "to take that risk: allow_dangerous=True"
     return SecurityError(error.message, op="prepare", hint=hint, context=error.context)
+
+
+_LENGTH = 32
+
+
+def fingerprint(values: Sequence[str]) -> str:
+    """Return what differs when one of the values does; empty for none.
+
+    It is keyed by a random number that this user alone can read, so that whoever sees it cannot
+    try values until one fits.
+
+    Args:
+        values: In an order that counts.
+    """
+    if not values:
+        return ""
+    digest = hmac.new(_key(), digestmod=hashlib.sha256)
+    for value in values:
+        data = value.encode("utf-8", "surrogateescape")
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.hexdigest()[:32]
+
+
+def _key() -> bytes:
+    path = user_folder("XDG_STATE_HOME", ".local/state") / "sbx-agents" / "key"
+    if not path.exists():
+        _make(path)
+    return path.read_bytes()
+
+
+def _make(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=".key-")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(secrets.token_bytes(_LENGTH))
+        # It appears whole, and the first one stays: others may be at it.
+        with contextlib.suppress(FileExistsError):
+            os.link(draft, path)
+    finally:
+        Path(draft).unlink()

@@ -1,18 +1,81 @@
 """Where the keys of services are kept: by Docker's ``sbx``, or in this library's own store."""
 
+import json
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, Protocol
 
 from llm_sandbox.adapters.sbx_agents.cli import SbxCli, sbx_failure
-from llm_sandbox.adapters.sbx_agents.services import service_named
-from llm_sandbox.exceptions import UnsupportedError, ValidationError
+from llm_sandbox.exceptions import SandboxError, SecurityError, UnsupportedError, ValidationError
 from llm_sandbox.secrets import SecretStore
 
 __all__ = [
+    "SERVICES",
     "Credentials",
     "Engine",
+    "Service",
     "credentials_of",
     "oauth_refusal",
+    "read_codex_login",
+    "service_named",
+    "service_of",
 ]
+
+
+@dataclass(frozen=True)
+class Service:
+    """A service that asks who is there."""
+
+    name: str
+    variable: str
+    """The variable that its clients read their key from."""
+    hosts: tuple[str, ...]
+    """Where the key may go."""
+
+
+SERVICES = {
+    service.name: service
+    for service in (
+        Service("anthropic", "ANTHROPIC_API_KEY", ("api.anthropic.com",)),
+        Service("cursor", "CURSOR_API_KEY", ("api2.cursor.sh",)),
+        Service("droid", "FACTORY_API_KEY", ("api.factory.ai",)),
+        Service("github", "GITHUB_TOKEN", ("api.github.com", "github.com")),
+        Service("google", "GEMINI_API_KEY", ("generativelanguage.googleapis.com",)),
+        Service("groq", "GROQ_API_KEY", ("api.groq.com",)),
+        Service("mistral", "MISTRAL_API_KEY", ("api.mistral.ai",)),
+        Service("nebius", "NEBIUS_API_KEY", ("api.studio.nebius.com",)),
+        Service("openai", "OPENAI_API_KEY", ("api.openai.com",)),
+        Service("xai", "XAI_API_KEY", ("api.x.ai",)),
+    )
+}
+"""By name, as Docker's ``sbx`` calls them."""
+
+_OF_AGENTS = {"claude": "anthropic", "codex": "openai", "opencode": "anthropic"}
+
+
+def service_of(agent_id: str) -> Service | None:
+    """The service that an agent's model is at; None for an agent without one."""
+    name = _OF_AGENTS.get(agent_id)
+    return None if name is None else SERVICES[name]
+
+
+def service_named(name: str, parameter: str = "service") -> Service:
+    """Return a service by its name.
+
+    Raises:
+        ValidationError: It is not known where its key would go.
+    """
+    found = SERVICES.get(name)
+    if found is None:
+        raise ValidationError(
+            f"there is no service {name!r}; known: {', '.join(SERVICES)}",
+            parameter=parameter,
+            hint="give others by name and host: secrets=[llm_sandbox.Secret(...)]",
+        )
+    return found
+
 
 Engine = Literal["sbx", "builtin"]
 """What sandboxes are made by: Docker's program, or this library."""
@@ -130,3 +193,48 @@ def credentials_of(engine: Engine) -> Credentials:
     if engine == "builtin":
         return _StoreCredentials()
     raise ValidationError(f"engine is 'sbx' or 'builtin', not {engine!r}", parameter="engine")
+
+
+_LARGEST = 1 << 20
+
+
+def read_codex_login() -> bytes:
+    """Return the file that Codex keeps its ChatGPT sign-in in, ``auth.json`` in ``$CODEX_HOME`` or
+    ``~/.codex``.
+
+    Raises:
+        SandboxError: There is none, or it is of another kind.
+        SecurityError: It is no file of this user's own.
+    """
+    base = os.environ.get("CODEX_HOME", "")
+    path = (Path(base) if base.startswith("/") else Path.home() / ".codex") / "auth.json"
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError as error:
+        raise SandboxError(
+            f"{path} cannot be read: {os.strerror(error.errno or 0)}",
+            op="prepare",
+            hint="sign in on this machine first: codex login",
+        ) from None
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+            raise SecurityError(f"{path} is no file of this user's own", op="prepare")
+        data = file.read(_LARGEST + 1)
+    try:
+        content = json.loads(data)
+    except ValueError:
+        content = None  # its text is not repeated: it may hold a token
+    if len(data) > _LARGEST or not isinstance(content, dict):
+        raise SandboxError(
+            f"{path} is no JSON object",
+            op="prepare",
+            hint="sign in anew on this machine: codex logout && codex login",
+        )
+    if content.get("auth_mode") != "chatgpt":
+        raise SandboxError(
+            f"{path} is of another kind than a ChatGPT sign-in",
+            op="prepare",
+            hint="sign in with ChatGPT on this machine: codex login",
+        )
+    return data

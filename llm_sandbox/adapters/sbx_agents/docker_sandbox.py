@@ -16,7 +16,7 @@ from llm_sandbox.adapters.sbx_agents.session import (
     begin_session,
     stays,
 )
-from llm_sandbox.adapters.sbx_agents.turns import Turns
+from llm_sandbox.adapters.sbx_agents.session_state import SessionStates
 from llm_sandbox.backends.registry import available_names
 from llm_sandbox.exceptions import UnsupportedError
 from llm_sandbox.limits import Limits
@@ -67,7 +67,7 @@ class DockerSandbox(WorkspaceFileMixin, BaseModel):
     idle_timeout: float | None = 86400.0
     """Seconds without activity after which a container that stays ends; None for never."""
 
-    _turns: Turns = PrivateAttr(default_factory=Turns)
+    _states: SessionStates = PrivateAttr(default_factory=SessionStates)
 
     @field_validator("backend", mode="before")
     @classmethod
@@ -108,26 +108,26 @@ class DockerSandbox(WorkspaceFileMixin, BaseModel):
             LaunchError: The image has no such program.
             SandboxError: The container could not be made.
         """
-        turn = self._turns.of(session)
-        turn.watch(session.workspace)
-        sandbox = turn.sandbox or self._sandbox(session)
+        state = self._states.of(session)
+        state.record_baseline(session.workspace)
+        sandbox = state.sandbox or self._sandbox(session)
         if self.persistent:
-            turn.sandbox = sandbox
+            state.sandbox = sandbox
         try:
-            return turn.run(sandbox, session, command, self._variables())
+            return state.run(sandbox, session, command, self._variables())
         finally:
             if not self.persistent:
-                self._let_go(sandbox, session)
+                self._release(sandbox, session)
 
     def collect(self, session: SandboxSession) -> RunArtifacts:
         """Return what the commands of this turn made of the workspace."""
-        return self._turns.of(session).artifacts(session.workspace)
+        return self._states.of(session).artifacts(session.workspace)
 
     def cleanup(self, session: SandboxSession) -> None:
         """End the turn, and its container unless that stays. May be called twice."""
-        turn = self._turns.end(session)
-        if turn is not None and turn.sandbox is not None:
-            self._let_go(turn.sandbox, session)
+        state = self._states.end(session)
+        if state is not None and state.sandbox is not None:
+            self._release(state.sandbox, session)
 
     def _sandbox(self, session: SandboxSession) -> Sandbox:
         request = self._request(session)
@@ -155,7 +155,7 @@ class DockerSandbox(WorkspaceFileMixin, BaseModel):
             idle_timeout=self.idle_timeout,
         )
 
-    def _let_go(self, sandbox: Sandbox, session: SandboxSession) -> None:
+    def _release(self, sandbox: Sandbox, session: SandboxSession) -> None:
         if stays(session, self.remove_on_exit):
             sandbox.detach()
         else:

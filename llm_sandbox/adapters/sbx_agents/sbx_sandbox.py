@@ -7,25 +7,28 @@ from typing import Any, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from llm_sandbox.adapters.sbx_agents.agent_auth import AgentAuth, AuthOutcome
-from llm_sandbox.adapters.sbx_agents.builtin import (
+from llm_sandbox.adapters.sbx_agents.builtin_engine import (
     BuiltinBackend,
     backend_of,
     check_backend,
     check_engine,
     network_of,
     resources_of,
-    run_turn,
+    run_in_session,
     secrets_of,
 )
 from llm_sandbox.adapters.sbx_agents.cli import SbxCli
 from llm_sandbox.adapters.sbx_agents.clones import PrivateClone
 from llm_sandbox.adapters.sbx_agents.containers import AGENT_LIMITS, ContainerRequest
-from llm_sandbox.adapters.sbx_agents.credentials import Engine, credentials_of, oauth_refusal
+from llm_sandbox.adapters.sbx_agents.credentials import (
+    Engine,
+    credentials_of,
+    oauth_refusal,
+    service_of,
+)
 from llm_sandbox.adapters.sbx_agents.files import WorkspaceFileMixin
-from llm_sandbox.adapters.sbx_agents.listing import read_diagnosis
-from llm_sandbox.adapters.sbx_agents.real import SbxRequest, refuse_variables
 from llm_sandbox.adapters.sbx_agents.results import CommandResult, RunArtifacts
-from llm_sandbox.adapters.sbx_agents.services import service_of
+from llm_sandbox.adapters.sbx_agents.sbx_engine import SbxRequest, read_diagnosis, refuse_variables
 from llm_sandbox.adapters.sbx_agents.session import (
     AgentLike,
     RunConfigLike,
@@ -33,7 +36,7 @@ from llm_sandbox.adapters.sbx_agents.session import (
     begin_session,
     stays,
 )
-from llm_sandbox.adapters.sbx_agents.turns import Turns
+from llm_sandbox.adapters.sbx_agents.session_state import SessionStates
 from llm_sandbox.exceptions import SandboxError, UnsupportedError
 from llm_sandbox.limits import Limits
 
@@ -101,7 +104,7 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
     idle_timeout: float | None = 86400.0
     """Seconds without activity after which a sandbox that stays ends; None for never."""
 
-    _turns: Turns = PrivateAttr(default_factory=Turns)
+    _states: SessionStates = PrivateAttr(default_factory=SessionStates)
     _builtin_only: ClassVar[tuple[str, ...]] = (
         "backend",
         "workdir",
@@ -263,7 +266,7 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         session = begin_session(self.workspace.resolve(), self.name, agent, run_config)
         self._auth().apply(session.metadata, _LOOK_S, stream=stream_output)
 
-    # --- a turn
+    # --- one session
 
     def prepare(self, agent: AgentLike, run_config: RunConfigLike | None) -> SandboxSession:
         """Say where the agent works: in the workspace, or with a branch in a private clone of it.
@@ -295,20 +298,22 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         if self.engine == "sbx":
             refuse_variables(session)
             SbxCli().path()
-        turn = self._turns.of(session)
+        state = self._states.of(session)
         stream = bool(session.metadata.get("stream_output"))
         outcome = self._auth().apply(session.metadata, _LOOK_S, stream=stream)
-        turn.watch(session.workspace)
-        recreate = turn.is_first and (self.force_recreate or outcome.changed)
-        turn.is_first = False
+        state.record_baseline(session.workspace)
+        recreate = state.is_first and (self.force_recreate or outcome.changed)
+        state.is_first = False
         if self.engine == "builtin":
             request = self._container(session, outcome)
-            return run_turn(turn, request, session, command, outcome=outcome, recreate=recreate)
+            return run_in_session(
+                state, request, session, command, outcome=outcome, recreate=recreate
+            )
         return self._run_sbx(session, command, outcome, recreate=recreate)
 
     def collect(self, session: SandboxSession) -> RunArtifacts:
         """Return what the commands of this turn made of the workspace, or of the clone."""
-        found = self._turns.of(session).artifacts(session.workspace)
+        found = self._states.of(session).artifacts(session.workspace)
         for name in ("branch", "clone"):
             if name in session.metadata:
                 found.metadata[name] = session.metadata[name]
@@ -316,17 +321,17 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
 
     def cleanup(self, session: SandboxSession) -> None:
         """End the turn, and the sandbox that was made for it unless that stays. A clone stays."""
-        turn = self._turns.end(session)
-        if turn is None:
+        state = self._states.end(session)
+        if state is None:
             return
-        ends = turn.is_ours and not stays(session, self.remove_on_exit)
-        if turn.sandbox is not None:
+        ends = state.is_ours and not stays(session, self.remove_on_exit)
+        if state.sandbox is not None:
             if ends:
-                turn.sandbox.destroy()
+                state.sandbox.destroy()
             else:
-                turn.sandbox.detach()
-        if turn.external is not None and ends:
-            self._request(session).remove_if_there(turn.external)
+                state.sandbox.detach()
+        if state.external is not None and ends:
+            self._request(session).remove_if_there(state.external)
 
     def _run_sbx(
         self,
@@ -336,14 +341,14 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         *,
         recreate: bool,
     ) -> CommandResult:
-        turn, request = self._turns.of(session), self._request(session)
+        state, request = self._states.of(session), self._request(session)
         if recreate:
             request.remove_all()
-        name = turn.external or (None if recreate else request.find())
+        name = state.external or (None if recreate else request.find())
         if name is None:
             name = request.make()
-            turn.is_ours = True
-        turn.external = session.sandbox_name = name
+            state.is_ours = True
+        state.external = session.sandbox_name = name
         request.allow(name, resources_of(session, self.network_allow, outcome))
         if outcome.codex_login:
             request.copy_codex_login(name)

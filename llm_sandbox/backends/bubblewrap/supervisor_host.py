@@ -10,9 +10,9 @@ from llm_sandbox.backends.bubblewrap import launcher
 from llm_sandbox.backends.bubblewrap.binary import Bwrap
 from llm_sandbox.backends.bubblewrap.machine_mounts import MachineMounts
 from llm_sandbox.backends.connection import launch_process
+from llm_sandbox.backends.hardening.launch_arguments import text_descriptor, unused_user
 from llm_sandbox.backends.host_root import Layout, program_environment
 from llm_sandbox.backends.supervised import GuestPaths, guest_command
-from llm_sandbox.backends.hardening.launch_arguments import text_descriptor, unused_user
 from llm_sandbox.backends.supervisor_host import SupervisorHost
 from llm_sandbox.settings import get_settings
 

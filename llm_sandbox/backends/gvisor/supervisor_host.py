@@ -18,9 +18,9 @@ from llm_sandbox.backends.gvisor.binary import Runsc
 from llm_sandbox.backends.gvisor.bundle import TRUSTED_HOME, SharedFolder, configuration
 from llm_sandbox.backends.hardening.cgroups import Cgroup, CgroupTree
 from llm_sandbox.backends.hardening.cleanup import remove_group
+from llm_sandbox.backends.hardening.launch_arguments import text_descriptor, unused_user
 from llm_sandbox.backends.host_root import BUILD_ROOT, describe_root, program_environment
 from llm_sandbox.backends.supervised import GuestPaths, SupervisedMachine, guest_command
-from llm_sandbox.backends.hardening.launch_arguments import text_descriptor, unused_user
 from llm_sandbox.backends.supervisor_host import SupervisorHost
 from llm_sandbox.guest.control import ControlChannel
 from llm_sandbox.guest.mux import Multiplexer, ProtocolError, StdioTransport

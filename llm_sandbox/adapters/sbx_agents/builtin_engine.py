@@ -1,4 +1,4 @@
-"""Turns of agents in our own containers, with our gate and placeholders for keys."""
+"""SessionStates of agents in our own containers, with our gate and placeholders for keys."""
 
 import ipaddress
 import threading
@@ -7,11 +7,10 @@ from typing import Any, Literal
 
 from llm_sandbox.adapters.sbx_agents.agent_auth import AuthOutcome
 from llm_sandbox.adapters.sbx_agents.containers import ContainerRequest
-from llm_sandbox.adapters.sbx_agents.credentials import Engine, credentials_of
-from llm_sandbox.adapters.sbx_agents.host_login import read_codex_login
+from llm_sandbox.adapters.sbx_agents.credentials import Engine, credentials_of, read_codex_login
 from llm_sandbox.adapters.sbx_agents.results import CommandResult
 from llm_sandbox.adapters.sbx_agents.session import SandboxSession
-from llm_sandbox.adapters.sbx_agents.turns import Turn
+from llm_sandbox.adapters.sbx_agents.session_state import SessionState
 from llm_sandbox.backends.registry import available_names, get_backend
 from llm_sandbox.exceptions import BackendUnavailableError, LaunchError, UnsupportedError
 from llm_sandbox.network import Network, NetworkRules
@@ -25,7 +24,7 @@ __all__ = [
     "check_engine",
     "network_of",
     "resources_of",
-    "run_turn",
+    "run_in_session",
     "secrets_of",
 ]
 
@@ -142,8 +141,8 @@ def secrets_of(outcome: AuthOutcome) -> list[Secret]:
     ]
 
 
-def run_turn(
-    turn: Turn,
+def run_in_session(
+    state: SessionState,
     request: ContainerRequest,
     session: SandboxSession,
     command: list[str],
@@ -159,17 +158,17 @@ def run_turn(
         SandboxError: The sandbox could not be made.
     """
     notes: dict[str, Any] = {}
-    if turn.sandbox is None:
+    if state.sandbox is None:
         if recreate:
             request.remove()
         found = None if recreate else request.find()
-        turn.is_ours = found is None
-        turn.sandbox = found or request.make()
+        state.is_ours = found is None
+        state.sandbox = found or request.make()
     if outcome.codex_login:
-        _copy_codex_login(turn.sandbox)
+        _copy_codex_login(state.sandbox)
         notes["codex_login"] = "the host's sign-in was copied into the sandbox"
     try:
-        result = turn.run(turn.sandbox, session, command, {})
+        result = state.run(state.sandbox, session, command, {})
     except LaunchError as error:
         image = request.image or "of Python sessions"
         error.hint = error.hint or (
