@@ -8,11 +8,10 @@ a program leaves the program running.
 May import everything that its synchronous twin may. Start reading at `session`, then `threads`.
 """
 
-from llm_sandbox.aio.create import attach_session, create_session
 from llm_sandbox.aio.files import AsyncFiles
 from llm_sandbox.aio.process import AsyncProcess
 from llm_sandbox.aio.sandbox import AsyncSandbox
-from llm_sandbox.aio.session import AsyncSession
+from llm_sandbox.aio.session import AsyncSession, attach_session, create_session
 from llm_sandbox.aio.streams import AsyncInputStream, AsyncOutputStream
 
 __all__ = [

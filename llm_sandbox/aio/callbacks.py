@@ -10,7 +10,7 @@ from anyio.from_thread import BlockingPortal
 
 from llm_sandbox.results.outputs import Output
 
-__all__ = ["Hearing", "OutputListener", "StreamListener", "hearing"]
+__all__ = ["CallbackAdapter", "OutputListener", "StreamListener", "adapted_callbacks"]
 
 _Heard = TypeVar("_Heard")
 
@@ -20,7 +20,7 @@ OutputListener = Callable[[Output], Awaitable[None] | None]
 """As `OutputCallback`, or a coroutine function."""
 
 
-class Hearing(Protocol):
+class CallbackAdapter(Protocol):
     """Makes the callback that a synchronous method takes."""
 
     def __call__(
@@ -30,7 +30,7 @@ class Hearing(Protocol):
 
 
 @asynccontextmanager
-async def hearing(*listeners: object) -> AsyncIterator[Hearing]:
+async def adapted_callbacks(*listeners: object) -> AsyncIterator[CallbackAdapter]:
     """For one call: what makes synchronous callbacks of `listeners`, whichever kind they are."""
     if all(listener is None for listener in listeners):
         yield _nobody
@@ -61,12 +61,12 @@ class _Listeners:
         if listener is None:
             return None
 
-        def heard(value: _Heard) -> None:
+        def forward(value: _Heard) -> None:
             answer = listener(value)
             if answer is not None and inspect.isawaitable(answer):
                 self._await(answer)
 
-        return heard
+        return forward
 
     def _await(self, answer: Awaitable[None]) -> None:
         try:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack
 
 from anyio.lowlevel import checkpoint
 
-from llm_sandbox.aio.callbacks import OutputListener, StreamListener, hearing
+from llm_sandbox import create
+from llm_sandbox.aio.callbacks import OutputListener, StreamListener, adapted_callbacks
 from llm_sandbox.aio.sandbox import AsyncSandbox, Commands
 from llm_sandbox.aio.threads import Call, in_thread, in_thread_quickly, to_the_end
 from llm_sandbox.backends.base import Backend, Isolation
-from llm_sandbox.const import SandboxBackend
+from llm_sandbox.const import SandboxBackend, SupportedLanguage
+from llm_sandbox.create import SessionOptions, same_parameters
 from llm_sandbox.data import ExecutionResult, ProcessResult
 from llm_sandbox.kernel.background import BackgroundCallback
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from llm_sandbox.session.variables import Variable
     from llm_sandbox.telemetry import RunObserver
 
-__all__ = ["AsyncSession"]
+__all__ = ["AsyncSession", "attach_session", "create_session"]
 
 _Value = TypeVar("_Value")
 
@@ -158,18 +160,18 @@ class AsyncSession:
 
         Cancelled, it stops the code, and the session can be used again. Callbacks are called in a
         worker thread; what a coroutine function returns is awaited in the event loop before the
-        next piece is heard.
+        next piece is delivered.
         """
-        async with hearing(on_stdout, on_stderr, on_output) as heard:
+        async with adapted_callbacks(on_stdout, on_stderr, on_output) as adapt:
             return await in_thread(
                 lambda _: self._session.run(
                     code,
                     libraries,
                     timeout,
-                    heard(on_stdout),
-                    heard(on_stderr),
+                    adapt(on_stdout),
+                    adapt(on_stderr),
                     stdin=stdin,
-                    on_output=heard(on_output),
+                    on_output=adapt(on_output),
                     argv=argv,
                 ),
                 stop=self._stop,
@@ -322,8 +324,8 @@ class AsyncSession:
 
         Cancelled, it kills the command.
         """
-        async with hearing(on_stdout, on_stderr) as heard:
-            out, err = heard(on_stdout), heard(on_stderr)
+        async with adapted_callbacks(on_stdout, on_stderr) as adapt:
+            out, err = adapt(on_stdout), adapt(on_stderr)
             return await self._command(
                 lambda session: session.execute_command(command, workdir, out, err, timeout=timeout)
             )
@@ -339,8 +341,8 @@ class AsyncSession:
 
         Cancelled, it kills the one that runs.
         """
-        async with hearing(on_stdout, on_stderr) as heard:
-            out, err = heard(on_stdout), heard(on_stderr)
+        async with adapted_callbacks(on_stdout, on_stderr) as adapt:
+            out, err = adapt(on_stdout), adapt(on_stderr)
             return await self._command(
                 lambda session: session.execute_commands(commands, workdir, out, err)
             )
@@ -385,3 +387,34 @@ class AsyncSession:
     async def get_archive(self, path: str) -> tuple[bytes, dict[str, object]]:
         """Return a file or directory of the sandbox as a tar archive, with a description of it."""
         return await in_thread(lambda _: self._session.get_archive(path))
+
+
+@same_parameters(create.create_session)
+def create_session(
+    backend: SandboxBackend | str | Backend | None = None,
+    image: str | None = None,
+    dockerfile: str | None = None,
+    lang: str = SupportedLanguage.PYTHON,
+    **options: Unpack[SessionOptions],
+) -> AsyncSession:
+    """Return a new session; use it in an async with block, or await `open` and `close`.
+
+    The arguments and errors are those of `llm_sandbox.create_session`. The first call that names no
+    backend tests in this thread which one works here; that takes a fraction of a second, once.
+    """
+    return AsyncSession(create.create_session(backend, image, dockerfile, lang, **options))
+
+
+async def attach_session(
+    name_or_id: str, *, observers: "Sequence[RunObserver]" = (), verbose: bool = False
+) -> AsyncSession:
+    """Attach to a detached session; see `llm_sandbox.attach_session`.
+
+    Cancelled, it detaches from the session.
+    """
+    return AsyncSession(
+        await in_thread(
+            lambda _: create.attach_session(name_or_id, observers=observers, verbose=verbose),
+            undo=lambda session: session.detach(),
+        )
+    )

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 from llm_sandbox.aio import AsyncSession
 from llm_sandbox.integrations.calls import CodeCalls
 from llm_sandbox.integrations.extras import require
-from llm_sandbox.integrations.reading import (
+from llm_sandbox.integrations.output_reader import (
     ABOUT_HANDLE,
     ABOUT_LIMIT,
     ABOUT_OFFSET,
     PAGE,
-    describe_reading,
+    describe_reader,
 )
 from llm_sandbox.integrations.tool import ToolOptions, refuse_arguments
 from llm_sandbox.session.session import BaseSession
@@ -111,7 +111,7 @@ def _reads(calls: CodeCalls, name: str) -> FunctionTool:
     return function_tool(
         read_output,
         name_override=name,
-        description_override=describe_reading(calls.options.name),
+        description_override=describe_reader(calls.options.name),
     )
 
 

@@ -11,7 +11,7 @@ from anyio import get_current_task, sleep
 from llm_sandbox.aio import AsyncSession
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import SessionBusyError, ValidationError
-from llm_sandbox.integrations.reading import PAGE, read_page
+from llm_sandbox.integrations.output_reader import PAGE, read_page
 from llm_sandbox.integrations.tool import (
     DEFAULT_READER,
     ToolOptions,
@@ -44,7 +44,7 @@ class CodeCalls:
     Args:
         session: An open session, or one that is open when the first call comes.
         options: How the tool behaves; None for the defaults.
-        reads: Whether the model gets the tool of `reading` beside it, if the options have one.
+        reads: Whether the model also gets the tool of `output_reader`, if the options name it.
 
     Raises:
         ValidationError: An argument is something else.
@@ -61,7 +61,7 @@ class CodeCalls:
         self.options = check_options(options)
         self.reader = self.options.reader if reads else None
         """What the model calls the tool that reads what answers leave out; None without one."""
-        self._line = _line_of(self.session)
+        self._queue = _queue_of(self.session)
 
     @property
     def description(self) -> str:
@@ -95,7 +95,7 @@ class CodeCalls:
         def run() -> ExecutionResult:
             return self.session.run(code, libraries or None, self.options.timeout)
 
-        with self._line.turn(), known_as(call_id):
+        with self._queue.acquire(), known_as(call_id):
             return answer(run, self.options, reader=self.reader)
 
     async def answer_async(
@@ -116,12 +116,12 @@ class CodeCalls:
         async def run() -> ExecutionResult:
             return await twin.run(code, libraries or None, self.options.timeout)
 
-        async with self._line.turn_async():
+        async with self._queue.acquire_async():
             with known_as(call_id):
                 return await answer_async(run, self.options, reader=self.reader)
 
     def read(self, handle: str, offset: int = 0, limit: int = PAGE) -> str:
-        """Return a page of what answers left out; see `reading.read_page`.
+        """Return a page of what answers left out; see `output_reader.read_page`.
 
         Waits for no run: what runs is in no answer yet.
 
@@ -195,7 +195,7 @@ def known_as(call_id: str | None) -> AbstractContextManager[None]:
     return nullcontext() if call_id is None else tool_call_id(call_id)
 
 
-class _Line:
+class _Queue:
     """Threads and tasks that wait for the same thing; who came first is served first."""
 
     def __init__(self) -> None:
@@ -203,7 +203,7 @@ class _Line:
         self._waiting: deque[threading.Event] = deque()
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
+    def acquire(self) -> Iterator[None]:
         """Wait, in a thread; refused in an event loop, whose tasks could be what is waited for."""
         called = self._join()
         try:
@@ -219,7 +219,7 @@ class _Line:
             self._leave(called)
 
     @asynccontextmanager
-    async def turn_async(self) -> AsyncIterator[None]:
+    async def acquire_async(self) -> AsyncIterator[None]:
         """Wait, in a task. What ends the wait may be in a thread or in another event loop."""
         called = self._join()
         try:
@@ -245,14 +245,14 @@ class _Line:
                 self._waiting[0].set()
 
 
-_lines: weakref.WeakKeyDictionary[BaseSession, _Line] = weakref.WeakKeyDictionary()
+_queues: weakref.WeakKeyDictionary[BaseSession, _Queue] = weakref.WeakKeyDictionary()
 _lines_lock = threading.Lock()
 
 
-def _line_of(session: BaseSession) -> _Line:
+def _queue_of(session: BaseSession) -> _Queue:
     """A session runs one thing at a time, however many tools it is."""
     with _lines_lock:
-        return _lines.setdefault(session, _Line())
+        return _queues.setdefault(session, _Queue())
 
 
 def _is_in_event_loop() -> bool:

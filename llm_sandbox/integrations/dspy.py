@@ -190,7 +190,7 @@ class SandboxInterpreter:
 
             def run() -> ExecutionResult:
                 seconds = self._options.timeout
-                return session.run(code, timeout=seconds, stdin=host, on_output=host.hear)
+                return session.run(code, timeout=seconds, stdin=host, on_output=host.take_call)
 
             reply = answer(run, self._options)
         except SandboxError as error:

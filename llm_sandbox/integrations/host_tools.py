@@ -82,7 +82,7 @@ class HostTools(Iterator[str]):
         self._context = contextvars.copy_context()
         self._asked: deque[object] = deque()
 
-    def hear(self, output: Output) -> None:
+    def take_call(self, output: Output) -> None:
         """Take a call: for `run(on_output=...)`."""
         if isinstance(output, DisplayOutput) and CALL_MIME in output.data:
             self._asked.append(output.data[CALL_MIME])

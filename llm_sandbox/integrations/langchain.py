@@ -12,12 +12,12 @@ from llm_sandbox.data import ExecutionResult
 from llm_sandbox.integrations.calls import CodeCalls, known_as
 from llm_sandbox.integrations.dumping import let_pydantic_dump_results
 from llm_sandbox.integrations.extras import require
-from llm_sandbox.integrations.reading import (
+from llm_sandbox.integrations.output_reader import (
     ABOUT_HANDLE,
     ABOUT_LIMIT,
     ABOUT_OFFSET,
     PAGE,
-    describe_reading,
+    describe_reader,
 )
 from llm_sandbox.integrations.tool import ToolOptions, ToolReply, refuse_arguments
 from llm_sandbox.session.session import BaseSession
@@ -103,7 +103,7 @@ def _reads(calls: CodeCalls, name: str) -> StructuredTool:
 
     return StructuredTool(
         name=name,
-        description=describe_reading(calls.options.name),
+        description=describe_reader(calls.options.name),
         args_schema=_PageArguments,
         func=calls.read,
         coroutine=read_async,

@@ -15,7 +15,7 @@ from llm_sandbox.exceptions import NotOpenSessionError
 from llm_sandbox.integrations.calls import CodeCalls, check_own_session
 from llm_sandbox.integrations.dumping import let_pydantic_dump_results
 from llm_sandbox.integrations.extras import require
-from llm_sandbox.integrations.reading import PAGE, describe_reading, schema_of_reading
+from llm_sandbox.integrations.output_reader import PAGE, describe_reader, reader_schema
 from llm_sandbox.integrations.tool import PARAMETERS, ToolOptions, ToolReply
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.session import BaseSession
@@ -166,8 +166,8 @@ class SandboxToolset(AbstractToolset[AgentDepsT]):
         if calls.reader is not None:
             reads = ToolDefinition(
                 name=calls.reader,
-                description=describe_reading(runs.name),
-                parameters_json_schema=schema_of_reading(),
+                description=describe_reader(runs.name),
+                parameters_json_schema=reader_schema(),
             )
             defined.append((reads, _PAGE_ARGUMENTS))
         return {

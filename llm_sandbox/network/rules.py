@@ -5,13 +5,13 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, Self, get_args
 
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.network.reading import (
+from llm_sandbox.network.parsing import (
     as_tuple,
-    read_cidr,
-    read_denied,
-    read_domain,
-    read_hosts,
-    read_port,
+    parse_cidr,
+    parse_denied,
+    parse_domain,
+    parse_hosts,
+    parse_port,
     unique,
 )
 
@@ -63,11 +63,11 @@ class NetworkRules:
             if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
                 raise ValidationError(f"{name} is a list, not {given!r}", parameter=name)
         values = {
-            "domains": unique(read_domain(rule, "domains") for rule in self.domains),
-            "cidrs": unique(read_cidr(rule, self.resolve_into_cidrs) for rule in self.cidrs),
-            "ports": unique(read_port(port, "ports") for port in self.ports),
-            "deny": unique(read_denied(rule) for rule in self.deny),
-            "hosts": read_hosts(self.hosts),
+            "domains": unique(parse_domain(rule, "domains") for rule in self.domains),
+            "cidrs": unique(parse_cidr(rule, self.resolve_into_cidrs) for rule in self.cidrs),
+            "ports": unique(parse_port(port, "ports") for port in self.ports),
+            "deny": unique(parse_denied(rule) for rule in self.deny),
+            "hosts": parse_hosts(self.hosts),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)

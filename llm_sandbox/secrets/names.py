@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterable
 
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.network.reading import as_tuple, read_domain, unique
+from llm_sandbox.network.parsing import as_tuple, parse_domain, unique
 
-__all__ = ["check_name", "check_value", "read_binding", "read_bindings", "read_query"]
+__all__ = ["check_name", "check_value", "parse_binding", "parse_bindings", "parse_query"]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _LONGEST_NAME = 128
@@ -55,16 +55,16 @@ def check_value(value: object, name: str) -> str:
     return value
 
 
-def read_bindings(hosts: Iterable[str]) -> tuple[str, ...]:
+def parse_bindings(hosts: Iterable[str]) -> tuple[str, ...]:
     """Return hosts that a secret is bound to, in one spelling.
 
     Raises:
         ValidationError: One cannot be read.
     """
-    return unique(read_binding(host) for host in as_tuple(hosts, "hosts"))
+    return unique(parse_binding(host) for host in as_tuple(hosts, "hosts"))
 
 
-def read_binding(rule: object) -> str:
+def parse_binding(rule: object) -> str:
     """Return one host as ``name:port`` and a prefix of paths, ``/`` for all.
 
     Args:
@@ -82,7 +82,7 @@ def read_binding(rule: object) -> str:
             parameter="hosts",
         )
     host, slash, rest = rule.partition("/")
-    domain = read_domain(host, "hosts")
+    domain = parse_domain(host, "hosts")
     name, colon, port = domain.rpartition(":")
     name, port = (name, port) if colon else (domain, "443")
     if name == "**" or (name.startswith("*") and "." not in name.partition(".")[2]):
@@ -100,7 +100,7 @@ def _climbs(path: str) -> bool:
     return any(part in (".", "..") for part in path.split("/"))
 
 
-def read_query(fields: Iterable[str]) -> tuple[str, ...]:
+def parse_query(fields: Iterable[str]) -> tuple[str, ...]:
     """Return names of query fields.
 
     Raises:

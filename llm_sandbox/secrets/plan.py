@@ -1,15 +1,23 @@
 """What a sandbox gets of its secrets: variables, files, and what the gate has to replace."""
 
 import secrets
+import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.secrets.names import check_name
-from llm_sandbox.secrets.placeholders import make_placeholder
 from llm_sandbox.secrets.secret import MEMORY, Secret
 
-__all__ = ["AUTHORITY", "BUNDLE", "Binding", "SecretFile", "SecretPlan", "plan_secrets"]
+__all__ = [
+    "AUTHORITY",
+    "BUNDLE",
+    "Binding",
+    "SecretFile",
+    "SecretPlan",
+    "make_placeholder",
+    "plan_secrets",
+]
 
 _FOLDER = f"{MEMORY}/secrets"
 AUTHORITY = f"{MEMORY}/llm-sandbox-authority.pem"
@@ -133,3 +141,36 @@ def _of_variable(name: object, value: object, parameter: str) -> Secret | str:
         return Secret(checked, value)  # type: ignore[arg-type]
     except ValidationError as error:
         raise ValidationError(error.message, parameter=parameter) from None
+
+
+_KINDS = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
+_LONGEST_PREFIX = 12
+_MADE_UP = 20
+"""Characters that have to be made up, so that nobody guesses one or meets one by chance."""
+
+
+def make_placeholder(value: str) -> str:
+    """Return a word of the same length, signs and kinds of characters, and with the same beginning
+    where that says only what kind of key it is (``sk-``, ``ghp_``); where the value is too short
+    for one that is sure to be the only one, a longer word.
+    """
+    prefix = _prefix(value)
+    rest = value[len(prefix) :]
+    if sum(character in "".join(_KINDS) for character in rest) < _MADE_UP:
+        return f"PLACEHOLDER{secrets.token_hex(_MADE_UP // 2)}"
+    return prefix + "".join(map(_other, rest))
+
+
+def _prefix(value: str) -> str:
+    """What says the kind of key: short words that end with ``-`` or ``_``."""
+    end = max(value[:_LONGEST_PREFIX].rfind(sign) for sign in "-_") + 1
+    head = value[:end]
+    words = head.replace("_", "-").split("-")
+    return head if all(word.islower() and word.isalpha() for word in words if word) else ""
+
+
+def _other(character: str) -> str:
+    for kind in _KINDS:
+        if character in kind:
+            return secrets.choice(kind)
+    return character

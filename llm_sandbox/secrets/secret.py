@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Literal, NoReturn, Self, get_args
 
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
-from llm_sandbox.secrets.names import check_name, check_value, read_bindings, read_query
+from llm_sandbox.secrets.names import check_name, check_value, parse_bindings, parse_query
 
 __all__ = ["MEMORY", "Delivery", "Secret"]
 
@@ -68,9 +68,9 @@ class Secret:
             "_name": checked,
             "_value": check_value(value, checked),
             "_delivery": delivery,
-            "_hosts": read_bindings(hosts),
+            "_hosts": parse_bindings(hosts),
             "_path": None if path is None else _check_path(path),
-            "_query": read_query(query),
+            "_query": parse_query(query),
         }
         for slot, content in given.items():
             object.__setattr__(self, slot, content)

@@ -10,8 +10,7 @@ from typing import Self
 from llm_sandbox.exceptions import FileError, OutputLimitError, PathError, ValidationError
 from llm_sandbox.workspace.changes import Changes, compare
 from llm_sandbox.workspace.folder import Folder, file_error
-from llm_sandbox.workspace.manifest import Manifest, read_manifest, walk
-from llm_sandbox.workspace.patterns import matches
+from llm_sandbox.workspace.manifest import Manifest, matches, read_manifest, walk
 
 __all__ = ["Workspace"]
 

@@ -1,13 +1,16 @@
 """The provider: sandboxes as inspect asks for them."""
 
+import errno
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, overload
 
+from anyio import to_thread
 from inspect_ai.util import (
     ExecResult,
     OutputLimitExceededError,
@@ -22,11 +25,66 @@ from inspect_ai.util import (
 
 from llm_sandbox.aio import AsyncSandbox
 from llm_sandbox.data import ProcessResult
-from llm_sandbox.exceptions import LaunchError, UnsupportedError
+from llm_sandbox.exceptions import (
+    ContainerGoneError,
+    LaunchError,
+    OutputLimitError,
+    PathError,
+    SandboxFileNotFoundError,
+    SandboxIsADirectoryError,
+    SandboxNotADirectoryError,
+    SandboxPermissionError,
+    SessionClosedError,
+    TransportError,
+    UnsupportedError,
+)
 from llm_sandbox.integrations.inspect.config import CONFIG_FILE, SandboxConfig, read_config
-from llm_sandbox.integrations.inspect.failures import file_failures, unavailable
 
 __all__ = ["InspectSandbox"]
+
+
+@contextmanager
+def _file_errors(path: str) -> Iterator[None]:
+    """Raise what inspect expects of `read_file` and `write_file`.
+
+    Args:
+        path: The file, as the caller named it.
+
+    Raises:
+        FileNotFoundError: Nothing can be at the path.
+        IsADirectoryError: It is a directory.
+        PermissionError: The sandbox's user may not.
+        OutputLimitExceededError: The file has more than inspect reads.
+        SandboxUnavailableError: The sandbox has ended.
+    """
+    try:
+        with _unavailable():
+            yield
+    except OutputLimitError as error:
+        limit = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE_STR
+        raise OutputLimitExceededError(limit, None) from error
+    # inspect tells a model of `strerror` and `filename`, which only these constructors set.
+    except SandboxIsADirectoryError as error:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path) from error
+    except SandboxPermissionError as error:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path) from error
+    except SandboxNotADirectoryError as error:
+        # A file within a file: inspect knows no kind of its own for it, and would end the sample.
+        raise FileNotFoundError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path) from error
+    except PathError as error:
+        raise FileNotFoundError(errno.ENOENT, error.message, path) from error
+    except SandboxFileNotFoundError as error:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from error
+
+
+@contextmanager
+def _unavailable() -> Iterator[None]:
+    """Raise SandboxUnavailableError where the sandbox is no longer there."""
+    try:
+        yield
+    except (ContainerGoneError, SessionClosedError, TransportError) as error:
+        raise SandboxUnavailableError(str(error)) from error
+
 
 logger = logging.getLogger(__name__)
 
@@ -116,7 +174,7 @@ class InspectSandbox(SandboxEnvironment):
         user: str | None,
         seconds: int | None,
     ) -> ProcessResult:
-        with unavailable():
+        with _unavailable():
             process = await self._sandbox.exec(
                 *cmd, env=env, cwd=cwd, stdin=stdin, timeout=seconds, user=user
             )
@@ -152,9 +210,9 @@ class InspectSandbox(SandboxEnvironment):
     # --- files
 
     async def write_file(self, file: str, contents: str | bytes) -> None:
-        """Write a file; missing directories on the way are made. For errors see `file_failures`."""
+        """Write a file; missing directories on the way are made. For errors see `_file_errors`."""
         data = contents.encode("utf-8") if isinstance(contents, str) else contents
-        with file_failures(file):
+        with _file_errors(file):
             await self._sandbox.files.write_bytes(file, data)
 
     @overload
@@ -164,12 +222,12 @@ class InspectSandbox(SandboxEnvironment):
     async def read_file(self, file: str, text: Literal[False]) -> bytes: ...
 
     async def read_file(self, file: str, text: bool = True) -> str | bytes:
-        """Return a file's content, as UTF-8 text or as bytes. For errors see `file_failures`.
+        """Return a file's content, as UTF-8 text or as bytes. For errors see `_file_errors`.
 
         Raises:
             UnicodeDecodeError: It was to be text, and is not.
         """
-        with file_failures(file):
+        with _file_errors(file):
             data = await self._sandbox.files.read_bytes(
                 file, SandboxEnvironmentLimits.MAX_READ_FILE_SIZE
             )
@@ -247,10 +305,8 @@ class InspectSandbox(SandboxEnvironment):
 
     @classmethod
     async def cli_cleanup(cls, id: str | None) -> None:
-        """End what is left in container engines; see `clean_up`."""
-        from llm_sandbox.integrations.inspect.cleanup import clean_up
-
-        await clean_up(id)
+        """End what is left in container engines; see `_clean_up`."""
+        await _clean_up(id)
 
     # --- configuration
 
@@ -315,3 +371,26 @@ def _size(text: str) -> int:
 
 def _cut(text: str, limit: int) -> str:
     return text.encode("utf-8", "surrogatepass")[:limit].decode("utf-8", "ignore")
+
+
+async def _clean_up(sandbox_id: str | None) -> None:
+    """End sandboxes, and print which.
+
+    Sandboxes of other backends are processes that end with their evaluation.
+
+    Args:
+        sandbox_id: The one to end, whoever uses it; None for those that no living process owns.
+
+    Raises:
+        ValueError: There is no such sandbox.
+    """
+    from llm_sandbox.cli.sandboxes import gc, stop
+
+    try:
+        if sandbox_id is None:
+            await to_thread.run_sync(partial(gc, verbose=True))
+        else:
+            await to_thread.run_sync(stop, [sandbox_id])
+    except SystemExit as ended:
+        if ended.code:
+            raise ValueError(f"the cleanup of {sandbox_id or 'sandboxes'} failed") from None

@@ -10,8 +10,8 @@ from typing import Any
 
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.integrations.extras import require
+from llm_sandbox.integrations.jupyter.config import NotebookConfig
 from llm_sandbox.integrations.jupyter.languages import notebook_language
-from llm_sandbox.integrations.jupyter.machine import NotebookMachine
 
 __all__ = ["PROVISIONER", "describe_kernel", "install_kernelspec"]
 
@@ -101,11 +101,11 @@ def install_kernelspec(
     if policy is not None and Path(policy).is_file():
         # Front ends start kernels in the folders of notebooks.
         policy = str(Path(policy).resolve())
-    machine = NotebookMachine(
+    notebook = NotebookConfig(
         language.lang, backend, image, tuple(libraries), network, memory, policy
     )
-    machine.check(env or {})
-    config = {**asdict(machine), "libraries": list(libraries), "files": list(files)}
+    notebook.check(env or {})
+    config = {**asdict(notebook), "libraries": list(libraries), "files": list(files)}
     title = display_name or f"{language.title} (sandbox)"
     described = describe_kernel(title, config, env, language.name)
     with tempfile.TemporaryDirectory() as folder:

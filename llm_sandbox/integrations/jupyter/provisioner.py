@@ -12,8 +12,8 @@ from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 
 from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.integrations.jupyter.bridge import Bridge
+from llm_sandbox.integrations.jupyter.config import NotebookConfig
 from llm_sandbox.integrations.jupyter.languages import notebook_language
-from llm_sandbox.integrations.jupyter.machine import NotebookMachine
 from llm_sandbox.integrations.jupyter.replies import (
     KernelReplies,
     NotebookReplies,
@@ -98,7 +98,7 @@ class SandboxProvisioner(KernelProvisionerBase):  # type: ignore[misc]
         return RunnerReplies(language, self._version)
 
     def _make_session(self, variables: dict[str, str]) -> BaseSession:
-        machine = NotebookMachine(
+        config = NotebookConfig(
             lang=notebook_language(self.lang).lang,
             backend=self.backend,
             image=self.image,
@@ -107,7 +107,7 @@ class SandboxProvisioner(KernelProvisionerBase):  # type: ignore[misc]
             memory=self.memory,
             policy=self.policy,
         )
-        return machine.make_session(variables)
+        return config.make_session(variables)
 
     def _copy_files(self, session: BaseSession, cwd: str | None) -> None:
         folder = Path(cwd) if cwd else Path.cwd()

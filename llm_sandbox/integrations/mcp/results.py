@@ -24,7 +24,7 @@ from mcp_types import (
 from llm_sandbox.artifacts.artifact import Artifact, human_size
 from llm_sandbox.artifacts.formats.images import image_type
 from llm_sandbox.data import ExecutionResult, ProcessResult
-from llm_sandbox.integrations.mcp.sessions import Held
+from llm_sandbox.integrations.mcp.sessions import ClientSandbox
 from llm_sandbox.integrations.tool import ToolReply
 from llm_sandbox.views.sanitize import one_line
 
@@ -73,7 +73,7 @@ def shown_name(name: str) -> str:
     return one_line(name.encode("utf-8", "backslashreplace").decode())
 
 
-def words(text: str, held: Held | None = None) -> CallToolResult:
+def words(text: str, held: ClientSandbox | None = None) -> CallToolResult:
     """A result that is a sentence.
 
     Args:
@@ -84,7 +84,7 @@ def words(text: str, held: Held | None = None) -> CallToolResult:
     return CallToolResult(content=[said]) if held is None else _result(held, [said])
 
 
-def run_result(held: Held, reply: ToolReply, notes: Sequence[str] = ()) -> CallToolResult:
+def run_result(held: ClientSandbox, reply: ToolReply, notes: Sequence[str] = ()) -> CallToolResult:
     """What came of code. A program that fails is no error of the tool; refused code is.
 
     Args:
@@ -125,7 +125,7 @@ def run_result(held: Held, reply: ToolReply, notes: Sequence[str] = ()) -> CallT
     return _result(held, content, facts, is_error=result is None)
 
 
-def artifact_link(held: Held, artifact: Artifact) -> ResourceLink:
+def artifact_link(held: ClientSandbox, artifact: Artifact) -> ResourceLink:
     """An artifact as a resource to be read."""
     return ResourceLink(
         type="resource_link",
@@ -137,7 +137,9 @@ def artifact_link(held: Held, artifact: Artifact) -> ResourceLink:
     )
 
 
-def process_result(held: Held, done: ProcessResult, notes: Sequence[str] = ()) -> CallToolResult:
+def process_result(
+    held: ClientSandbox, done: ProcessResult, notes: Sequence[str] = ()
+) -> CallToolResult:
     """What came of a command.
 
     Args:
@@ -156,7 +158,7 @@ def process_result(held: Held, done: ProcessResult, notes: Sequence[str] = ()) -
     return _result(held, [*_texts(notes), *_texts(["\n".join(text)])], facts)
 
 
-def binary_result(held: Held, path: str, data: bytes) -> CallToolResult:
+def binary_result(held: ClientSandbox, path: str, data: bytes) -> CallToolResult:
     """A file that is no text: a picture to look at, else bytes for the client to keep.
 
     Args:
@@ -183,7 +185,7 @@ def binary_result(held: Held, path: str, data: bytes) -> CallToolResult:
 
 
 def _result(
-    held: Held,
+    held: ClientSandbox,
     content: Sequence[ContentBlock],
     facts: dict[str, Any] | None = None,
     *,

@@ -15,7 +15,7 @@ from llm_sandbox.exceptions import SandboxError, ValidationError
 from llm_sandbox.mounts import Bind, Mount
 from llm_sandbox.views.sanitize import one_line
 
-__all__ = ["FOLDER", "Roots", "Seen"]
+__all__ = ["FOLDER", "RootMounts", "Roots"]
 
 FOLDER = "/roots"
 """Where sandboxes see them."""
@@ -37,7 +37,7 @@ Roots = Annotated[ListRootsResult, Resolve(_ask)]
 
 
 @dataclass(frozen=True)
-class Seen:
+class RootMounts:
     """What a new sandbox sees of its client's computer."""
 
     mounts: Mapping[str, Mount] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from mcp_types import ToolAnnotations
 
 from llm_sandbox.const import VERSION
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.integrations.mcp.lending import Lending
+from llm_sandbox.integrations.mcp.access import SandboxAccess
 from llm_sandbox.integrations.mcp.options import ServerOptions
 from llm_sandbox.integrations.mcp.resources import Resources
 from llm_sandbox.integrations.mcp.roots import FOLDER
@@ -61,15 +61,15 @@ def build_server(chosen: ServerOptions, *, one_client: bool) -> tuple[MCPServer[
         lifespan=lifespan,
         log_level="WARNING",
     )
-    lending = Lending(sessions, one_client=one_client)
-    for function, name, annotations, more in _offered(Tools(lending, chosen), chosen):
+    access = SandboxAccess(sessions, one_client=one_client)
+    for function, name, annotations, more in _offered(Tools(access, chosen), chosen):
         server.tool(
             name=name,
             description=f"{inspect.getdoc(function)}{more}",
             annotations=annotations,
             structured_output=False,
         )(function)
-    Resources(lending).add_to(server)
+    Resources(access).add_to(server)
     return server, sessions
 
 

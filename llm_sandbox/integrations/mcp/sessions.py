@@ -18,9 +18,9 @@ from llm_sandbox.const import language_name
 from llm_sandbox.exceptions import ContainerGoneError, SandboxError, ValidationError
 from llm_sandbox.integrations.mcp.callers import Caller
 from llm_sandbox.integrations.mcp.options import ServerOptions
-from llm_sandbox.integrations.mcp.roots import Seen
+from llm_sandbox.integrations.mcp.roots import RootMounts
 
-__all__ = ["Held", "Sessions"]
+__all__ = ["ClientSandbox", "Sessions"]
 
 _LOOK_S = 1.0
 _MOST_REMEMBERED = 1000
@@ -29,7 +29,7 @@ _SPARED = 1 / 30
 
 
 @dataclass
-class Held:
+class ClientSandbox:
     """One client's sandbox."""
 
     id: str
@@ -47,7 +47,7 @@ class Held:
     news: tuple[str, ...] = ()
     """What its client has to be told with the next answer."""
     lock: anyio.Lock = field(default_factory=anyio.Lock)
-    """Held by the call that uses it: a session is for one at a time."""
+    """ClientSandbox by the call that uses it: a session is for one at a time."""
     used: float = field(default_factory=time.monotonic)
     """When it was last used, on the monotonic clock."""
 
@@ -81,7 +81,7 @@ class Sessions:
 
     def __init__(self, options: ServerOptions) -> None:
         self.options = options
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, ClientSandbox] = {}
         self._clients: OrderedDict[str, _Client] = OrderedDict()
         self._ended: OrderedDict[str, str] = OrderedDict()
         """Why sessions are no more, by their ids."""
@@ -106,16 +106,16 @@ class Sessions:
         caller: Caller,
         language: str | None = None,
         *,
-        seen: Seen | None = None,
+        root_mounts: RootMounts | None = None,
         is_claimed: bool = True,
         is_kept: bool = False,
-    ) -> Held:
+    ) -> ClientSandbox:
         """Make and open one.
 
         Args:
             caller: Whose it is.
             language: The language; None for the server's first.
-            seen: What it sees of the caller's computer, beside what the options say.
+            root_mounts: What it sees of the caller's computer, beside what the options say.
             is_claimed: Whether the caller knows of it as soon as it is there.
             is_kept: Whether it is the one that is kept, which may be there already.
 
@@ -125,9 +125,9 @@ class Sessions:
         """
         name = self._language(language)
         known = self._known(caller)
-        seen = seen or Seen()
+        root_mounts = root_mounts or RootMounts()
         # What is refused for what it asks takes nobody's room.
-        made = None if is_kept else self.options.make_session(name, seen.mounts)
+        made = None if is_kept else self.options.make_session(name, root_mounts.mounts)
         await self._make_room()
         self._opening += 1
         try:
@@ -136,14 +136,14 @@ class Sessions:
             self._opening -= 1
         owner = caller.key if caller.owns else None
         id = secrets.token_urlsafe(12)
-        held = Held(id, name, session, owner, is_claimed, is_kept, seen.problems)
+        held = ClientSandbox(id, name, session, owner, is_claimed, is_kept, root_mounts.problems)
         self._held[held.id] = held
         if known is not None and known.has_gone:
             await self.end(held, "its client has ended")
             raise ValidationError("the client has ended its session", parameter="session")
         return held
 
-    def find(self, session: str, caller: Caller, language: str | None = None) -> Held:
+    def find(self, session: str, caller: Caller, language: str | None = None) -> ClientSandbox:
         """Return one by its id.
 
         Args:
@@ -171,11 +171,11 @@ class Sessions:
         held.is_claimed = True
         return held
 
-    def by_id(self, id: str) -> Held | None:
+    def by_id(self, id: str) -> ClientSandbox | None:
         """Return one, whoever asks; None where there is none."""
         return self._held.get(id)
 
-    def of(self, caller: Caller) -> list[Held]:
+    def of(self, caller: Caller) -> list[ClientSandbox]:
         """Return those that a caller is known to have, without making one."""
         known = self._clients.get(caller.key) if caller.key is not None else None
         own = set(known.own.values()) if known is not None else set()
@@ -185,7 +185,7 @@ class Sessions:
             if held.id in own or (caller.owns and held.owner == caller.key)
         ]
 
-    def latest(self, caller: Caller) -> Held:
+    def latest(self, caller: Caller) -> ClientSandbox:
         """Return the one that a caller has used last, without making one.
 
         Raises:
@@ -208,13 +208,15 @@ class Sessions:
             raise ValidationError(_lost(gone[-1], self._ended[gone[-1]]), parameter="session")
         raise ValidationError("nothing has been run yet", parameter="session")
 
-    async def default(self, caller: Caller, language: str | None, seen: Seen | None = None) -> Held:
+    async def default(
+        self, caller: Caller, language: str | None, root_mounts: RootMounts | None = None
+    ) -> ClientSandbox:
         """Return the one of a caller's calls that name none, made when it is first asked for.
 
         Args:
             caller: Whose it is.
             language: The language; None for the server's first.
-            seen: What it sees of the caller's computer, if it is made now.
+            root_mounts: What it sees of the caller's computer, if it is made now.
 
         Raises:
             ValidationError: As `create`; or the caller cannot be told from others, and there is one
@@ -224,13 +226,13 @@ class Sessions:
         name = self._language(language)
         known = self._known(caller)
         if known is None or caller.is_new:
-            return await self._newcomers(caller, name, known, seen)
+            return await self._newcomers(caller, name, known, root_mounts)
         async with known.lock:
             before = known.own.get(name, "")
             held = self._held.get(before)
             if held is None:
                 is_kept = self.options.session is not None and name == self.options.languages[0]
-                held = await self.create(caller, name, seen=seen, is_kept=is_kept)
+                held = await self.create(caller, name, root_mounts=root_mounts, is_kept=is_kept)
                 known.own[name] = held.id
                 why = self._ended.get(before)
                 if why is not None:
@@ -243,8 +245,8 @@ class Sessions:
         caller: Caller,
         name: str,
         known: _Client | None,
-        seen: Seen | None,
-    ) -> Held:
+        root_mounts: RootMounts | None,
+    ) -> ClientSandbox:
         """Make the first one of a caller that may never be known again.
 
         There is one at most that nobody has come back to: clients that forget theirs would
@@ -260,7 +262,7 @@ class Sessions:
             )
         self._newcomer_opens = True
         try:
-            held = await self.create(caller, name, seen=seen, is_claimed=False)
+            held = await self.create(caller, name, root_mounts=root_mounts, is_claimed=False)
         finally:
             self._newcomer_opens = False
         if known is not None:
@@ -268,7 +270,7 @@ class Sessions:
         return held
 
     @asynccontextmanager
-    async def using(self, held: Held) -> AsyncIterator[AsyncSession]:
+    async def using(self, held: ClientSandbox) -> AsyncIterator[AsyncSession]:
         """Have one for a call; others that want it wait."""
         async with held.lock:
             held.used = time.monotonic()
@@ -280,7 +282,7 @@ class Sessions:
             finally:
                 held.used = time.monotonic()
 
-    async def end(self, held: Held, why: str, *, lets_go: bool = False) -> None:
+    async def end(self, held: ClientSandbox, why: str, *, lets_go: bool = False) -> None:
         """End one; code that runs in it is stopped. Done even if the call is cancelled.
 
         Args:
@@ -361,7 +363,7 @@ class Sessions:
         why = f"the server has room for {self.options.sessions} sessions, and others needed one"
         await self.end(oldest, why)
 
-    async def _end_all(self, ending: list[Held], why: str) -> None:
+    async def _end_all(self, ending: list[ClientSandbox], why: str) -> None:
         with anyio.CancelScope(shield=True):
             async with anyio.create_task_group() as tasks:
                 for held in ending:
@@ -395,6 +397,6 @@ def _lost(session: str, why: str) -> str:
     return f"{session} is gone, because {why}; the variables and files in it are lost"
 
 
-def _may_use(caller: Caller, held: Held) -> bool:
+def _may_use(caller: Caller, held: ClientSandbox) -> bool:
     """The name of a session that nobody owns is the right to use it; nobody can guess it."""
     return held.owner == (caller.key if caller.owns else None)

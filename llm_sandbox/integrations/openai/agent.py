@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal
 from llm_sandbox.aio import AsyncSession
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.integrations.extras import require
-from llm_sandbox.integrations.openai.chat import ChatTurns
+from llm_sandbox.integrations.openai.chat import ChatConversation
 from llm_sandbox.integrations.openai.code_tool import (
     Answered,
     AsyncCodeTool,
     CodeTool,
     ToolOfSession,
 )
+from llm_sandbox.integrations.openai.conversation import Conversation
 from llm_sandbox.integrations.openai.loop import Ask, Bounds, Loop
-from llm_sandbox.integrations.openai.responses import ResponsesTurns
+from llm_sandbox.integrations.openai.responses import ResponsesConversation
 from llm_sandbox.integrations.openai.transcript import Transcript
-from llm_sandbox.integrations.openai.turn import Conversation
 from llm_sandbox.integrations.tool import ToolOptions
 from llm_sandbox.session.session import BaseSession
 
@@ -86,11 +86,11 @@ def run_agent(
         )
     code_tool = CodeTool(session, options, reads=True)
     code_tool.check_open()
-    turns = _conversation(api, model, code_tool, instructions, tool)
-    loop = Loop(question, turns, bounds or Bounds(), stream=stream)
+    conversation = _conversation(api, model, code_tool, instructions, tool)
+    loop = Loop(question, conversation, bounds or Bounds(), stream=stream)
     while (step := loop.next) is not None:
         if isinstance(step, Ask):
-            loop.take(_ask(client, turns, step, on_text))
+            loop.take(_ask(client, conversation, step, on_text))
             continue
         answered = code_tool.within(_left(step.give_up)).call(step.call)
         if on_run is not None and answered.reply.page is None:
@@ -146,11 +146,11 @@ async def run_agent_async(
         )
     code_tool = AsyncCodeTool(session, options, reads=True)
     code_tool.check_open()
-    turns = _conversation(api, model, code_tool, instructions, tool)
-    loop = Loop(question, turns, bounds or Bounds(), stream=stream)
+    conversation = _conversation(api, model, code_tool, instructions, tool)
+    loop = Loop(question, conversation, bounds or Bounds(), stream=stream)
     while (step := loop.next) is not None:
         if isinstance(step, Ask):
-            loop.take(await _ask_async(client, turns, step, on_text))
+            loop.take(await _ask_async(client, conversation, step, on_text))
             continue
         answered = await code_tool.within(_left(step.give_up)).call(step.call)
         if on_run is not None and answered.reply.page is None:
@@ -165,44 +165,47 @@ def _conversation(
     if kind not in ("custom", "function"):
         raise ValidationError(f"tool is 'custom' or 'function', not {kind!r}", parameter="tool")
     if api == "chat":
-        return ChatTurns(model, tool, instructions)
+        return ChatConversation(model, tool, instructions)
     if api == "responses":
-        return ResponsesTurns(model, tool, instructions, custom=kind == "custom")
+        return ResponsesConversation(model, tool, instructions, custom=kind == "custom")
     raise ValidationError(f"api is 'responses' or 'chat', not {api!r}", parameter="api")
 
 
 def _ask(
-    client: "OpenAI", turns: Conversation, step: Ask, on_text: Callable[[str], Any] | None
+    client: "OpenAI", conversation: Conversation, step: Ask, on_text: Callable[[str], Any] | None
 ) -> Any:
-    resource = turns.resource(client.with_options(timeout=_left(step.give_up)))
+    resource = conversation.resource(client.with_options(timeout=_left(step.give_up)))
     came = resource.create(**step.request)
     if not step.request.get("stream"):
         return came
-    reading = turns.reading()
+    stream = conversation.stream_reader()
     with came as events:
         for event in events:
-            words = reading.hear(event)
+            words = stream.feed(event)
             if words and on_text is not None:
                 on_text(words)
             _check(events, step.give_up)
-    return reading.whole()
+    return stream.whole()
 
 
 async def _ask_async(
-    client: "AsyncOpenAI", turns: Conversation, step: Ask, on_text: Callable[[str], Any] | None
+    client: "AsyncOpenAI",
+    conversation: Conversation,
+    step: Ask,
+    on_text: Callable[[str], Any] | None,
 ) -> Any:
-    resource = turns.resource(client.with_options(timeout=_left(step.give_up)))
+    resource = conversation.resource(client.with_options(timeout=_left(step.give_up)))
     came = await resource.create(**step.request)
     if not step.request.get("stream"):
         return came
-    reading = turns.reading()
+    stream = conversation.stream_reader()
     async with came as events:
         async for event in events:
-            words = reading.hear(event)
+            words = stream.feed(event)
             if words and on_text is not None:
                 await _heard(on_text(words))
             _check(events, step.give_up)
-    return reading.whole()
+    return stream.whole()
 
 
 async def _heard(answer: object) -> None:

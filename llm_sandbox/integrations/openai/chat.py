@@ -5,14 +5,14 @@ from types import SimpleNamespace
 from typing import Any
 
 from llm_sandbox.integrations.openai.code_tool import Answered, ToolOfSession
-from llm_sandbox.integrations.openai.turn import Turn, failure
+from llm_sandbox.integrations.openai.conversation import ModelMessage, failure
 
-__all__ = ["ChatTurns"]
+__all__ = ["ChatConversation"]
 
 _CUTS = ("length", "content_filter")
 
 
-class ChatTurns:
+class ChatConversation:
     """A conversation by Chat Completions; see `Conversation`.
 
     Args:
@@ -48,11 +48,11 @@ class ChatTurns:
         """Return what of a client takes them."""
         return client.chat.completions
 
-    def reading(self) -> "_Reading":
+    def stream_reader(self) -> "_MessageStream":
         """Return what reads an answer in pieces."""
-        return _Reading()
+        return _MessageStream()
 
-    def take(self, reply: Any) -> Turn:
+    def take(self, reply: Any) -> ModelMessage:
         """Add a whole answer."""
         if not reply.choices:
             raise failure("the completion has no choices")
@@ -72,7 +72,7 @@ class ChatTurns:
             said["tool_calls"] = calls
         self.history.append(said)
         usage = reply.usage
-        return Turn(
+        return ModelMessage(
             message.content or "",
             calls,
             reply.choices[0].finish_reason in _CUTS,
@@ -85,14 +85,14 @@ class ChatTurns:
         self.history.extend(self.tool.chat_messages(calls))
 
 
-class _Reading:
+class _MessageStream:
     def __init__(self) -> None:
         self._words: list[str] = []
         self._calls: dict[int, SimpleNamespace] = {}
         self._usage: Any = None
         self._finish_reason: str | None = None
 
-    def hear(self, event: Any) -> str:
+    def feed(self, event: Any) -> str:
         # Some providers tell the usage with the last piece, others in one of its own.
         self._usage = event.usage or self._usage
         if not event.choices:

@@ -9,7 +9,7 @@ from llm_sandbox.aio import AsyncSession
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.integrations.calls import CodeCalls
 from llm_sandbox.integrations.extras import require
-from llm_sandbox.integrations.reading import PAGE, describe_reading, schema_of_reading
+from llm_sandbox.integrations.output_reader import PAGE, describe_reader, reader_schema
 from llm_sandbox.integrations.tool import ToolOptions, ToolReply, refuse_arguments
 from llm_sandbox.session.session import BaseSession
 
@@ -114,9 +114,9 @@ class ToolOfSession:
         if self._calls.reader is not None:
             reads = {
                 "name": self._calls.reader,
-                "description": describe_reading(self.options.name),
+                "description": describe_reader(self.options.name),
                 "strict": True,
-                "parameters": schema_of_reading(strict=True),
+                "parameters": reader_schema(strict=True),
             }
             is_chat = kind == "chat"
             found.append({"type": "function", **({"function": reads} if is_chat else reads)})

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.integrations.openai.conversation import Conversation
 from llm_sandbox.integrations.openai.transcript import Step, Transcript
-from llm_sandbox.integrations.openai.turn import Conversation
 
 __all__ = ["Ask", "Bounds", "Loop", "Run"]
 
@@ -60,7 +60,7 @@ class Loop:
 
     Args:
         question: What is asked.
-        turns: The conversation.
+        conversation: The conversation.
         bounds: When it ends at the latest.
         stream: Whether answers come in pieces.
 
@@ -68,7 +68,9 @@ class Loop:
         ValidationError: `bounds` are none.
     """
 
-    def __init__(self, question: str, turns: Conversation, bounds: Bounds, *, stream: bool) -> None:
+    def __init__(
+        self, question: str, conversation: Conversation, bounds: Bounds, *, stream: bool
+    ) -> None:
         given: object = bounds
         if not isinstance(given, Bounds):
             raise ValidationError(
@@ -78,9 +80,9 @@ class Loop:
             )
         self.transcript = Transcript(question)
         """What was done so far."""
-        self.transcript.history = turns.history
-        turns.ask(question)
-        self._steps = _steps(turns, self.transcript, bounds, stream=stream)
+        self.transcript.history = conversation.history
+        conversation.ask(question)
+        self._steps = _steps(conversation, self.transcript, bounds, stream=stream)
         self.next: Ask | Run | None = next(self._steps)
         """What is to be done; None at the end."""
 
@@ -93,25 +95,27 @@ class Loop:
 
 
 def _steps(
-    turns: Conversation, transcript: Transcript, bounds: Bounds, *, stream: bool
+    conversation: Conversation, transcript: Transcript, bounds: Bounds, *, stream: bool
 ) -> Generator[Ask | Run, Any, None]:
     give_up = time.monotonic() + bounds.seconds
     for number in range(1, bounds.steps + 1):
         started = time.monotonic()
-        request = turns.request(with_tool=number < bounds.steps, stream=stream)
-        turn = turns.take((yield Ask(request, give_up)))
-        transcript.input_tokens += turn.input_tokens
-        transcript.output_tokens += turn.output_tokens
+        request = conversation.request(with_tool=number < bounds.steps, stream=stream)
+        message = conversation.take((yield Ask(request, give_up)))
+        transcript.input_tokens += message.input_tokens
+        transcript.output_tokens += message.output_tokens
         calls = []
-        for call in turn.calls:
-            known = turns.tool.is_call(call)
-            answered = (yield Run(call, give_up)) if known else turns.tool.refuse_unknown(call)
+        for call in message.calls:
+            known = conversation.tool.is_call(call)
+            answered = (
+                (yield Run(call, give_up)) if known else conversation.tool.refuse_unknown(call)
+            )
             calls.append((call, answered))
-        turns.answer(calls)
+        conversation.answer(calls)
         spent = time.monotonic() - started
-        transcript.steps.append(Step(turn.text, tuple(done for _, done in calls), spent))
+        transcript.steps.append(Step(message.text, tuple(done for _, done in calls), spent))
         if not calls:
-            transcript.ended = "cut off" if turn.is_cut else "answered"
+            transcript.ended = "cut off" if message.is_cut else "answered"
             return
         if time.monotonic() >= give_up:
             transcript.ended = "seconds"

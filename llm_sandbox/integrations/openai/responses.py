@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.integrations.openai.code_tool import CALLS, Answered, ToolOfSession
-from llm_sandbox.integrations.openai.turn import Turn, failure
+from llm_sandbox.integrations.openai.conversation import ModelMessage, failure
 
 if TYPE_CHECKING:
     from openai.types.responses import Response
 
-__all__ = ["ResponsesTurns"]
+__all__ = ["ResponsesConversation"]
 
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
-class ResponsesTurns:
+class ResponsesConversation:
     """A conversation by the Responses API; see `Conversation`.
 
     Args:
@@ -57,11 +57,11 @@ class ResponsesTurns:
         """Return what of a client takes them."""
         return client.responses
 
-    def reading(self) -> "_Reading":
+    def stream_reader(self) -> "_MessageStream":
         """Return what reads an answer in pieces."""
-        return _Reading()
+        return _MessageStream()
 
-    def take(self, reply: "Response") -> Turn:
+    def take(self, reply: "Response") -> ModelMessage:
         """Add a whole answer."""
         if reply.status == "failed":
             error = reply.error
@@ -69,7 +69,7 @@ class ResponsesTurns:
         items = [item.model_dump(exclude_none=True) for item in reply.output]
         self.history.extend(items)
         usage = reply.usage
-        return Turn(
+        return ModelMessage(
             reply.output_text,
             [item for item in items if item["type"] in CALLS],
             reply.status == "incomplete",
@@ -82,11 +82,11 @@ class ResponsesTurns:
         self.history.extend(self.tool.output_item(item, done) for item, done in calls)
 
 
-class _Reading:
+class _MessageStream:
     def __init__(self) -> None:
         self._response: Response | None = None
 
-    def hear(self, event: Any) -> str:
+    def feed(self, event: Any) -> str:
         if event.type == "response.output_text.delta":
             return str(event.delta)
         if event.type == "error":

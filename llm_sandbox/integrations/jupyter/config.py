@@ -13,11 +13,11 @@ from llm_sandbox.session.session import BaseSession
 if TYPE_CHECKING:
     from llm_sandbox.security import SecurityPolicy
 
-__all__ = ["NotebookMachine"]
+__all__ = ["NotebookConfig"]
 
 
 @dataclass(frozen=True)
-class NotebookMachine:
+class NotebookConfig:
     """What the sandboxes of one kernelspec are like."""
 
     lang: str = "python"

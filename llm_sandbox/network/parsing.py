@@ -10,11 +10,11 @@ from llm_sandbox.exceptions import ValidationError
 __all__ = [
     "SYNTHETIC_RANGE",
     "as_tuple",
-    "read_cidr",
-    "read_denied",
-    "read_domain",
-    "read_hosts",
-    "read_port",
+    "parse_cidr",
+    "parse_denied",
+    "parse_domain",
+    "parse_hosts",
+    "parse_port",
     "unique",
 ]
 
@@ -39,7 +39,7 @@ def unique(values: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def read_port(port: object, parameter: str) -> int:
+def parse_port(port: object, parameter: str) -> int:
     """A port.
 
     Raises:
@@ -59,10 +59,10 @@ def _split_port(rule: str, parameter: str) -> tuple[str, str]:
         return rule, ""
     if not (port.isascii() and port.isdecimal()):
         raise ValidationError(f"{rule!r} has no number for a port", parameter=parameter)
-    return head, f":{read_port(int(port), parameter)}"
+    return head, f":{parse_port(int(port), parameter)}"
 
 
-def read_domain(rule: object, parameter: str) -> str:
+def parse_domain(rule: object, parameter: str) -> str:
     """A pattern of names, in lower case, and IDNA for what is not ASCII.
 
     Raises:
@@ -113,7 +113,7 @@ def _network(text: str) -> _IpNetwork | None:
         return None
 
 
-def read_cidr(rule: object, into_cidrs: bool) -> str:
+def parse_cidr(rule: object, into_cidrs: bool) -> str:
     """A range of addresses.
 
     Raises:
@@ -144,7 +144,7 @@ def read_cidr(rule: object, into_cidrs: bool) -> str:
     return f"{network}{port}"
 
 
-def read_denied(rule: object) -> str:
+def parse_denied(rule: object) -> str:
     """A pattern of names, or a range of addresses.
 
     Raises:
@@ -155,10 +155,10 @@ def read_denied(rule: object) -> str:
         network = _network(text)
         if network is not None:
             return f"{network}{port}"
-    return read_domain(rule, "deny")
+    return parse_domain(rule, "deny")
 
 
-def read_hosts(given: object) -> tuple[tuple[str, str], ...]:
+def parse_hosts(given: object) -> tuple[tuple[str, str], ...]:
     """Names and their addresses.
 
     Raises:

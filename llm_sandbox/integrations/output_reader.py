@@ -14,9 +14,9 @@ __all__ = [
     "ABOUT_OFFSET",
     "LONGEST_PAGE",
     "PAGE",
-    "describe_reading",
+    "describe_reader",
     "read_page",
-    "schema_of_reading",
+    "reader_schema",
 ]
 
 PAGE = 4000
@@ -34,7 +34,7 @@ ABOUT_LIMIT = f"characters to return, at most {LONGEST_PAGE}; {PAGE} are usual"
 _OF_ONE_RUN = ("stdout", "stderr", "error", "displays", "artifacts")
 
 
-def describe_reading(tool: str) -> str:
+def describe_reader(tool: str) -> str:
     """Return what a model is told of the tool.
 
     Args:
@@ -46,7 +46,7 @@ def describe_reading(tool: str) -> str:
     )
 
 
-def schema_of_reading(*, strict: bool = False) -> dict[str, Any]:
+def reader_schema(*, strict: bool = False) -> dict[str, Any]:
     """Return the tool's parameters as JSON Schema.
 
     Args:

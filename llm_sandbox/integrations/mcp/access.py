@@ -10,13 +10,13 @@ from mcp_types import ListRootsResult
 
 from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.integrations.mcp.callers import Caller, caller_of
-from llm_sandbox.integrations.mcp.roots import Seen
-from llm_sandbox.integrations.mcp.sessions import Held, Sessions
+from llm_sandbox.integrations.mcp.roots import RootMounts
+from llm_sandbox.integrations.mcp.sessions import ClientSandbox, Sessions
 
-__all__ = ["Lending", "told"]
+__all__ = ["SandboxAccess", "client_errors"]
 
 
-class Lending:
+class SandboxAccess:
     """Gives calls their sandboxes.
 
     Args:
@@ -33,13 +33,13 @@ class Lending:
         return caller_of(context, one_client=self._one_client)
 
     @asynccontextmanager
-    async def lent(
+    async def acquire(
         self,
         context: Context[Any, Any],
         session: str | None,
         roots: ListRootsResult,
         language: str | None = None,
-    ) -> AsyncIterator[Held]:
+    ) -> AsyncIterator[ClientSandbox]:
         """Have a call's sandbox while the body runs, and tell the client what goes wrong.
 
         Args:
@@ -49,11 +49,11 @@ class Lending:
             language: The language that it asks for; None for any.
         """
         caller = self.caller(context)
-        with told():
+        with client_errors():
             if session is not None:
                 yield self.sessions.find(session, caller, language)
                 return
-            held = await self.sessions.default(caller, language, Seen.of(roots))
+            held = await self.sessions.default(caller, language, RootMounts.of(roots))
             try:
                 yield held
             except BaseException:
@@ -63,17 +63,17 @@ class Lending:
                 raise
 
     @asynccontextmanager
-    async def existing(
+    async def find_existing(
         self, context: Context[Any, Any], session: str | None
-    ) -> AsyncIterator[Held]:
-        """As `lent`, for what there is no use in asking of a fresh one.
+    ) -> AsyncIterator[ClientSandbox]:
+        """As `acquire`, for what there is no use in asking of a fresh one.
 
         Args:
             context: The call.
-            session: As for `lent`.
+            session: As for `acquire`.
         """
         caller = self.caller(context)
-        with told():
+        with client_errors():
             if session is None:
                 yield self.sessions.latest(caller)
             else:
@@ -81,7 +81,7 @@ class Lending:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def client_errors() -> Iterator[None]:
     """Tell a client the library's errors, which say what to do next."""
     try:
         yield

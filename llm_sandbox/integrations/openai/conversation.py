@@ -7,11 +7,11 @@ from typing import Any, Protocol
 from llm_sandbox.integrations.extras import require
 from llm_sandbox.integrations.openai.code_tool import Answered, ToolOfSession
 
-__all__ = ["Conversation", "Reading", "Turn", "failure"]
+__all__ = ["Conversation", "MessageStream", "ModelMessage", "failure"]
 
 
 @dataclass(frozen=True)
-class Turn:
+class ModelMessage:
     """One answer of a model, whichever API it came by."""
 
     text: str
@@ -26,14 +26,14 @@ class Turn:
     """Tokens that it wrote."""
 
 
-class Reading(Protocol):
+class MessageStream(Protocol):
     """An answer that comes in pieces.
 
     The SDK's own helper reads the arguments of strict functions, too, and raises when a model has
     written broken ones; the model is what has to hear of that.
     """
 
-    def hear(self, event: Any) -> str:
+    def feed(self, event: Any) -> str:
         """Take a piece, and return the words to show that are in it."""
 
     def whole(self) -> Any:
@@ -66,10 +66,10 @@ class Conversation(Protocol):
     def resource(self, client: Any) -> Any:
         """Return what of a client, waiting or awaitable, has the `create` that takes them."""
 
-    def reading(self) -> Reading:
+    def stream_reader(self) -> MessageStream:
         """Return what reads an answer in pieces."""
 
-    def take(self, reply: Any) -> Turn:
+    def take(self, reply: Any) -> ModelMessage:
         """Add a whole answer.
 
         Raises:
