@@ -1,4 +1,4 @@
-"""Callbacks of async code: called in the worker thread that hears, awaited in the event loop."""
+"""Callbacks of async code: called in the worker thread, awaited in the event loop."""
 
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -15,13 +15,13 @@ __all__ = ["CallbackAdapter", "OutputListener", "StreamListener", "adapted_callb
 _Heard = TypeVar("_Heard")
 
 StreamListener = Callable[[str], Awaitable[None] | None]
-"""As `StreamCallback`, or a coroutine function."""
+"""`StreamCallback`, or a coroutine function like it."""
 OutputListener = Callable[[Output], Awaitable[None] | None]
-"""As `OutputCallback`, or a coroutine function."""
+"""`OutputCallback`, or a coroutine function like it."""
 
 
 class CallbackAdapter(Protocol):
-    """Makes the callback that a synchronous method takes."""
+    """Function that turns a listener into the callback of a synchronous method."""
 
     def __call__(
         self, listener: Callable[[_Heard], Awaitable[None] | None] | None
@@ -31,7 +31,7 @@ class CallbackAdapter(Protocol):
 
 @asynccontextmanager
 async def adapted_callbacks(*listeners: object) -> AsyncIterator[CallbackAdapter]:
-    """For one call: what makes synchronous callbacks of `listeners`, whichever kind they are."""
+    """Return, for one call, the adapter that turns `listeners` into synchronous callbacks."""
     if all(listener is None for listener in listeners):
         yield _nobody
         return

@@ -39,24 +39,25 @@ _Part = ToolOutputText | ToolOutputImage
 def make_tool(
     session: BaseSession | AsyncSession, options: ToolOptions | None = None
 ) -> FunctionTool:
-    """Return a session as one tool for `Agent(tools=[...])`; `make_tools` adds one that reads.
+    """Return a session as one tool for `Agent(tools=[...])`; `make_tools` adds one that reads
+    truncated output.
 
-    What it answers are the SDK's own `ToolOutputText` and `ToolOutputImage`; the results with all
-    of their artifacts are in the session's `history`. To models behind Chat Completions the SDK
-    sends no images of tools: give them ``ToolOptions(images="none")``.
+    Answers are the SDK's own `ToolOutputText` and `ToolOutputImage`; the results with all of their
+    artifacts are in the session's `history`. With Chat Completions the SDK sends no images of
+    tools: use ``ToolOptions(images="none")``.
 
     Code that fails, takes too long or is refused is an answer; a sandbox that fails ends the run
     with the SDK's `UserError`, whose cause is the `SandboxError`. Cancelling the run stops the
-    code. Calls that come at the same time are made one after another.
+    code. Concurrent calls are made one after another.
 
     Args:
-        session: The session, which has to be open when the tool is called, and stays open.
-        options: How the tool behaves; None for the defaults.
+        session: Session, which must be open when the tool is called, and is left open.
+        options: Options of the tool; None for the defaults.
 
     Raises:
         MissingDependencyError: The package `agents` is not installed; raised by the import of this
             module.
-        ValidationError: An argument is something else.
+        ValidationError: An argument has the wrong type.
     """
     return _runs(CodeCalls(session, options))
 
@@ -66,8 +67,8 @@ def make_tools(
 ) -> list[Tool]:
     """Return a session as tools for `Agent(tools=make_tools(session))`.
 
-    The first is that of `make_tool`. The second reads, page by page, what its answers leave out,
-    which then say so; ``ToolOptions(reader=None)`` leaves it away.
+    The first is that of `make_tool`. The second reads omitted parts of answers page by page;
+    ``ToolOptions(reader=None)`` omits it.
 
     Args:
         session: As for `make_tool`.

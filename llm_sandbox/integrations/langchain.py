@@ -36,23 +36,23 @@ def make_tool(
 ) -> StructuredTool:
     """Return a session as one tool for `bind_tools`, `ToolNode` and agents.
 
-    `make_tools` adds one that reads what its answers leave out.
+    `make_tools` adds one that reads omitted parts of answers.
 
-    Its messages hold text and images as LangChain's own content blocks; their `artifact` is the
-    `ExecutionResult`, or None where nothing was run. A checkpointer keeps that as its `to_dict`.
+    Messages hold text and images as LangChain's own content blocks; their `artifact` is the
+    `ExecutionResult`, or None if nothing was run. A checkpointer stores its `to_dict`.
 
     Code that fails, takes too long or is refused is an answer; a sandbox that fails raises
-    `SandboxError`. Cancelling `ainvoke` stops the code. Calls that come at the same time are made
-    one after another.
+    `SandboxError`. Cancelling `ainvoke` stops the code. Concurrent calls are made one after
+    another.
 
     Args:
-        session: The session, which has to be open when the tool is called, and stays open.
-        options: How the tool behaves; None for the defaults.
+        session: Session, which must be open when the tool is called, and is left open.
+        options: Options of the tool; None for the defaults.
 
     Raises:
         MissingDependencyError: The package `langchain_core` is not installed; raised by the import
             of this module.
-        ValidationError: An argument is something else.
+        ValidationError: An argument has the wrong type.
     """
     return _runs(CodeCalls(session, options))
 
@@ -62,8 +62,8 @@ def make_tools(
 ) -> list[StructuredTool]:
     """Return a session as tools for `bind_tools`, `ToolNode` and agents.
 
-    The first is that of `make_tool`. The second reads, page by page, what its answers leave out,
-    which then say so; ``ToolOptions(reader=None)`` leaves it away.
+    The first is that of `make_tool`. The second reads omitted parts of answers page by page;
+    ``ToolOptions(reader=None)`` omits it.
 
     Args:
         session: As for `make_tool`.
@@ -127,7 +127,7 @@ class _PageArguments(BaseModel):
 
 
 class _CodeTool(StructuredTool):
-    """Passes the id of a call on; the functions of a tool are told it only if they demand one."""
+    """Tool that passes the id of a call on, which LangChain gives functions only on demand."""
 
     def invoke(
         self,

@@ -1,4 +1,4 @@
-"""The second tool of a model: reads, page by page, what the answers of the first leave out."""
+"""Tool by which a model reads omitted output page by page."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,9 +20,9 @@ __all__ = [
 ]
 
 PAGE = 4000
-"""Characters of a page, unless the model says otherwise."""
+"""Default number of characters of a page."""
 LONGEST_PAGE = 20_000
-"""Characters that a page has at most."""
+"""Maximum number of characters of a page."""
 
 ABOUT_HANDLE = (
     "stdout, stderr, error, displays or artifacts of the last run, or the id or path of a figure, "
@@ -35,10 +35,10 @@ _OF_ONE_RUN = ("stdout", "stderr", "error", "displays", "artifacts")
 
 
 def describe_reader(tool: str) -> str:
-    """Return what a model is told of the tool.
+    """Return the description of the tool for a model.
 
     Args:
-        tool: What it calls the tool that runs code.
+        tool: Name of the tool that runs code.
     """
     return (
         f"Reads what an answer of {tool} left out: long output, tables, texts. Answers name what "
@@ -50,7 +50,7 @@ def reader_schema(*, strict: bool = False) -> dict[str, Any]:
     """Return the tool's parameters as JSON Schema.
 
     Args:
-        strict: Whether all have to be given, as strict functions demand: then null stands for the
+        strict: Whether all parameters are required, as in strict functions; null is then the
             default.
     """
     number = {"type": ["integer", "null"]} if strict else {"type": "integer"}
@@ -69,17 +69,17 @@ def reader_schema(*, strict: bool = False) -> dict[str, Any]:
 def read_page(
     history: Sequence[HistoryEntry], handle: str, offset: int = 0, limit: int = PAGE, *, name: str
 ) -> str:
-    """Return a page of a stream or of an artifact, between fences, and how to get the next one.
+    """Return a fenced page of a stream or an artifact, with instructions for the next one.
 
-    What cannot be read is answered in words: a model can do something about it.
+    If it cannot be read, the answer is an explanation for the model.
 
     Args:
-        history: The runs of a session, oldest first.
-        handle: One of ``stdout, stderr, error, displays, artifacts`` of the last run, or the id or
-            path of an artifact of any.
-        offset: Characters before the page.
-        limit: Characters of the page; more than `LONGEST_PAGE` are not given.
-        name: What the model calls this.
+        history: Runs of a session, oldest first.
+        handle: ``stdout``, ``stderr``, ``error``, ``displays`` or ``artifacts`` of the last run, or
+            the id or path of an artifact of any run.
+        offset: Number of characters before the page.
+        limit: Characters of the page, at most `LONGEST_PAGE`.
+        name: Name of this tool.
     """
     if not history:
         return "Nothing has been run yet."
@@ -102,7 +102,7 @@ def read_page(
 
 
 def _result_of(history: Sequence[HistoryEntry], handle: str) -> ExecutionResult:
-    """The last run, or the last one that made the artifact."""
+    """Return the last run, or the last one that made the artifact."""
     last = history[-1].result
     if handle in _OF_ONE_RUN:
         return last

@@ -1,4 +1,4 @@
-"""What is acceptable as a secret's name, as its value, and as a host that it is bound to."""
+"""Validation of names, values and bound hosts of secrets."""
 
 import contextlib
 import re
@@ -17,10 +17,10 @@ _PREFIX = re.compile(r"/[A-Za-z0-9._~/:@!$&'()*+,;=-]*", re.ASCII)
 
 
 def check_name(name: object, parameter: str = "name") -> str:
-    """Return a secret's name, which is a variable's.
+    """Return a valid name of a secret, which is that of a variable.
 
     Raises:
-        ValidationError: It is none.
+        ValidationError: The value is invalid.
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
         # Not shown: somebody may have put the value there.
@@ -32,11 +32,11 @@ def check_name(name: object, parameter: str = "name") -> str:
 
 
 def check_value(value: object, name: str) -> str:
-    """Return a secret's value.
+    """Return a valid value of a secret.
 
     Raises:
-        ValidationError: It is no text, empty, too large, or holds a NUL; the message does not
-            show it.
+        ValidationError: The value is not text, empty, too large, or contains a NUL; the message
+            does not show it.
     """
     if not isinstance(value, str):
         raise ValidationError(
@@ -56,23 +56,23 @@ def check_value(value: object, name: str) -> str:
 
 
 def parse_bindings(hosts: Iterable[str]) -> tuple[str, ...]:
-    """Return hosts that a secret is bound to, in one spelling.
+    """Return the hosts that a secret is bound to, normalised.
 
     Raises:
-        ValidationError: One cannot be read.
+        ValidationError: A host is invalid.
     """
     return unique(parse_binding(host) for host in as_tuple(hosts, "hosts"))
 
 
 def parse_binding(rule: object) -> str:
-    """Return one host as ``name:port`` and a prefix of paths, ``/`` for all.
+    """Parse a bound host to ``name:port`` and a path prefix, ``/`` for all.
 
     Args:
         rule: ``api.example.com``, ``*.example.com``, ``api.example.com:8443`` or
             ``api.example.com/v1/``; the port is 443 unless given.
 
     Raises:
-        ValidationError: It is none.
+        ValidationError: The value is invalid.
     """
     if not isinstance(rule, str):
         raise ValidationError(f"a host is text, not {rule!r}", parameter="hosts")
@@ -101,10 +101,10 @@ def _climbs(path: str) -> bool:
 
 
 def parse_query(fields: Iterable[str]) -> tuple[str, ...]:
-    """Return names of query fields.
+    """Return valid names of query fields.
 
     Raises:
-        ValidationError: One is none.
+        ValidationError: A name is invalid.
     """
     listed = as_tuple(fields, "query")
     for field in listed:

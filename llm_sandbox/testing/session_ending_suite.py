@@ -1,4 +1,4 @@
-"""How runs end, whatever the code does."""
+"""Conformance suite of the ends of runs, and of output after the end."""
 
 import os
 import time
@@ -53,7 +53,7 @@ class SessionEndingSuite(SessionFixtures):
         assert own.run("print(2)").stdout == "2\n"
 
     def test_a_killed_run_says_that_the_state_is_reset(self, own: BaseSession) -> None:
-        """When only killing helped, the result says that variables are gone."""
+        """The result of a killed run says that variables are gone."""
         with pytest.raises(SandboxTimeoutError) as caught:
             own.run("sum(range(10**13))", timeout=0.3)
 
@@ -136,7 +136,7 @@ class SessionEndingSuite(SessionFixtures):
         assert not result.stdout_truncated
 
     def test_a_line_of_fifty_megabytes_is_cut_and_counted(self, own: BaseSession) -> None:
-        """What is over the limit is counted, and the run is fine."""
+        """Output over the limit is counted, and the run succeeds."""
         result = own.run("print('x' * 50_000_000)")
 
         assert (result.exit_code, result.stdout_truncated) == (0, True)
@@ -195,10 +195,10 @@ _PATIENCE_S = 30.0
 
 
 class SessionBackgroundSuite(SessionFixtures):
-    """Background output."""
+    """Behaviours of background output."""
 
     def test_a_late_print_belongs_to_its_run(self, own: BaseSession) -> None:
-        """What a thread prints in the time of a later run is that of the run that started it."""
+        """Output of a thread during a later run belongs to the run that started it."""
         own.run("before = 1")
         own.run(_LATE)
 
@@ -210,7 +210,7 @@ class SessionBackgroundSuite(SessionFixtures):
         assert own.background_output() == []
 
     def test_late_output_comes_while_nothing_runs(self, own: BaseSession) -> None:
-        """What a thread prints between runs, and its traceback, can be taken without another."""
+        """Output and traceback of a thread between runs can be read without another run."""
         own.run(f"{_LATE}\ndef fail():\n    thread.join()\n    1 / 0")
         own.run("threading.Thread(target=fail).start(); threading.Timer(0.2, go.set).start()")
 
@@ -221,7 +221,7 @@ class SessionBackgroundSuite(SessionFixtures):
         assert "ZeroDivisionError: division by zero" in errors
 
     def test_a_child_process_that_outlives_its_run(self, own: BaseSession) -> None:
-        """What a process writes between runs belongs to the only run that can have started it."""
+        """Output of a process between runs belongs to the only run that can have started it."""
         own.run("before = 1")
         own.run("import subprocess\nchild = subprocess.Popen(['sh', '-c', 'sleep 0.2; echo late'])")
 

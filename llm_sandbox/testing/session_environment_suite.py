@@ -1,4 +1,4 @@
-"""What code finds where it runs."""
+"""Conformance suite of the environment of code, and of security policies."""
 
 import time
 
@@ -14,7 +14,7 @@ __all__ = ["SessionEnvironmentSuite", "SessionPolicySuite"]
 
 
 class SessionEnvironmentSuite(SessionFixtures):
-    """Event loops, variables, modules, files and processes."""
+    """Behaviours of event loops, variables, modules, files and processes."""
 
     def test_top_level_await(self, shared: BaseSession) -> None:
         """A cell may await."""
@@ -90,7 +90,7 @@ class SessionEnvironmentSuite(SessionFixtures):
         assert result.stdout.count("w\n") == 3
 
     def test_threads_print(self, shared: BaseSession) -> None:
-        """What threads print is captured whole."""
+        """Output of threads is captured completely."""
         code = (
             "import threading\n"
             "ts = [threading.Thread(target=lambda: [print('x' * 50) for _ in range(200)])"
@@ -102,7 +102,7 @@ class SessionEnvironmentSuite(SessionFixtures):
 
 
 class SessionPolicySuite(SessionFixtures):
-    """One policy before code, commands and libraries."""
+    """Behaviours of a policy for code, commands and libraries."""
 
     def test_what_the_policy_refuses_does_not_run(self) -> None:
         """Code, commands and libraries are refused with nothing done; other code runs."""

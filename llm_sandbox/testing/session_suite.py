@@ -1,4 +1,4 @@
-"""What a session must do on every backend: the interpreter, its results, and its ends.
+"""Conformance suite of sessions: interpreter, results, ends.
 
 Subclass `SessionSuite` in a test module and give it a `backend_name`.
 """
@@ -24,4 +24,4 @@ class SessionSuite(
     SessionEnvironmentSuite,
     SessionPolicySuite,
 ):
-    """Every behaviour of a session. One session serves all tests that do not end it."""
+    """All behaviours of a session. One session serves all tests that do not end it."""

@@ -1,4 +1,4 @@
-"""Images: what a sandbox begins with."""
+"""Images that sandboxes are created from: a base, and build steps on top of it."""
 
 import os
 import posixpath
@@ -38,11 +38,11 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}(:[A-Za-z0-9._-]{1,64})?", re.ASCI
 
 
 class Image:
-    """A base and steps on top of it; each method returns another image. Nothing happens before a
-    sandbox is created with it, or `build` is called: then the container engine builds what it has
-    not built before.
+    """Base and build steps on top of it; each method returns a new image. Nothing is built before a
+    sandbox is created with the image or `build` is called; the container engine reuses what it has
+    built before.
 
-    Made by `debian_slim`, `from_registry`, `from_dockerfile`, `from_name` or `from_id`, or by
+    Created by `debian_slim`, `from_registry`, `from_dockerfile`, `from_name` or `from_id`, or by
     `Sandbox.snapshot_filesystem`.
     """
 
@@ -59,20 +59,20 @@ class Image:
 
     @property
     def object_id(self) -> str | None:
-        """Its id, for `from_id`; None before it was built."""
+        """Id of the image, for `from_id`; None before it was built."""
         return self._object_id
 
     # --- where images come from
 
     @staticmethod
     def debian_slim(python_version: str | None = None, force_build: bool = False) -> "Image":
-        """Return Debian with Python: this library's own image of Python, which has numpy, pandas
-        and matplotlib besides; where sandboxes have no images, this machine's Python.
+        """Return Debian with Python: this library's own image of Python, which includes numpy,
+        pandas and matplotlib; on backends without images, this machine's Python.
 
         Args:
-            python_version: Which Python; None for the one that is there. Another one is refused
-                when the sandbox is created.
-            force_build: Whether steps are built again.
+            python_version: Version of Python; None for the version of the image. Any other is
+                refused when the sandbox is created.
+            force_build: Whether steps are built without the cache.
         """
         return _made(SlimBase(python_version))._then(Lines((), is_fresh=force_build))
 
@@ -85,13 +85,13 @@ class Image:
         force_build: bool = False,
         add_python: str | None = None,
     ) -> "Image":
-        """Return an image of the engine, or of a registry that it can reach.
+        """Return an image of the engine, or of a registry that the engine can reach.
 
         Args:
-            tag: Its name.
+            tag: Name of the image.
             secret: None; the engine logs in to registries.
             setup_dockerfile_commands: Lines of a Dockerfile that come first.
-            force_build: Whether steps are built again.
+            force_build: Whether steps are built without the cache.
             add_python: None; programs in it bring their own interpreter.
 
         Raises:
@@ -119,17 +119,17 @@ class Image:
         build_args: Mapping[str, str] | None = None,
         add_python: str | None = None,
     ) -> "Image":
-        """Return the image that a Dockerfile describes.
+        """Return an image built from a Dockerfile.
 
         Args:
             path: The Dockerfile.
-            context_dir: The folder that it copies from; None for the working directory.
-            force_build: Whether steps on top are built again.
+            context_dir: Build context; None for the working directory.
+            force_build: Whether steps on top are built without the cache.
             build_args: Values of its ``ARG`` lines.
             add_python: None; programs in it bring their own interpreter.
 
         Raises:
-            InvalidError: There is no such file or folder.
+            InvalidError: The file or folder does not exist.
             UnimplementedError: `add_python` is given.
         """
         _refuse_python(add_python)
@@ -148,8 +148,8 @@ class Image:
         """Return an image by its `object_id`, in the same engine or of this user's snapshots.
 
         Raises:
-            InvalidError: It is no id.
-            NotFoundError: There is no such snapshot, or not any more.
+            InvalidError: The value is not an image id.
+            NotFoundError: The snapshot does not exist, or no longer exists.
         """
         refuse_environment(client, None)
         if not str(image_id).startswith("im-"):
@@ -169,10 +169,10 @@ class Image:
     def from_name(
         name: str, *, environment_name: str | None = None, client: object = None
     ) -> "Image":
-        """Return an image that `publish` gave a name.
+        """Return an image by the name that `publish` gave it.
 
         Raises:
-            InvalidError: The name cannot be one.
+            InvalidError: The name is invalid.
         """
         refuse_environment(client, environment_name)
         return _made(NamedBase(_published(name)))
@@ -188,7 +188,7 @@ class Image:
 
     @Method
     def build(self, app: App | None = None) -> "Image":
-        """Build it now, and return it.
+        """Build the image now, and return it.
 
         Raises:
             ImageBuildError: A step failed; the message has the last lines.
@@ -202,7 +202,7 @@ class Image:
 
     @Method
     def publish(self, name: str) -> None:
-        """Build it and give it a name, for `from_name`; one that had the name loses it."""
+        """Build the image and give it a name for `from_name`; another image loses it."""
         from llm_sandbox.adapters.modal.image_build import build, give_name
 
         give_name(build(self), _published(name))
@@ -224,24 +224,24 @@ class Image:
     ) -> Self:
         """Add Python packages.
 
-        On `debian_slim` their wheels are fetched by this machine's pip, with its settings; on other
-        bases the pip inside fetches them, with the engine's network.
+        On `debian_slim` this machine's pip downloads the wheels, with its settings; on other bases
+        the pip of the image does, over the engine's network.
 
         Args:
-            packages: As pip has them, such as ``requests==2.32``.
-            find_links: Where pip looks besides.
-            index_url: Which index it asks instead of its usual one.
-            extra_index_url: Which one it asks besides.
-            pre: Whether versions before a release will do.
-            extra_options: More of pip's options.
-            force_build: Whether it is done again.
+            packages: Requirements as for pip, such as ``requests==2.32``.
+            find_links: Value of pip's ``--find-links``.
+            index_url: Package index in place of the default one.
+            extra_index_url: Additional package index.
+            pre: Whether pre-releases are accepted.
+            extra_options: Further options of pip.
+            force_build: Whether the step is built without the cache.
             env: None or empty: pip has this machine's variables.
             secrets: None or empty: they would stay in the image.
-            gpu: None: a build has none.
+            gpu: None: a build has no GPU.
 
         Raises:
             UnimplementedError: `secrets` or `gpu` is given.
-            InvalidError: There is no package.
+            InvalidError: No package is given.
         """
         words = _flat(packages)
         if not words:
@@ -270,7 +270,7 @@ class Image:
         extra_options: str = "",
         force_build: bool = False,
     ) -> Self:
-        """As `pip_install`, by pip as well; `requirements` are files of them."""
+        """Add Python packages with pip, like `pip_install`; `requirements` are files."""
         image = self
         for file in requirements or ():
             image = image.pip_install_from_requirements(file)
@@ -287,11 +287,11 @@ class Image:
     def pip_install_from_requirements(
         self, requirements_txt: str | os.PathLike[str], find_links: str | None = None
     ) -> Self:
-        """Add the packages that a file of this machine lists, one a line.
+        """Add the packages of a requirements file on this machine.
 
         Raises:
-            FileNotFoundError: There is none.
-            InvalidError: A line is an option of pip's.
+            FileNotFoundError: The file does not exist.
+            InvalidError: A line is a pip option.
         """
         lines = Path(requirements_txt).read_text(encoding="utf-8").splitlines()
         words = [kept for line in lines if (kept := line.partition(" #")[0].strip())]
@@ -306,7 +306,7 @@ class Image:
         """Add the dependencies of a ``pyproject.toml``.
 
         Raises:
-            InvalidError: It has no such group.
+            InvalidError: The dependency group does not exist.
         """
         project = tomllib.loads(Path(pyproject_toml).read_text(encoding="utf-8")).get("project", {})
         words = list(project.get("dependencies", ()))
@@ -325,14 +325,14 @@ class Image:
         secrets: Collection[Secret] | None = None,
         gpu: str | None = None,
     ) -> Self:
-        """Add Debian packages, which the engine fetches with its network.
+        """Add Debian packages, downloaded over the engine's network.
 
         Args:
-            packages: Their names.
-            force_build: Whether it is done again.
-            env: Variables of this step.
+            packages: Names of the packages.
+            force_build: Whether the step is built without the cache.
+            env: Environment variables of this step.
             secrets: None or empty: they would stay in the image.
-            gpu: None: a build has none.
+            gpu: None: a build has no GPU.
 
         Raises:
             UnimplementedError: `secrets` or `gpu` is given.
@@ -358,11 +358,11 @@ class Image:
         """Run commands in a shell, as root.
 
         Args:
-            commands: Each one a step.
-            env: Variables of these steps, which the image does not keep.
+            commands: Commands, one step each.
+            env: Environment variables of these steps only.
             secrets: None or empty: they would stay in the image.
-            gpu: None: a build has none.
-            force_build: Whether it is done again.
+            gpu: None: a build has no GPU.
+            force_build: Whether the step is built without the cache.
 
         Raises:
             UnimplementedError: `secrets` or `gpu` is given.
@@ -385,11 +385,11 @@ class Image:
 
         Args:
             dockerfile_commands: The lines.
-            context_files: Files of this machine that they copy, by name in the context.
+            context_files: Files of this machine for ``COPY``, by name in the build context.
             secrets: None or empty: they would stay in the image.
-            gpu: None: a build has none.
-            context_dir: A folder of this machine that they copy from.
-            force_build: Whether it is done again.
+            gpu: None: a build has no GPU.
+            context_dir: Folder of this machine used as build context.
+            force_build: Whether the step is built without the cache.
 
         Raises:
             UnimplementedError: `secrets` or `gpu` is given.
@@ -401,10 +401,10 @@ class Image:
         return self._then(Lines(_flat(dockerfile_commands), tuple(context), force_build))
 
     def env(self, vars: Mapping[str, str]) -> Self:
-        """Set variables for later steps and for sandboxes.
+        """Set environment variables for later steps and for sandboxes.
 
         Raises:
-            InvalidError: A name cannot be one, or a value has a line break.
+            InvalidError: A name is invalid, or a value has a line break.
         """
         checked = check_env(vars, "vars")
         image = self._then(Lines(tuple(env_line(*item) for item in checked.items())))
@@ -428,10 +428,10 @@ class Image:
         Args:
             local_path: The file.
             remote_path: Its path in the image, absolute; one that ends with ``/`` is a folder.
-            copy: Either way the file is part of the image, so that later steps have it.
+            copy: No effect: the file is always part of the image, so that later steps see it.
 
         Raises:
-            FileNotFoundError: There is none.
+            FileNotFoundError: The file does not exist.
         """
         del copy
         path = Path(local_path).absolute()
@@ -443,10 +443,10 @@ class Image:
     def add_local_dir(
         self, local_path: str | os.PathLike[str], remote_path: str, *, copy: bool = False
     ) -> Self:
-        """Add what is in a folder of this machine; see `add_local_file`.
+        """Add the contents of a folder of this machine; see `add_local_file`.
 
         Raises:
-            NotADirectoryError: There is none.
+            NotADirectoryError: The folder does not exist.
         """
         del copy
         path = Path(local_path).absolute()
@@ -458,7 +458,7 @@ class Image:
         """Return the image without an entrypoint of its own: sandboxes never start one.
 
         Raises:
-            UnimplementedError: There are words in it.
+            UnimplementedError: The entrypoint is not empty.
         """
         if entrypoint_commands:
             raise UnimplementedError(
@@ -470,7 +470,7 @@ class Image:
         return self
 
     def cmd(self, cmd: Sequence[str]) -> Self:
-        """Set what a sandbox runs that is created without words of its own."""
+        """Set the default command of sandboxes."""
         image = self._then(Lines(()))
         image._cmd = tuple(cmd)
         return image

@@ -1,4 +1,4 @@
-"""Having the container engine build images, and what a sandbox is then made of."""
+"""Image builds with the container engine."""
 
 import contextlib
 import sys
@@ -39,7 +39,7 @@ from llm_sandbox.settings import get_settings
 __all__ = ["PreparedImage", "build", "give_name", "prepare"]
 
 _WORKDIR = "/root"
-"""Where programs begin that say nothing else, as in Modal's own images."""
+"""Default working directory, as in Modal's images."""
 _OWN_WORKDIR = "/sandbox"
 _ENGINES = ("docker", "podman")
 _WHEELS = "/tmp/llm-sandbox-wheels"  # noqa: S108 - inside an image
@@ -47,32 +47,32 @@ _WHEELS = "/tmp/llm-sandbox-wheels"  # noqa: S108 - inside an image
 
 @dataclass(frozen=True)
 class PreparedImage:
-    """What a sandbox is made of."""
+    """Built image with the settings for the sandbox created from it."""
 
     backend: str
     """Name of the backend."""
     image: str | Snapshot | None
-    """For `Sandbox.create(image=)`."""
+    """Image for `Sandbox.create(image=)`."""
     workdir: str
-    """Its working directory."""
+    """Working directory of the sandbox."""
     env: dict[str, str] = field(default_factory=dict)
-    """Variables that the image would have where there are no images."""
+    """Environment variables of the image, for backends without images."""
     files: tuple[Copy, ...] = ()
-    """Files of this machine that no image can hold for it: they are shown to it, read-only."""
+    """Files of this machine that cannot be part of an image; they are mounted read-only."""
 
 
 def prepare(image: Image, workdir: str | None, copies: Iterable[Copy]) -> PreparedImage:
-    """Build what a sandbox needs, and say what it is made of.
+    """Build the image for a sandbox.
 
     Args:
-        image: Its image.
-        workdir: Its working directory; None for the image's.
-        copies: Files of this machine that it begins with.
+        image: Image of the sandbox.
+        workdir: Working directory of the sandbox; None for that of the image.
+        copies: Files of this machine to copy into the sandbox.
 
     Raises:
         ImageBuildError: A step failed.
-        InvalidError: The working directory cannot be one.
-        UnimplementedError: The backend has no images, or not such ones.
+        InvalidError: The working directory is invalid.
+        UnimplementedError: The backend does not support images, or this kind of image.
     """
     given = tuple(copies)
     steps = (*image._steps, *given)
@@ -101,7 +101,7 @@ def prepare(image: Image, workdir: str | None, copies: Iterable[Copy]) -> Prepar
 
 
 def build(image: Image) -> tuple[Backend, str]:
-    """Build an image; returns the backend, and the image's id in its engine.
+    """Build an image, and return the backend and the id of the image in its engine.
 
     Raises:
         ImageBuildError: A step failed.
@@ -115,7 +115,7 @@ def build(image: Image) -> tuple[Backend, str]:
 
 
 def give_name(built: tuple[Backend, str], name: str) -> None:
-    """Give an image that `build` returned a name."""
+    """Tag an image that `build` returned."""
     backend, found = built
     with translated():
         backend.images.tag(found, name)
@@ -183,7 +183,7 @@ def _check_python(image: Image, backend: Backend) -> None:
 
 
 def _is_simple(step: Step) -> bool:
-    """Whether a step needs no image: variables, a working directory, files of this machine."""
+    """Return whether a step can be applied without building an image."""
     if isinstance(step, Lines):
         return not step.context and all(line.startswith(("ENV ", "WORKDIR ")) for line in step.text)
     return isinstance(step, Copy)
@@ -199,8 +199,8 @@ def _without_images(
 
 
 def _usual_workdir(backend: Backend) -> str:
-    """Where programs begin if nobody says: where they have this machine's files, not in its
-    administrator's home.
+    """Return the default working directory: not root's home where programs see this machine's
+    files.
     """
     with translated():
         isolates = backend.check().level != "none"
@@ -220,7 +220,7 @@ def _checked_workdir(workdir: str) -> str:
 
 
 def _build(backend: Backend, base: Base, steps: tuple[Step, ...]) -> tuple[ImageInfo, bool]:
-    """Return the image, and whether it was built of something."""
+    """Return the image, and whether a build was needed."""
     base_image = _base_image(backend, base)
     steps = tuple(step for step in steps if not isinstance(step, Lines) or step.text)
     if not steps:
@@ -276,7 +276,7 @@ def _render(step: Step, folder: Path, name: str, backend: Backend, base: Base) -
 
 
 def _keep_workdir(backend: Backend, image: str, directory: str) -> ImageInfo:
-    """Return the same image, with what is at the working directory kept aside as well."""
+    """Return the same image, with a copy of its working directory saved beside it."""
     with _build_errors(backend):
         return backend.images.save_workdir(image, directory, readable=[_WORKDIR], on_line=say)
 

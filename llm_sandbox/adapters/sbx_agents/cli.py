@@ -1,4 +1,4 @@
-"""Docker's program ``sbx``: where it is, what this version of it understands, and calling it."""
+"""Client of Docker's command ``sbx``: location, supported options, calls."""
 
 import contextlib
 import os
@@ -36,13 +36,13 @@ _FLAG = re.compile(r"(?<![\w-])(--?[A-Za-z][\w-]*)", re.ASCII)
 
 
 class SbxCli:
-    """The program, found anew each time that it is called."""
+    """Command ``sbx``, located anew for each call."""
 
     def path(self) -> str:
-        """Where it is.
+        """Return the path of the program.
 
         Raises:
-            BackendUnavailableError: It is not installed.
+            BackendUnavailableError: The program is not installed.
         """
         found = shutil.which("sbx")
         if found is None:
@@ -57,15 +57,15 @@ class SbxCli:
     def call(
         self, *words: str, given: str | bytes | None = None, timeout: float | None = 60.0
     ) -> CommandResult:
-        """Run it to its end and return what it said, whatever its exit code.
+        """Run the program to its end, and return its output, whatever the exit code.
 
         Args:
-            words: Its arguments.
-            given: What it reads; None for nothing.
-            timeout: Seconds until it is killed; None for no limit.
+            words: Arguments.
+            given: Standard input; None for none.
+            timeout: Seconds until the program is killed; None for no limit.
 
         Raises:
-            SandboxError: It took too long.
+            SandboxError: The timeout passed.
         """
         started = time.monotonic()
         data = given.encode() if isinstance(given, str) else given
@@ -93,22 +93,22 @@ class SbxCli:
         )
 
     def understands(self, verb: str, flag: str) -> bool:
-        """Whether this version has a flag, as its help says.
+        """Return whether the help of a command lists a flag.
 
         Args:
-            verb: Such as ``secret set``.
-            flag: Such as ``--oauth``.
+            verb: Command, such as ``secret set``.
+            flag: Option, such as ``--oauth``.
         """
         return flag in _FLAG.findall(self.help(verb))
 
     def usage(self, verb: str) -> str:
-        """What the help of a verb says of how it is called; empty if it says nothing."""
+        """Return the usage line in the help of a command; empty if there is none."""
         text = self.help(verb)
         _, found, rest = text.partition("Usage:")
         return rest.split("\n\n")[0] if found else ""
 
     def help(self, verb: str) -> str:
-        """The help of a verb; of the program itself with an empty one."""
+        """Return the help of a command; of the program itself for an empty one."""
         path = self.path()
         status = Path(path).stat()
         # A program that is replaced may understand other things.
@@ -122,16 +122,16 @@ class SbxCli:
         stream: bool,
         line_filter: StreamFilter | None,
     ) -> CommandResult:
-        """Run it to its end, showing what it says meanwhile.
+        """Run the program to its end, and print its output as it arrives.
 
         Args:
-            words: Its arguments.
-            timeout: Seconds until it is killed with what it started here; None for no limit.
-            stream: Whether what it says is shown.
-            line_filter: What is asked of each line that is to be shown.
+            words: Arguments.
+            timeout: Seconds until the program and its children are killed; None for no limit.
+            stream: Whether output is printed.
+            line_filter: Filter of each line before it is printed.
 
         Raises:
-            subprocess.TimeoutExpired: It did not end in time; it has what came so far.
+            subprocess.TimeoutExpired: The timeout passed; the exception has the output so far.
         """
         started = time.monotonic()
         printer = LinePrinter(line_filter) if stream else None
@@ -173,7 +173,7 @@ class SbxCli:
 
 
 def sbx_failure(what: str, result: CommandResult, hint: str) -> SandboxError:
-    """An error for a call that failed, with what the program said of it."""
+    """Return the error for a failed call, with the message of the program."""
     said = (result.stderr or result.stdout).strip()[:_TOLD]
     return SandboxError(
         f"{what} failed: sbx ended with {result.returncode}" + (f": {said}" if said else ""),

@@ -1,4 +1,6 @@
-"""Where the keys of services are kept: by Docker's ``sbx``, or in this library's own store."""
+"""Credentials of coding agents: services, their API keys in ``sbx`` or the library's store, and the
+host's Codex login.
+"""
 
 import json
 import os
@@ -26,13 +28,13 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Service:
-    """A service that asks who is there."""
+    """Service that requires an API key."""
 
     name: str
     variable: str
-    """The variable that its clients read their key from."""
+    """Environment variable that clients of the service read the key from."""
     hosts: tuple[str, ...]
-    """Where the key may go."""
+    """Hosts that the key may be sent to."""
 
 
 SERVICES = {
@@ -50,13 +52,13 @@ SERVICES = {
         Service("xai", "XAI_API_KEY", ("api.x.ai",)),
     )
 }
-"""By name, as Docker's ``sbx`` calls them."""
+"""Services by name, as in Docker's ``sbx``."""
 
 _OF_AGENTS = {"claude": "anthropic", "codex": "openai", "opencode": "anthropic"}
 
 
 def service_of(agent_id: str) -> Service | None:
-    """The service that an agent's model is at; None for an agent without one."""
+    """Return the service of an agent's model; None for an agent without one."""
     name = _OF_AGENTS.get(agent_id)
     return None if name is None else SERVICES[name]
 
@@ -65,7 +67,7 @@ def service_named(name: str, parameter: str = "service") -> Service:
     """Return a service by its name.
 
     Raises:
-        ValidationError: It is not known where its key would go.
+        ValidationError: The service is unknown.
     """
     found = SERVICES.get(name)
     if found is None:
@@ -78,27 +80,27 @@ def service_named(name: str, parameter: str = "service") -> Service:
 
 
 Engine = Literal["sbx", "builtin"]
-"""What sandboxes are made by: Docker's program, or this library."""
+"""Engine that creates sandboxes: Docker's ``sbx``, or this library."""
 
 
 class Credentials(Protocol):
-    """The keys that are kept on this machine, by service."""
+    """Keys stored on this machine, by service."""
 
     def has(self, service: str, timeout: float) -> bool:
-        """Whether there is one for a service."""
+        """Return whether a key is stored for a service."""
 
     def set(self, service: str, value: str, timeout: float) -> None:
-        """Keep one."""
+        """Store a key."""
 
     def sign_in(self, service: str, timeout: float, *, stream: bool) -> None:
-        """Have a person sign in, and keep what comes of it."""
+        """Log in interactively, and store the key."""
 
     def commands(self, service: str) -> list[str]:
-        """What to type to keep one; any of these."""
+        """Return commands that store a key; each is sufficient."""
 
 
 class _SbxCredentials:
-    """The keys that ``sbx`` keeps for all its sandboxes."""
+    """Keys that ``sbx`` stores for all its sandboxes."""
 
     def __init__(self) -> None:
         self._cli = SbxCli()
@@ -152,7 +154,7 @@ class _SbxCredentials:
 
 
 class _StoreCredentials:
-    """The keys in this user's store, each by the variable that its clients read."""
+    """Keys in this user's secret store, by environment variable."""
 
     def has(self, service: str, timeout: float) -> bool:
         del timeout  # it is a file
@@ -173,7 +175,7 @@ class _StoreCredentials:
 
 
 def oauth_refusal(feature: str) -> UnsupportedError:
-    """An error for what only Docker's program can do."""
+    """Return the error for an OAuth login, which only Docker's ``sbx`` supports."""
     return UnsupportedError(
         feature,
         "builtin",
@@ -183,10 +185,10 @@ def oauth_refusal(feature: str) -> UnsupportedError:
 
 
 def credentials_of(engine: Engine) -> Credentials:
-    """Return where an engine has its keys.
+    """Return the key store of an engine.
 
     Raises:
-        ValidationError: There is no such engine.
+        ValidationError: The engine is unknown.
     """
     if engine == "sbx":
         return _SbxCredentials()
@@ -199,12 +201,12 @@ _LARGEST = 1 << 20
 
 
 def read_codex_login() -> bytes:
-    """Return the file that Codex keeps its ChatGPT sign-in in, ``auth.json`` in ``$CODEX_HOME`` or
+    """Return the content of the Codex login file for ChatGPT, ``auth.json`` in ``$CODEX_HOME`` or
     ``~/.codex``.
 
     Raises:
-        SandboxError: There is none, or it is of another kind.
-        SecurityError: It is no file of this user's own.
+        SandboxError: The file does not exist, or holds another kind of login.
+        SecurityError: The file does not belong to this user.
     """
     base = os.environ.get("CODEX_HOME", "")
     path = (Path(base) if base.startswith("/") else Path.home() / ".codex") / "auth.json"

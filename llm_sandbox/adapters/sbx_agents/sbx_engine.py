@@ -1,4 +1,4 @@
-"""SessionStates of agents in sandboxes of Docker's program ``sbx``."""
+"""Sandboxes of Docker's ``sbx``: listing, diagnosis, creation, commands."""
 
 import contextlib
 import hashlib
@@ -23,19 +23,19 @@ _FINE = ("pass", "ok", "skip", "skipped", "warn", "warning")
 
 @dataclass(frozen=True)
 class ListedSandbox:
-    """A sandbox that ``sbx`` has."""
+    """Sandbox in the list of ``sbx``."""
 
     name: str
     agent: str
     workspace: str
-    """Its first folder; empty without one."""
+    """First workspace folder; empty without one."""
 
 
 def list_sandboxes(cli: SbxCli) -> list[ListedSandbox]:
-    """Return the sandboxes there are.
+    """Return all sandboxes of ``sbx``.
 
     Raises:
-        SandboxError: It does not say, or not in a form that is known.
+        SandboxError: The call failed, or its output has an unknown form.
     """
     as_json = cli.understands("ls", "--json")
     result = cli.call("ls", *(["--json"] if as_json else []))
@@ -84,10 +84,10 @@ def _from_table(text: str) -> list[ListedSandbox]:
 
 
 def read_diagnosis(cli: SbxCli, timeout: float) -> None:
-    """Have ``sbx`` look at itself.
+    """Check that ``sbx`` is ready with ``sbx diagnose``.
 
     Raises:
-        SandboxError: Something is wrong; the hint says what to type.
+        SandboxError: A check failed; the hint has the command that fixes it.
     """
     words = _diagnosis_flags(cli)
     result = cli.call("diagnose", *words, timeout=timeout)
@@ -130,16 +130,17 @@ def _fix(check: Mapping[str, Any]) -> str:
 
 _CREATE_S = 900.0
 _STRIPPED = ("codex", "opencode")
-"""Agents whose program ``sbx run`` starts itself; of a command it wants the arguments."""
+"""Agents whose program ``sbx run`` starts itself, so that it takes only the arguments of a command.
+"""
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]+", re.ASCII)
 _COPY = "umask 077 && mkdir -p ~/.codex && cat > ~/.codex/auth.json"
 
 
 def refuse_variables(session: SandboxSession) -> None:
-    """Refuse variables, which ``sbx run`` hands on none of.
+    """Refuse environment variables, which ``sbx run`` does not forward.
 
     Raises:
-        UnsupportedError: The turn has some.
+        UnsupportedError: The session has environment variables.
     """
     given = session.metadata
     names = sorted({*(given.get("env") or {}), *(given.get("secret_env_names") or ())})
@@ -155,7 +156,7 @@ def refuse_variables(session: SandboxSession) -> None:
 
 @dataclass(frozen=True)
 class SbxRequest:
-    """What is asked of ``sbx`` for an agent."""
+    """Description of the ``sbx`` sandbox to create or find for an agent."""
 
     cli: SbxCli
     agent: str
@@ -166,11 +167,11 @@ class SbxRequest:
     image: str | None
 
     def find(self) -> str | None:
-        """Return the sandbox that is asked for: of this name and kind of agent, and without a name
-        of this kind and workspace; None for none.
+        """Return the sandbox with this name and kind of agent, or without a name of this kind and
+        workspace; None for none.
 
         Raises:
-            ValidationError: The name is that of a sandbox of another agent.
+            ValidationError: The name belongs to a sandbox of another agent.
         """
         listed = list_sandboxes(self.cli)
         if self.name is None:
@@ -187,7 +188,7 @@ class SbxRequest:
         return None
 
     def remove_all(self) -> None:
-        """Remove the sandbox of this name, and those of this kind and workspace."""
+        """Remove the sandbox of this name, and all of this kind and workspace."""
         for one in list_sandboxes(self.cli):
             if one.name == self.name or self._is_alike(one):
                 self.remove(one.name)
@@ -196,7 +197,7 @@ class SbxRequest:
         """Remove a sandbox.
 
         Raises:
-            SandboxError: It could not be.
+            SandboxError: The removal failed.
         """
         force = ["--force"] if self.cli.understands("rm", "--force") else []
         result = self.cli.call("rm", *force, name)
@@ -204,16 +205,16 @@ class SbxRequest:
             raise sbx_failure(f"removing {name}", result, f"by hand: sbx rm {name}")
 
     def remove_if_there(self, name: str) -> None:
-        """Remove a sandbox, unless that has happened."""
+        """Remove a sandbox if it exists."""
         if any(one.name == name for one in list_sandboxes(self.cli)):
             self.remove(name)
 
     def make(self) -> str:
-        """Make a sandbox and return its name.
+        """Create a sandbox and return its name.
 
         Raises:
-            UnsupportedError: This version of ``sbx`` lacks an option.
-            SandboxError: It could not be made.
+            UnsupportedError: The installed ``sbx`` lacks an option.
+            SandboxError: The creation failed.
         """
         name = self.name or self._own_name()
         words = ["create"]
@@ -243,11 +244,11 @@ class SbxRequest:
         return name
 
     def allow(self, name: str, resources: Sequence[str]) -> None:
-        """Allow one sandbox to connect somewhere; the rule goes with it.
+        """Allow one sandbox to connect to a destination; the rule ends with the sandbox.
 
         Raises:
-            UnsupportedError: This version of ``sbx`` has rules for all sandboxes only.
-            SandboxError: It failed.
+            UnsupportedError: The installed ``sbx`` only has rules for all sandboxes.
+            SandboxError: The call failed.
         """
         if not resources:
             return
@@ -269,10 +270,10 @@ class SbxRequest:
             raise sbx_failure("allowing hosts", result, f"by hand: sbx {' '.join(words)}")
 
     def copy_codex_login(self, name: str) -> None:
-        """Copy the host's own sign-in of Codex into a sandbox, for its user alone to read.
+        """Copy the host's Codex login into a sandbox, readable by its user only.
 
         Raises:
-            SandboxError: There is none here, or it could not be copied.
+            SandboxError: The host has no login, or the copy failed.
         """
         # By standard input, so that the file never lies there for others to read.
         result = self.cli.call("exec", "-i", name, "sh", "-c", _COPY, given=read_codex_login())
@@ -287,13 +288,13 @@ class SbxRequest:
         """Run a command in a sandbox.
 
         Args:
-            name: The sandbox.
-            session: The turn, whose timeout and streams count.
-            command: Its words.
-            keep: Whether the sandbox stays, in versions of ``sbx`` that would remove it then.
+            name: Name of the sandbox.
+            session: Session, whose timeout and streaming options apply.
+            command: Program and arguments.
+            keep: Whether the sandbox is kept, in versions of ``sbx`` that would remove it.
 
         Raises:
-            subprocess.TimeoutExpired: It did not end in time; the sandbox was stopped.
+            subprocess.TimeoutExpired: The timeout passed; the sandbox was stopped.
         """
         given = session.metadata
         inner = list(command)
@@ -317,7 +318,7 @@ class SbxRequest:
         return result
 
     def _stop(self, name: str) -> None:
-        """End what runs in a sandbox: ending the program here leaves that alone."""
+        """Stop the programs in a sandbox, which do not end with the local ``sbx`` process."""
         with contextlib.suppress(SandboxError):
             if self.cli.help("stop") and self.cli.call("stop", name).returncode == 0:
                 return

@@ -1,4 +1,4 @@
-"""Agents in sandboxes of Docker's ``sbx``, or in our own made to its measure."""
+"""Agent sandboxes of Docker's ``sbx``, or of this library with the same interface."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -46,63 +46,67 @@ _LOOK_S = 10
 
 
 class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
-    """A sandbox that a coding agent works in, with its keys kept outside of it.
+    """Sandbox for a coding agent, with its API keys kept outside.
 
-    ``engine="sbx"`` has Docker's program of that name make it, a microVM; where that is not
-    installed, every method says so. ``engine="builtin"`` is a container of ours, or a sandbox of
-    bubblewrap, with our gate for the network and placeholders for keys. Neither stands in for the
-    other.
+    ``engine="sbx"`` is a microVM created by Docker's command of that name, which must be installed.
+    ``engine="builtin"`` is a container or bubblewrap sandbox of this library, with its egress gate
+    and placeholders for keys. There is no fallback from one to the other.
 
     Fields that the class of the same name in ``sbx-agents`` lacks: ``engine``, ``image``, and for
     ``engine="builtin"`` ``backend``, ``workdir``, ``secrets``, ``allow_dangerous`` and
     ``idle_timeout``.
 
     Raises:
-        UnsupportedError: A field means nothing with the engine.
+        UnsupportedError: A field is not supported by the engine.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     id: str = "docker_sbx"
     workspace: Path
-    """The folder of this machine that the agent works in; it is the agent's to change."""
+    """Folder of this machine that the agent works in and may change."""
     name: str | None = None
-    """A sandbox of this name and kind of agent is used again; without a name one of this kind and
-    workspace."""
+    """Name of the sandbox to reuse for this kind of agent; without a name, one of this kind and
+    workspace.
+    """
     branch: str | None = None
-    """Work on this branch in a private clone of the workspace; `prepare` says where that is."""
+    """Branch to work on in a private clone of the workspace, whose path `prepare` returns."""
     cpus: int | None = None
     memory: str | None = None
-    """Such as ``4g``; None for the engine's default."""
+    """Memory limit, such as ``4g``; None for the engine's default."""
     remove_on_exit: bool = True
-    """Whether a sandbox that was made in a turn ends at its `cleanup`."""
+    """Whether a sandbox created in a session ends at `cleanup`."""
     force_recreate: bool = False
-    """Whether sandboxes that could be used again, and the clone of a branch, are removed first."""
+    """Whether reusable sandboxes, and the clone of a branch, are removed first."""
     network_allow: list[str] = Field(default_factory=list)
-    """``host``, ``host:port``, ``*.host``, ``**.host`` or a range of addresses: what this sandbox,
-    and no other, may connect to, besides the service that the agent's model is at."""
+    """``host``, ``host:port``, ``*.host``, ``**.host`` or an address range: destinations that this
+    sandbox may connect to, in addition to the service of the agent's model.
+    """
     secret_env: dict[str, str] = Field(default_factory=dict)
-    """Service to variable of this process: where its key is taken from if none is kept."""
+    """Environment variables of this process by service, as source of keys that are not stored."""
     secret_oauth: list[str] = Field(default_factory=list)
-    """Services that are signed in to if no key is kept; with ``engine="sbx"``."""
+    """Services with an OAuth login if no key is stored; with ``engine="sbx"``."""
     secret_oauth_refresh: list[str] = Field(default_factory=list)
-    """Services that are signed in to each time; with ``engine="sbx"``."""
+    """Services with an OAuth login each time; with ``engine="sbx"``."""
     codex_auth_from_host: bool = False
-    """Whether the host's own ChatGPT sign-in of Codex is copied into the sandbox: the one case that
-    a key comes in."""
+    """Whether the host's ChatGPT login of Codex is copied into the sandbox: the only case in which
+    a key enters it.
+    """
     engine: Engine = "sbx"
     image: str | None = None
-    """Image that has the agent; None for the engine's own."""
+    """Image with the agent; None for the engine's default."""
     backend: BuiltinBackend = "docker"
-    """``bubblewrap`` has the programs of this machine, and no images."""
+    """Backend of ``engine="builtin"``; ``bubblewrap`` uses the programs of this machine, without
+    images.
+    """
     workdir: str | None = None
-    """Where the workspace is inside; None for its own path, as commands may name it."""
+    """Path of the workspace in the sandbox; None for the same path as on the host."""
     secrets: list[Any] = Field(default_factory=list, repr=False)
-    """`llm_sandbox.Secret` objects, for services that are not known by name."""
+    """`llm_sandbox.Secret` objects, for further services."""
     allow_dangerous: bool = False
-    """Whether a workspace is taken that nobody should give away."""
+    """Whether a sensitive folder is accepted as workspace."""
     idle_timeout: float | None = 86400.0
-    """Seconds without activity after which a sandbox that stays ends; None for never."""
+    """Seconds without activity after which a kept sandbox ends; None for never."""
 
     _states: SessionStates = PrivateAttr(default_factory=SessionStates)
     _builtin_only: ClassVar[tuple[str, ...]] = (
@@ -141,15 +145,16 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
     def check_available(
         cls, *, engine: Engine = "sbx", backend: BuiltinBackend | None = None
     ) -> None:
-        """Make sure that the engine is installed.
+        """Check that the engine is installed.
 
         Args:
-            engine: Which.
-            backend: What makes the sandboxes of ``engine="builtin"``; None for ``docker``.
+            engine: Name of the engine.
+            backend: Backend of ``engine="builtin"``; None for ``docker``.
 
         Raises:
-            BackendUnavailableError: It is not; the hint says what to type.
-            UnsupportedError: The backend means nothing with the engine.
+            BackendUnavailableError: The engine is missing; the hint has the command that installs
+                it.
+            UnsupportedError: The engine does not have the backend.
         """
         name = backend_of(engine, backend)
         if name is None:
@@ -159,7 +164,7 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
 
     @classmethod
     def is_available(cls, *, engine: Engine = "sbx", backend: BuiltinBackend | None = None) -> bool:
-        """Whether the engine is installed; see `check_available`."""
+        """Return whether the engine is installed; see `check_available`."""
         try:
             cls.check_available(engine=engine, backend=backend)
         except SandboxError:
@@ -174,10 +179,10 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         engine: Engine = "sbx",
         backend: BuiltinBackend | None = None,
     ) -> None:
-        """Make sure that sandboxes can be made; `engine` and `backend` as in `check_available`.
+        """Check that sandboxes can be created; `engine` and `backend` as in `check_available`.
 
         Raises:
-            SandboxError: They cannot; the hint says what to type.
+            SandboxError: The engine is not ready; the hint has the command that fixes it.
         """
         name = backend_of(engine, backend)
         if name is None:
@@ -193,7 +198,7 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         engine: Engine = "sbx",
         backend: BuiltinBackend | None = None,
     ) -> bool:
-        """Whether sandboxes can be made; see `check_ready`."""
+        """Return whether sandboxes can be created; see `check_ready`."""
         try:
             cls.check_ready(timeout_seconds=timeout_seconds, engine=engine, backend=backend)
         except SandboxError:
@@ -206,10 +211,10 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
     def check_agent_secrets(
         cls, agent_id: str, *, timeout_seconds: int = _LOOK_S, engine: Engine = "sbx"
     ) -> None:
-        """Make sure that the key that an agent needs is kept.
+        """Check that the key of an agent is stored.
 
         Raises:
-            SandboxError: It is not; the hint says what to type.
+            SandboxError: The key is missing; the hint has the command that stores it.
         """
         AgentAuth(credentials_of(engine), {}, (), (), False).check(agent_id, timeout_seconds)
 
@@ -217,14 +222,14 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
     def has_global_secret(
         cls, service: str, *, timeout_seconds: int = _LOOK_S, engine: Engine = "sbx"
     ) -> bool:
-        """Whether a key of a service is kept on this machine."""
+        """Return whether a key of a service is stored on this machine."""
         return credentials_of(engine).has(service, timeout_seconds)
 
     @classmethod
     def set_global_secret(
         cls, service: str, value: str, *, timeout_seconds: int = _LOOK_S, engine: Engine = "sbx"
     ) -> None:
-        """Keep a key of a service on this machine; it stands on no command line."""
+        """Store the key of a service on this machine, without passing it on a command line."""
         credentials_of(engine).set(service, value, timeout_seconds)
 
     @classmethod
@@ -236,20 +241,21 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         stream_output: bool = False,
         engine: Engine = "sbx",
     ) -> None:
-        """Have a person sign in to a service, and keep what comes of it.
+        """Log in to a service interactively, and store the key.
 
         Raises:
-            UnsupportedError: With ``engine="builtin"``: only Docker's program can.
+            UnsupportedError: With ``engine="builtin"``, which has no OAuth login.
         """
         credentials_of(engine).sign_in(service, timeout_seconds, stream=stream_output)
 
     def ensure_agent_secret(
         self, agent_id: str, *, timeout_seconds: int = _LOOK_S, stream_output: bool = False
     ) -> None:
-        """Have the key that an agent needs kept: as it is, by signing in, or from ``secret_env``.
+        """Ensure that the key of an agent is stored: already, by OAuth login, or from
+        ``secret_env``.
 
         Raises:
-            SandboxError: There is none to be had; the hint says what to type.
+            SandboxError: No key is available; the hint has the command that stores one.
         """
         service = service_of(agent_id)
         if service is not None:
@@ -262,18 +268,18 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         *,
         stream_output: bool = False,
     ) -> None:
-        """Have every key that a turn of this agent needs; errors as in `ensure_agent_secret`."""
+        """Ensure all keys for sessions of this agent; errors as in `ensure_agent_secret`."""
         session = begin_session(self.workspace.resolve(), self.name, agent, run_config)
         self._auth().apply(session.metadata, _LOOK_S, stream=stream_output)
 
     # --- one session
 
     def prepare(self, agent: AgentLike, run_config: RunConfigLike | None) -> SandboxSession:
-        """Say where the agent works: in the workspace, or with a branch in a private clone of it.
+        """Return a session in the workspace, or with a branch in a private clone of it.
 
         Raises:
-            SandboxError: There is no workspace, or no such branch can be worked on.
-            UnsupportedError: The engine cannot honour a setting of the run.
+            SandboxError: The workspace does not exist, or the branch cannot be used.
+            UnsupportedError: The engine does not support a setting of the run.
         """
         session = begin_session(self.workspace.resolve(strict=True), self.name, agent, run_config)
         if self.engine == "sbx":
@@ -292,8 +298,8 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         """Run a command of the agent.
 
         Raises:
-            subprocess.TimeoutExpired: It did not end in time, and was ended inside.
-            SandboxError: A key is missing, or the sandbox could not be made.
+            subprocess.TimeoutExpired: The timeout passed, and the command was killed.
+            SandboxError: A key is missing, or the sandbox could not be created.
         """
         if self.engine == "sbx":
             refuse_variables(session)
@@ -312,7 +318,7 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         return self._run_sbx(session, command, outcome, recreate=recreate)
 
     def collect(self, session: SandboxSession) -> RunArtifacts:
-        """Return what the commands of this turn made of the workspace, or of the clone."""
+        """Return the changes of the session's commands in the workspace or the clone."""
         found = self._states.of(session).artifacts(session.workspace)
         for name in ("branch", "clone"):
             if name in session.metadata:
@@ -320,7 +326,7 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         return found
 
     def cleanup(self, session: SandboxSession) -> None:
-        """End the turn, and the sandbox that was made for it unless that stays. A clone stays."""
+        """End the session, and the sandbox created for it unless it is kept. A clone is kept."""
         state = self._states.end(session)
         if state is None:
             return
@@ -392,7 +398,7 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         )
 
     def _is_clone(self, place: Path) -> bool:
-        """Whether a folder is the clone that `prepare` makes, whatever a session says."""
+        """Return whether a folder is the clone that `prepare` creates."""
         return (
             self.branch is not None
             and place == PrivateClone(self.workspace.resolve(), self.branch).path

@@ -1,4 +1,4 @@
-"""What a backend keeps of each turn between `prepare` and `cleanup`."""
+"""State of a session between `prepare` and `cleanup`: sandbox, commands, workspace changes."""
 
 import os
 import secrets
@@ -19,16 +19,15 @@ __all__ = ["SessionState", "SessionStates", "WorkspaceBaseline", "run_command"]
 
 
 class WorkspaceBaseline:
-    """A workspace as it is now, to compare with later.
+    """Manifest of a workspace at one moment, for comparison with later.
 
-    No program is started for that, and nothing that lies in the workspace is obeyed: no Git
-    configuration, no attributes, no hooks.
+    No program is started, and no Git configuration, attributes or hooks of the workspace are used.
 
     Args:
-        root: The folder.
+        root: Folder of the workspace.
 
     Raises:
-        SandboxFileNotFoundError: There is no such folder.
+        SandboxFileNotFoundError: The folder does not exist.
     """
 
     def __init__(self, root: Path) -> None:
@@ -42,7 +41,7 @@ class WorkspaceBaseline:
             self._unread = error.message
 
     def artifacts(self) -> RunArtifacts:
-        """Return what became of it since."""
+        """Return the changes since then."""
         if self._before is None:
             return _unread(self._unread)
         try:
@@ -59,7 +58,7 @@ class WorkspaceBaseline:
         )
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Close the folder."""
         self._workspace.close()
 
 
@@ -85,30 +84,30 @@ _KEY = "run_id"
 
 
 class SessionState:
-    """One turn: its workspace before the first command, and the sandbox it has."""
+    """State of one session: its sandbox, and its workspace before the first command."""
 
     def __init__(self) -> None:
         self.sandbox: Sandbox | None = None
-        """The sandbox that its next command runs in, too."""
+        """Sandbox that further commands run in."""
         self.is_ours = False
-        """Whether that was made in this turn."""
+        """Whether the sandbox was created in this session."""
         self.external: str | None = None
-        """The name of the sandbox that another program has for it."""
+        """Name of the sandbox that ``sbx`` has created for the session."""
         self.is_first = True
-        """Whether no command has run in it."""
+        """Whether no command has run yet."""
         self._baseline: WorkspaceBaseline | None = None
 
     def record_baseline(self, workspace: Path) -> None:
-        """Remember what the workspace holds, unless that has happened.
+        """Record the content of the workspace, once.
 
-        The configuration that a runner writes for an agent is there by then, so that it is no part
-        of what the agent did.
+        By then the runner has written the configuration of the agent, which therefore does not
+        count as a change.
         """
         if self._baseline is None:
             self._baseline = WorkspaceBaseline(workspace)
 
     def artifacts(self, workspace: Path) -> RunArtifacts:
-        """Return what became of the workspace; nothing, if no command ran."""
+        """Return the changes in the workspace; none if no command ran."""
         self.record_baseline(workspace)
         assert self._baseline is not None  # noqa: S101 - by `record_baseline`
         return self._baseline.artifacts()
@@ -120,10 +119,10 @@ class SessionState:
         command: list[str],
         variables: Mapping[str, str],
     ) -> CommandResult:
-        """Run a command with these variables and those of the turn; see `run_command`.
+        """Run a command with these variables and those of the session; see `run_command`.
 
         Raises:
-            ValidationError: A secret that is to be handed on is not set here.
+            ValidationError: A secret to forward is not set in the environment.
         """
         given = session.metadata
         env = {**variables, **(given.get("env") or {})}
@@ -138,26 +137,26 @@ class SessionState:
         return run_command(sandbox, session, command, env)
 
     def close(self) -> None:
-        """Let go of the workspace."""
+        """Close the workspace."""
         if self._baseline is not None:
             self._baseline.close()
 
 
 class SessionStates:
-    """The turns of a backend that have not ended. Safe to use from several threads."""
+    """States of the active sessions of a backend. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._states: dict[str, SessionState] = {}
 
     def of(self, session: SandboxSession) -> SessionState:
-        """Return the turn of a session, also of one that was made by hand."""
+        """Return the state of a session, created if necessary."""
         key = session.metadata.setdefault(_KEY, secrets.token_hex(8))
         with self._lock:
             return self._states.setdefault(key, SessionState())
 
     def end(self, session: SandboxSession) -> SessionState | None:
-        """Forget a turn, and return it; None if it has ended."""
+        """Remove and return the state of a session; None if it has ended."""
         with self._lock:
             state = self._states.pop(session.metadata.get(_KEY, ""), None)
         if state is not None:
@@ -172,18 +171,18 @@ def run_command(
     env: Mapping[str, str],
     max_network_events: int = 50,
 ) -> CommandResult:
-    """Run a command to its end, with everything it started killed at its timeout.
+    """Run a command to its end; at its timeout the command and its children are killed.
 
     Args:
-        sandbox: Where.
-        session: The turn, whose timeout and streams count.
-        command: Its words.
-        env: Variables.
-        max_network_events: How much of what it tried to reach in vain is told.
+        sandbox: Sandbox to run in.
+        session: Session, whose timeout and streaming options apply.
+        command: Program and arguments.
+        env: Environment variables.
+        max_network_events: Maximum number of network events in the result.
 
     Raises:
-        subprocess.TimeoutExpired: It did not end in time; it has what came so far.
-        LaunchError: There is no such program.
+        subprocess.TimeoutExpired: The timeout passed; the exception has the output so far.
+        LaunchError: The program does not exist.
     """
     if not command:
         raise CommandEmptyError

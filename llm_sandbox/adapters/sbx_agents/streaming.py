@@ -1,4 +1,4 @@
-"""Showing what a program says while it runs."""
+"""Live printing of a program's output."""
 
 import contextlib
 import sys
@@ -18,24 +18,24 @@ _SILENCE_NOTE = "no output yet; the sandbox is still at work\n"
 
 
 class LinePrinter:
-    """Writes lines to this process' own streams, as a filter has them.
+    """Printer of filtered lines to the streams of this process.
 
     Safe to use from several threads.
 
     Args:
-        line_filter: What is asked of each line; None shows all of them.
+        line_filter: Filter of each line; None prints all.
     """
 
     def __init__(self, line_filter: StreamFilter | None) -> None:
         self._filter = line_filter
         self._lock = threading.Lock()
         self.last = time.monotonic()
-        """When there was a line, on the monotonic clock."""
+        """Time of the last line, on the monotonic clock."""
         self.failure: BaseException | None = None
-        """What the filter raised; nothing more is shown then."""
+        """Exception raised by the filter, after which nothing is printed."""
 
     def print_line(self, line: str, source: Literal["stdout", "stderr"]) -> None:
-        """Show a line, unless the filter hides it."""
+        """Print a line, unless the filter hides it."""
         self.last = time.monotonic()
         if self.failure is not None:
             return
@@ -54,7 +54,7 @@ class LinePrinter:
         )
 
     def report_silence(self) -> None:
-        """Say that the program still runs, if there was no line for half a minute."""
+        """Print that the program still runs, if there was no line for half a minute."""
         if time.monotonic() - self.last >= _QUIET_S:
             self.last = time.monotonic()
             self._write(sys.stderr, _SILENCE_NOTE)
@@ -66,10 +66,10 @@ class LinePrinter:
 
 
 def stream_output(process: Process, line_filter: StreamFilter | None) -> None:
-    """Show what a program says until it ends.
+    """Print the output of a program until it ends.
 
     Raises:
-        Exception: What the filter raised, after the program's end.
+        Exception: The exception of the filter, after the end of the program.
     """
     printer = LinePrinter(line_filter)
 

@@ -1,4 +1,4 @@
-"""Components whose sandboxes are isolated: by bubblewrap, Docker or Podman."""
+"""Isolated sandbox components and flavors: bubblewrap, Docker, Podman."""
 
 from typing import cast
 
@@ -42,13 +42,13 @@ class ContainerSandboxConfig(BaseSandboxConfig, ContainerSandboxSettings):
 
 
 class BubblewrapSandbox(IsolatedComponent, BaseSandbox):
-    """Sandboxes of namespaces of this machine, without an engine."""
+    """Component for sandboxes of bubblewrap, without a container engine."""
 
     backend = "bubblewrap"
 
     @property
     def config(self) -> IsolatedSandboxConfig:
-        """Its configuration."""
+        """Configuration of the component."""
         return cast(IsolatedSandboxConfig, self._config)
 
     @property
@@ -58,13 +58,13 @@ class BubblewrapSandbox(IsolatedComponent, BaseSandbox):
 
 
 class DockerSandbox(IsolatedComponent, BaseSandbox):
-    """Sandboxes that are containers of Docker."""
+    """Component for Docker containers."""
 
     backend = "docker"
 
     @property
     def config(self) -> ContainerSandboxConfig:
-        """Its configuration."""
+        """Configuration of the component."""
         return cast(ContainerSandboxConfig, self._config)
 
     @property
@@ -74,13 +74,13 @@ class DockerSandbox(IsolatedComponent, BaseSandbox):
 
 
 class PodmanSandbox(DockerSandbox):
-    """Sandboxes that are containers of Podman."""
+    """Component for Podman containers."""
 
     backend = "podman"
 
 
 class BubblewrapSandboxFlavor(BaseSandboxFlavor):
-    """The flavor of `BubblewrapSandbox`."""
+    """Flavor of `BubblewrapSandbox`."""
 
     @property
     def name(self) -> str:
@@ -99,7 +99,7 @@ class BubblewrapSandboxFlavor(BaseSandboxFlavor):
 
 
 class DockerSandboxFlavor(BaseSandboxFlavor):
-    """The flavor of `DockerSandbox`."""
+    """Flavor of `DockerSandbox`."""
 
     @property
     def name(self) -> str:
@@ -118,7 +118,7 @@ class DockerSandboxFlavor(BaseSandboxFlavor):
 
 
 class PodmanSandboxFlavor(DockerSandboxFlavor):
-    """The flavor of `PodmanSandbox`."""
+    """Flavor of `PodmanSandbox`."""
 
     @property
     def name(self) -> str:

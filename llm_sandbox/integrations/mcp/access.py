@@ -1,4 +1,4 @@
-"""The sandbox of a call, lent to it while it is answered."""
+"""Access of a call to the sandbox of its client."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -17,11 +17,11 @@ __all__ = ["SandboxAccess", "client_errors"]
 
 
 class SandboxAccess:
-    """Gives calls their sandboxes.
+    """Lookup of sandboxes for calls.
 
     Args:
-        sessions: The sandboxes.
-        one_client: Whether there is one client only.
+        sessions: Sandboxes of the server.
+        one_client: Whether there is only one client.
     """
 
     def __init__(self, sessions: Sessions, *, one_client: bool) -> None:
@@ -29,7 +29,7 @@ class SandboxAccess:
         self._one_client = one_client
 
     def caller(self, context: Context[Any, Any]) -> Caller:
-        """Return who makes a call."""
+        """Return the caller of a request."""
         return caller_of(context, one_client=self._one_client)
 
     @asynccontextmanager
@@ -40,13 +40,13 @@ class SandboxAccess:
         roots: ListRootsResult,
         language: str | None = None,
     ) -> AsyncIterator[ClientSandbox]:
-        """Have a call's sandbox while the body runs, and tell the client what goes wrong.
+        """Return the sandbox of a call for the ``with`` block, and report errors to the client.
 
         Args:
-            context: The call.
-            session: The sandbox that it names; None for the client's own.
-            roots: What the client lets a new one see.
-            language: The language that it asks for; None for any.
+            context: Context of the call.
+            session: Id of the sandbox; None for the client's default.
+            roots: Roots of the client, mounted in a new sandbox.
+            language: Required language; None for any.
         """
         caller = self.caller(context)
         with client_errors():
@@ -66,11 +66,11 @@ class SandboxAccess:
     async def find_existing(
         self, context: Context[Any, Any], session: str | None
     ) -> AsyncIterator[ClientSandbox]:
-        """As `acquire`, for what there is no use in asking of a fresh one.
+        """Return the existing sandbox of a call, like `acquire`, without creating one.
 
         Args:
-            context: The call.
-            session: As for `acquire`.
+            context: Context of the call.
+            session: Id of the sandbox, as for `acquire`.
         """
         caller = self.caller(context)
         with client_errors():
@@ -82,7 +82,7 @@ class SandboxAccess:
 
 @contextmanager
 def client_errors() -> Iterator[None]:
-    """Tell a client the library's errors, which say what to do next."""
+    """Turn errors of the library into errors for the client, with their hints."""
     try:
         yield
     except SandboxError as error:

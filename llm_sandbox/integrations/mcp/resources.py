@@ -1,4 +1,4 @@
-"""What sandboxes hold, as resources: what runs have made, and files."""
+"""MCP resources: artifacts of runs, and files of sandboxes."""
 
 import base64
 import contextlib
@@ -28,10 +28,10 @@ _Next = Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]
 
 
 class Resources:
-    """Resources of the sandboxes that a client has.
+    """Resources of a client's sandboxes.
 
     Args:
-        access: The sandboxes.
+        access: Access to the sandboxes.
     """
 
     def __init__(self, access: SandboxAccess) -> None:
@@ -39,7 +39,7 @@ class Resources:
         self._sessions = access.sessions
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        """Have a server offer them."""
+        """Register the resources with a server."""
         server.resource(
             _ARTIFACT,
             name="artifact",
@@ -68,7 +68,7 @@ class Resources:
         server.middleware.append(listing)
 
     async def _artifact(self, session: str, artifact: str, context: Context[Any, Any]) -> bytes:
-        """Return what a run made."""
+        """Return an artifact of a run."""
         try:
             found = await self._held(session, context).session.artifact(artifact)
             return found.bytes()
@@ -76,7 +76,7 @@ class Resources:
             raise ResourceError(str(error)) from None
 
     async def _file(self, session: str, path: str, context: Context[Any, Any]) -> bytes:
-        """Return a file."""
+        """Return a file of a sandbox."""
         try:
             async with self._sessions.using(self._held(session, context)) as opened:
                 return await opened.sandbox.files.read_bytes(path, _LARGEST)
@@ -112,7 +112,7 @@ class Resources:
         ]
 
     def _typed(self, item: dict[str, Any]) -> dict[str, Any]:
-        """Say what a resource is, and give text as text."""
+        """Return resource content with its MIME type, as text if it is text."""
         mime = self._mime(item["uri"])
         if mime.startswith("text/") or mime.endswith(("json", "xml")):
             # trust: a file from inside; a client reads it as text if it is some.

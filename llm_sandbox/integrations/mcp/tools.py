@@ -1,4 +1,4 @@
-"""The tools of the server: what clients call."""
+"""Tools of the server."""
 
 import base64
 import binascii
@@ -45,10 +45,10 @@ _LONGEST = 200
 
 
 class _Progress:
-    """Tells a client how long a run has taken, and the last line that it printed.
+    """Progress reports of a run: elapsed time and last printed line.
 
     Args:
-        context: The call.
+        context: Context of the call.
     """
 
     def __init__(self, context: Context[object, object]) -> None:
@@ -57,26 +57,26 @@ class _Progress:
         self._line = ""
 
     def take(self, output: Output) -> None:
-        """Take what a run puts out; called in a worker thread."""
+        """Receive output of a run; called in a worker thread."""
         if isinstance(output, StreamOutput):
             self.take_text(output.text)
 
     def take_text(self, text: str) -> None:
-        """Take what a command prints; called in a worker thread."""
+        """Receive output of a command; called in a worker thread."""
         lines = text.strip().splitlines()
         if lines:
             # trust: shown as a line of text, cut.
             self._line = lines[-1][:_LONGEST]
 
     async def report(self) -> None:
-        """Report once; a client that did not ask for it hears nothing."""
+        """Send one report, if the client requested progress."""
         seconds = time.monotonic() - self._started
         await self._context.report_progress(round(seconds, 1), None, self._line or None)
 
 
 @asynccontextmanager
 async def _reporting(context: Context[object, object]) -> AsyncIterator[_Progress]:
-    """Report every second while the body runs."""
+    """Report progress every second during the ``with`` block."""
     progress = _Progress(context)
 
     async def tick() -> None:
@@ -117,11 +117,11 @@ _Encoding = Literal["text", "base64"]
 
 
 class Tools:
-    """The tools; what their docstrings say is what clients read.
+    """Tools, whose docstrings are their descriptions for clients.
 
     Args:
-        access: Where they run.
-        options: What the sandboxes are like.
+        access: Access to the sandboxes.
+        options: Options of the sandboxes.
     """
 
     def __init__(self, access: SandboxAccess, options: ServerOptions) -> None:
@@ -304,7 +304,7 @@ class Tools:
         return words("closed")
 
     def _seconds(self, asked: float | None) -> tuple[float | None, list[str]]:
-        """How long a call may take, and what a client has to be told of that."""
+        """Return the timeout of a call, and a note for the client if it was reduced."""
         most = self._options.tool.timeout
         if asked is None or most is None or asked <= most:
             return asked or most, []
@@ -313,7 +313,7 @@ class Tools:
 
 
 def _text_of(path: str, data: bytes) -> str | None:
-    """A file's content as text; None for one that is none."""
+    """Return the content of a file as text; None if it is binary."""
     # trust: a file from inside.
     if b"\0" in data:
         return None

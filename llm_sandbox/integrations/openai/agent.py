@@ -1,4 +1,4 @@
-"""One call from a question to an answer, waiting or awaitable: a loop that ends."""
+"""Bounded agent loop from a question to an answer, synchronous or awaitable."""
 
 import inspect
 import time
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 __all__ = ["Api", "Bounds", "TextListener", "ToolKind", "run_agent", "run_agent_async"]
 
 TextListener = Callable[[str], None]
-"""Takes the model's words."""
+"""Callback that receives the model's text."""
 Api = Literal["responses", "chat"]
-"""By which API a model is asked."""
+"""OpenAI API to use."""
 ToolKind = Literal["custom", "function"]
-"""Whether a model writes code as plain text or as an argument."""
+"""Kind of tool: code as plain text, or as a function argument."""
 
 _LEAST_S = 0.1
 
@@ -52,33 +52,33 @@ def run_agent(
     on_text: TextListener | None = None,
     on_run: Callable[[Answered], None] | None = None,
 ) -> Transcript:
-    """Have a model answer a question by running code, until it has or a bound is reached.
+    """Let a model answer a question by running code, until it has answered or a bound is reached.
 
-    It has two tools: one runs code, and is stopped after 60 seconds unless the options say
-    otherwise; the other reads what the answers of the first leave out.
+    The model has two tools: one runs code, for at most 60 seconds by default; the other reads
+    omitted parts of answers.
 
     Args:
-        client: The SDK's client.
-        model: The model's name.
-        question: What it is asked.
-        session: An open session, which stays open.
+        client: Client of the SDK.
+        model: Name of the model.
+        question: Question for the model.
+        session: Open session, which is left open.
         api: ``chat`` for Chat Completions, which many other providers speak.
         tool: ``custom`` takes code as plain text; ``function`` is for models without custom tools.
             Chat Completions always gets a function.
-        instructions: More for the model to keep to.
-        bounds: When it ends at the latest; default: 10 steps, 300 seconds, 50,000 tokens.
-        options: How the tool behaves.
-        stream: Whether the model's words are streamed to `on_text`.
-        on_text: Called with the model's words as they come.
+        instructions: Further instructions for the model.
+        bounds: Limits of the loop; default: 10 steps, 300 seconds, 50,000 tokens.
+        options: Options of the tool.
+        stream: Whether the model's text is streamed to `on_text`.
+        on_text: Called with the model's text as it arrives.
         on_run: Called after each run.
 
     Returns:
-        What was done, with all artifacts. Its `ended` says whether a bound cut it off.
+        Transcript with all artifacts, whose `ended` says whether a bound was reached.
 
     Raises:
         openai.OpenAIError: The provider failed.
         SandboxError: The sandbox failed.
-        ValidationError: An argument is not acceptable, or the client is to be awaited.
+        ValidationError: An argument is invalid, or the client is awaitable.
     """
     if isinstance(client, require("openai", "openai").AsyncOpenAI):
         raise ValidationError(
@@ -114,31 +114,32 @@ async def run_agent_async(
     on_text: Callable[[str], Awaitable[None] | None] | None = None,
     on_run: Callable[[Answered], Awaitable[None] | None] | None = None,
 ) -> Transcript:
-    """As `run_agent`, for an awaitable client; the event loop goes on while code runs.
+    """Run the agent loop with an awaitable client, without blocking the event loop; see
+    `run_agent`.
 
-    Cancelled, it stops the code that runs, and the session can be used again.
+    Cancellation stops the running code, and the session remains usable.
 
     Args:
-        client: The SDK's awaitable client.
-        model: The model's name.
-        question: What it is asked.
-        session: An open session, which stays open.
+        client: Awaitable client of the SDK.
+        model: Name of the model.
+        question: Question for the model.
+        session: Open session, which is left open.
         api: ``chat`` for Chat Completions, which many other providers speak.
         tool: ``custom`` takes code as plain text; ``function`` is for models without custom tools.
-        instructions: More for the model to keep to.
-        bounds: When it ends at the latest; default: 10 steps, 300 seconds, 50,000 tokens.
-        options: How the tool behaves.
-        stream: Whether the model's words are streamed to `on_text`.
-        on_text: Called with the model's words as they come; may be a coroutine function.
+        instructions: Further instructions for the model.
+        bounds: Limits of the loop; default: 10 steps, 300 seconds, 50,000 tokens.
+        options: Options of the tool.
+        stream: Whether the model's text is streamed to `on_text`.
+        on_text: Called with the model's text as it arrives; may be a coroutine function.
         on_run: Called after each run; may be a coroutine function.
 
     Returns:
-        What was done, with all artifacts. Its `ended` says whether a bound cut it off.
+        Transcript with all artifacts, whose `ended` says whether a bound was reached.
 
     Raises:
         openai.OpenAIError: The provider failed.
         SandboxError: The sandbox failed.
-        ValidationError: An argument is not acceptable, or the client is not to be awaited.
+        ValidationError: An argument is invalid, or the client is not awaitable.
     """
     if isinstance(client, require("openai", "openai").OpenAI):
         raise ValidationError(
@@ -218,6 +219,6 @@ def _left(give_up: float) -> float:
 
 
 def _check(events: Any, give_up: float) -> None:
-    """The SDK's timeout is for each piece; this one is for all of them."""
+    """Raise if the time of the whole answer is over; the SDK's timeout is for each chunk."""
     if time.monotonic() >= give_up:
         raise require("openai", "openai").APITimeoutError(request=events.response.request)

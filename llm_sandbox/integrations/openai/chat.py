@@ -1,4 +1,4 @@
-"""Turns of Chat Completions, which many providers speak."""
+"""Conversations with the Chat Completions API, which many providers support."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -13,12 +13,12 @@ _CUTS = ("length", "content_filter")
 
 
 class ChatConversation:
-    """A conversation by Chat Completions; see `Conversation`.
+    """Conversation with the Chat Completions API; see `Conversation`.
 
     Args:
-        model: The model's name.
-        tool: The tool.
-        instructions: More for the model to keep to.
+        model: Name of the model.
+        tool: Tool of the model.
+        instructions: Further instructions for the model.
     """
 
     def __init__(self, model: str, tool: ToolOfSession, instructions: str | None) -> None:
@@ -29,7 +29,7 @@ class ChatConversation:
             self.history.append({"role": "system", "content": instructions})
 
     def ask(self, question: str) -> None:
-        """Add what the user says."""
+        """Add a message of the user."""
         self.history.append({"role": "user", "content": question})
 
     def request(self, *, with_tool: bool, stream: bool) -> dict[str, Any]:
@@ -45,15 +45,15 @@ class ChatConversation:
         return request
 
     def resource(self, client: Any) -> Any:
-        """Return what of a client takes them."""
+        """Return the resource of a client that takes the request."""
         return client.chat.completions
 
     def stream_reader(self) -> "_MessageStream":
-        """Return what reads an answer in pieces."""
+        """Return the reader of a streamed answer."""
         return _MessageStream()
 
     def take(self, reply: Any) -> ModelMessage:
-        """Add a whole answer."""
+        """Add a complete answer."""
         if not reply.choices:
             raise failure("the completion has no choices")
         message = reply.choices[0].message
@@ -81,7 +81,7 @@ class ChatConversation:
         )
 
     def answer(self, calls: Sequence[tuple[object, Answered]]) -> None:
-        """Add what came of the calls."""
+        """Add the results of the calls."""
         self.history.extend(self.tool.chat_messages(calls))
 
 
@@ -112,7 +112,7 @@ class _MessageStream:
         return words
 
     def whole(self) -> SimpleNamespace:
-        """The completion, as far as it is looked at."""
+        """Return the completion, with the fields that are used."""
         if self._finish_reason is None:
             raise failure("the stream ended before the completion did")
         message = SimpleNamespace(

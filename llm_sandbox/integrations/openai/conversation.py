@@ -1,4 +1,4 @@
-"""What a loop needs of an API: requests to send, answers to read, whole or in pieces."""
+"""Interface of a conversation with a model, independent of the API."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,75 +12,77 @@ __all__ = ["Conversation", "MessageStream", "ModelMessage", "failure"]
 
 @dataclass(frozen=True)
 class ModelMessage:
-    """One answer of a model, whichever API it came by."""
+    """Answer of a model, independent of the API."""
 
     text: str
-    """What it said."""
+    """Text of the answer."""
     calls: Sequence[object]
-    """Its calls, of the tool or of one that there is not."""
+    """Tool calls, possibly of unknown tools."""
     is_cut: bool = False
-    """Whether the provider cut it off: at a length, or by a filter."""
+    """Whether the provider cut the answer off, by length or filter."""
     input_tokens: int = 0
-    """Tokens that it read."""
+    """Input tokens."""
     output_tokens: int = 0
-    """Tokens that it wrote."""
+    """Output tokens."""
 
 
 class MessageStream(Protocol):
-    """An answer that comes in pieces.
+    """Reader of a streamed answer.
 
-    The SDK's own helper reads the arguments of strict functions, too, and raises when a model has
-    written broken ones; the model is what has to hear of that.
+    The SDK's helper is not used because it parses the arguments of strict functions and raises if
+    they are invalid; such errors must be answered to the model.
     """
 
     def feed(self, event: Any) -> str:
-        """Take a piece, and return the words to show that are in it."""
+        """Process a chunk, and return its text for display."""
 
     def whole(self) -> Any:
-        """Return the answer, now that there are no more pieces.
+        """Return the complete answer after the last chunk.
 
         Raises:
-            openai.OpenAIError: It is not complete.
+            openai.OpenAIError: The answer is incomplete.
         """
 
 
 class Conversation(Protocol):
-    """A conversation, kept here and sent whole: nothing is stored at the provider."""
+    """Conversation that is kept locally and sent as a whole: nothing is stored at the provider."""
 
     history: list[Any]
-    """All messages so far, in the shape of the API."""
+    """All messages so far, in the form of the API."""
     tool: ToolOfSession
-    """The tool."""
+    """Tool of the model."""
 
     def ask(self, question: str) -> None:
-        """Add what the user says."""
+        """Add a message of the user."""
 
     def request(self, *, with_tool: bool, stream: bool) -> dict[str, Any]:
         """Return the arguments of the next request.
 
         Args:
             with_tool: Whether the model may call the tool.
-            stream: Whether its answer comes in pieces.
+            stream: Whether the answer is streamed.
         """
 
     def resource(self, client: Any) -> Any:
-        """Return what of a client, waiting or awaitable, has the `create` that takes them."""
+        """Return the resource of a client, synchronous or awaitable, whose `create` takes the
+        request.
+        """
 
     def stream_reader(self) -> MessageStream:
-        """Return what reads an answer in pieces."""
+        """Return the reader of a streamed answer."""
 
     def take(self, reply: Any) -> ModelMessage:
-        """Add a whole answer.
+        """Add a complete answer.
 
         Raises:
-            openai.OpenAIError: The provider says that it failed.
+            openai.OpenAIError: The provider reports a failure.
         """
 
     def answer(self, calls: Sequence[tuple[object, Answered]]) -> None:
-        """Add what came of the calls."""
+        """Add the results of the calls."""
 
 
 def failure(message: str) -> Exception:
-    """Return the SDK's error for an answer that is none."""
+    """Return the SDK's error for an invalid answer."""
     error: Exception = require("openai", "openai").OpenAIError(message)
     return error

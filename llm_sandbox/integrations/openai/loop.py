@@ -1,6 +1,6 @@
-"""The loop of a model and a sandbox, without the waiting: what is to be done next, and what came.
+"""Sans-I/O loop of a model and a sandbox: the next step, and its outcome.
 
-Who waits and how is left to whoever drives it; see `agent`.
+The driver performs the steps, synchronously or not; see `agent`.
 """
 
 import time
@@ -17,14 +17,14 @@ __all__ = ["Ask", "Bounds", "Loop", "Run"]
 
 @dataclass(frozen=True)
 class Bounds:
-    """When a loop ends at the latest."""
+    """Limits of a loop."""
 
     steps: int = 10
-    """Answers of the model; the last one gets no tool."""
+    """Maximum number of answers of the model; the last request has no tool."""
     seconds: float = 300.0
-    """Seconds in all."""
+    """Maximum seconds in total."""
     output_tokens: int = 50_000
-    """Tokens that the model may write in all."""
+    """Maximum output tokens in total."""
 
     def __post_init__(self) -> None:
         for name in ("steps", "seconds", "output_tokens"):
@@ -37,35 +37,35 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Ask:
-    """The model is to be asked; what comes is its answer as the SDK gives it."""
+    """Step that asks the model; its outcome is the SDK's answer."""
 
     request: dict[str, Any]
-    """The request's arguments."""
+    """Arguments of the request."""
     give_up: float
-    """When the loop has no more time, on the monotonic clock."""
+    """Deadline of the loop, on the monotonic clock."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A call is to be made; what comes is an `Answered`."""
+    """Step that makes a tool call; its outcome is an `Answered`."""
 
     call: object
-    """The call."""
+    """Tool call."""
     give_up: float
-    """When the loop has no more time, on the monotonic clock."""
+    """Deadline of the loop, on the monotonic clock."""
 
 
 class Loop:
-    """A question on its way to an answer or a bound.
+    """Generator of steps from a question to an answer or a bound.
 
     Args:
-        question: What is asked.
-        conversation: The conversation.
-        bounds: When it ends at the latest.
-        stream: Whether answers come in pieces.
+        question: Question for the model.
+        conversation: Conversation with the model.
+        bounds: Limits of the loop.
+        stream: Whether answers are streamed.
 
     Raises:
-        ValidationError: `bounds` are none.
+        ValidationError: `bounds` are invalid.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Loop:
         """What is to be done; None at the end."""
 
     def take(self, came: Any) -> None:
-        """Go on with what came of `next`."""
+        """Continue with the outcome of the last step."""
         try:
             self.next = self._steps.send(came)
         except StopIteration:

@@ -1,4 +1,4 @@
-"""Turns of the Responses API."""
+"""Conversations with the Responses API."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,12 +15,12 @@ _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
 class ResponsesConversation:
-    """A conversation by the Responses API; see `Conversation`.
+    """Conversation with the Responses API; see `Conversation`.
 
     Args:
-        model: The model's name.
-        tool: The tool.
-        instructions: More for the model to keep to.
+        model: Name of the model.
+        tool: Tool of the model.
+        instructions: Further instructions for the model.
         custom: Whether the tool takes code as plain text.
     """
 
@@ -34,7 +34,7 @@ class ResponsesConversation:
         self.history: list[Any] = []
 
     def ask(self, question: str) -> None:
-        """Add what the user says."""
+        """Add a message of the user."""
         self.history.append({"role": "user", "content": question})
 
     def request(self, *, with_tool: bool, stream: bool) -> dict[str, Any]:
@@ -54,15 +54,15 @@ class ResponsesConversation:
         return request
 
     def resource(self, client: Any) -> Any:
-        """Return what of a client takes them."""
+        """Return the resource of a client that takes the request."""
         return client.responses
 
     def stream_reader(self) -> "_MessageStream":
-        """Return what reads an answer in pieces."""
+        """Return the reader of a streamed answer."""
         return _MessageStream()
 
     def take(self, reply: "Response") -> ModelMessage:
-        """Add a whole answer."""
+        """Add a complete answer."""
         if reply.status == "failed":
             error = reply.error
             raise failure(f"{error.code}: {error.message}" if error else "the response failed")
@@ -78,7 +78,7 @@ class ResponsesConversation:
         )
 
     def answer(self, calls: Sequence[tuple[object, Answered]]) -> None:
-        """Add what came of the calls."""
+        """Add the results of the calls."""
         self.history.extend(self.tool.output_item(item, done) for item, done in calls)
 
 
