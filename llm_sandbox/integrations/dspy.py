@@ -215,7 +215,9 @@ class SandboxInterpreter:
         tools = tuple(self.tools)
         for name in (*tools, *(names or ()), *variables):
             if not _is_name(name):
-                raise CodeInterpreterError(f"{name!r} is no name for a tool, a field or a variable")
+                raise CodeInterpreterError(
+                    f"{name!r} is not a valid name of a tool, a field or a variable"
+                )
         taken = {_SUBMIT, *tools} & variables.keys()
         if taken:
             raise CodeInterpreterError(f"{sorted(taken)} are tools, and cannot be variables")

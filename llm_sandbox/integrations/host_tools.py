@@ -37,7 +37,7 @@ def _call_host(_name, _args, _kwargs):
                 return getattr(value, way)()
         if isinstance(value, (set, frozenset, range)):
             return list(value)
-        raise TypeError(f"{{type(value).__name__}} is no JSON: give plain data")
+        raise TypeError(f"{{type(value).__name__}} cannot be converted to JSON: give plain data")
 
     call = json.dumps({{"name": _name, "args": _args, "kwargs": _kwargs}}, default=plain)
     with _host_lock:
@@ -106,12 +106,12 @@ class HostTools(Iterator[str]):
         # trust: whatever code inside has written; it may call these functions, and no others.
         call = json.loads(asked["call"]) if isinstance(asked, Mapping) else None
         if not isinstance(call, dict):
-            raise TypeError("this is no call")
+            raise TypeError("invalid call")
         name, args, kwargs = call.get("name"), call.get("args"), call.get("kwargs")
         if not isinstance(name, str) or name not in self._tools:
             raise NameError(f"there is no function {name!r}")
         if not isinstance(args, list) or not isinstance(kwargs, dict):
-            raise TypeError("this is no call")
+            raise TypeError("invalid call")
         value = self._tools[name](*args, **kwargs)
         return _awaited(value) if inspect.isawaitable(value) else value
 

@@ -70,7 +70,7 @@ def _check_path(path: object) -> str:
         os.fsencode(text)
     except UnicodeEncodeError:
         raise ValidationError(
-            "the source of a Bind is no path: it has characters that no file name has",
+            "the source of a Bind is invalid: it has characters that no file name can have",
             parameter="source",
         ) from None
     return text

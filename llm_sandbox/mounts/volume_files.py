@@ -193,7 +193,7 @@ def _regular(descriptor: int, path: str) -> int:
     os.close(descriptor)
     if stat.S_ISDIR(mode):
         raise SandboxIsADirectoryError(f"{path!r} in the volume is a folder", path=path)
-    raise PathError(f"{path!r} in the volume is no regular file", path=path)
+    raise PathError(f"{path!r} in the volume is not a regular file", path=path)
 
 
 def _walk(folder: int, path: str, found: list[VolumeEntry], *, recursive: bool) -> None:

@@ -22,7 +22,7 @@ HINTS = {
     "NetworkRules.allow(cidrs=['{address}/32']) opens it",
     "resolved_private": "the name {name} has the address {address}, which is not a public one; "
     "NetworkRules.allow(hosts={{{name!r}: '{address}'}}) opens it",
-    "never": "{address} is no address that connections can be made to",
+    "never": "{address} is not an address that can be connected to",
     "unknown_synthetic": "{address} stands for a name that was not looked up; "
     "programs have to look names up before they connect",
     "tls_name": "a TLS client asked for {detail!r} on a connection to {name}; "

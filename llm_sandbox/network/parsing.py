@@ -126,7 +126,7 @@ def parse_cidr(rule: object, into_cidrs: bool) -> str:
         network = ipaddress.ip_network(text)
     except ValueError as error:
         raise ValidationError(
-            f"{rule!r} is no range of addresses: {error}", parameter="cidrs"
+            f"{rule!r} is not an address range: {error}", parameter="cidrs"
         ) from None
     if any(network.version == other.version and network.subnet_of(other) for other in _NEVER):  # type: ignore[arg-type]
         raise ValidationError(f"nothing can be connected to in {rule!r}", parameter="cidrs")
@@ -176,7 +176,7 @@ def parse_hosts(given: object) -> tuple[tuple[str, str], ...]:
         try:
             parsed = ipaddress.ip_address(address)
         except ValueError:
-            raise ValidationError(f"{address!r} is no address", parameter="hosts") from None
+            raise ValidationError(f"{address!r} is not an address", parameter="hosts") from None
         if any(parsed in other for other in _NEVER if parsed.version == other.version):
             raise ValidationError(f"nothing can be connected to at {address!r}", parameter="hosts")
         found[_name(name, name, "hosts")] = str(parsed)

@@ -40,7 +40,8 @@ def check_value(value: object, name: str) -> str:
     """
     if not isinstance(value, str):
         raise ValidationError(
-            f"the value of secret {name} is no text, but {type(value).__name__}", parameter="value"
+            f"the value of secret {name} must be text, not {type(value).__name__}",
+            parameter="value",
         )
     problem = "is empty" if not value else "holds a NUL" if "\0" in value else ""
     size = -1
@@ -78,7 +79,7 @@ def parse_binding(rule: object) -> str:
         raise ValidationError(f"a host is text, not {rule!r}", parameter="hosts")
     if "://" in rule:
         raise ValidationError(
-            f"{rule!r} is no host: write it without a scheme, such as api.example.com/v1/",
+            f"{rule!r} is not a host: write it without a scheme, such as api.example.com/v1/",
             parameter="hosts",
         )
     host, slash, rest = rule.partition("/")

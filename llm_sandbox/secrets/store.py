@@ -179,13 +179,13 @@ class SecretStore:
             return {}
         except OSError as error:
             raise SecurityError(
-                f"{self.file} is no file of secrets: {error.strerror}",
+                f"{self.file} cannot be read as a secret store: {error.strerror}",
                 hint=f"look at it, and move it away: mv {self.file} {self.file}.other",
             ) from None
         with os.fdopen(fd, "rb") as file:
             found = os.fstat(fd)
             if not stat.S_ISREG(found.st_mode):
-                raise SecurityError(f"{self.file} is no file", hint=f"rm {self.file}")
+                raise SecurityError(f"{self.file} is not a regular file", hint=f"rm {self.file}")
             self._check(found, self.file, _PRIVATE_FILE)
             data = file.read(_LARGEST + 1)
         entries = _entries(data)

@@ -122,7 +122,7 @@ class Folder:
         os.close(descriptor)
         if stat.S_ISDIR(found.st_mode):
             raise SandboxIsADirectoryError(f"{path!r} is a folder", path=path)
-        raise PathError(f"{path!r} is no regular file", path=path)
+        raise PathError(f"{path!r} is not a regular file", path=path)
 
     def open_folder(self, path: str, *, make: bool = False) -> int:
         """Open a folder; with `make`, create it with missing parents.

@@ -166,7 +166,7 @@ class Workspace:
 
     def _parent(self, place: str, *, make: bool) -> tuple[int, str]:
         if place == ".":
-            raise PathError("the workspace itself is no file", path=place)
+            raise PathError("the workspace itself is not a file", path=place)
         above, _, name = place.rpartition("/")
         return self._folder.open_folder(above or ".", make=make), name
 

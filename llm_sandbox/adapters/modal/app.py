@@ -143,7 +143,7 @@ def namespace_of(app: App | str | None) -> str:
         return ANY_APP.rstrip(".")
     if isinstance(app, str):
         if not app.startswith(_ID):
-            raise InvalidError(f"{app!r:.80} is no id of an app", parameter="app_id")
+            raise InvalidError(f"{app!r:.80} is not an app id", parameter="app_id")
         return ANY_APP + _checked(app.removeprefix(_ID), "app_id")
     if not isinstance(app, App):
         raise InvalidError(f"app is an App, not {type(app).__name__}", parameter="app")

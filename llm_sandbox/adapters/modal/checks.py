@@ -122,7 +122,7 @@ def check_env(env: Mapping[str, str | None] | None, parameter: str) -> dict[str,
     for name, value in given.items():
         if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
             raise InvalidError(
-                f"{name!r:.80} in {parameter} is no name of a variable: letters, digits and _, "
+                f"{name!r:.80} in {parameter} is not a valid variable name: letters, digits and _, "
                 "and no digit first",
                 parameter=parameter,
             )
@@ -130,7 +130,7 @@ def check_env(env: Mapping[str, str | None] | None, parameter: str) -> dict[str,
             continue
         if not isinstance(value, str):
             raise InvalidError(
-                f"the value of {name} in {parameter} is no text", parameter=parameter
+                f"the value of {name} in {parameter} is not text", parameter=parameter
             )
         kept[name] = value
     return kept
@@ -179,6 +179,7 @@ def check_cidrs(cidrs: Collection[str] | None, parameter: str) -> tuple[str, ...
             ip_network(cidr, strict=False)
         except ValueError:
             raise InvalidError(
-                f"{cidr!r:.80} in {parameter} is no range such as 10.0.0.0/8", parameter=parameter
+                f"{cidr!r:.80} in {parameter} is not an address range such as 10.0.0.0/8",
+                parameter=parameter,
             ) from None
     return tuple(cidrs)

@@ -238,12 +238,12 @@ def mounts_of(
         place = check_path(PurePath(path).as_posix(), "volumes")
         if not isinstance(volume, Volume):
             raise InvalidError(
-                f"volumes has {type(volume).__name__} at {place}, which is no Volume",
+                f"volumes has {type(volume).__name__} at {place}: expected a Volume",
                 parameter="volumes",
             )
         if volume.name in names:
             raise InvalidError(
-                f"the volume {volume.name!r} has two places: {names[volume.name]} and {place}",
+                f"the volume {volume.name!r} is mounted twice: at {names[volume.name]} and {place}",
                 parameter="volumes",
             )
         names[volume.name] = place

@@ -153,7 +153,7 @@ class Image:
         """
         refuse_environment(client, None)
         if not str(image_id).startswith("im-"):
-            raise InvalidError(f"{image_id!r:.80} is no id of an image", parameter="image_id")
+            raise InvalidError(f"{image_id!r:.80} is not an image id", parameter="image_id")
         match = _ID.fullmatch(image_id)
         if match is not None:
             image = _made(NamedBase(f"sha256:{match[1]}"))

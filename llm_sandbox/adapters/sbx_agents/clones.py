@@ -100,7 +100,7 @@ class PrivateClone:
             raise ValidationError(f"no branch can be named {self.branch!r}", parameter="branch")
         if self._asks("-C", str(self.source), "rev-parse", "--git-dir") != 0:
             raise ValidationError(
-                f"{self.source} is no Git repository, so that there is no branch to work on",
+                f"{self.source} is not a Git repository, so there is no branch to work on",
                 parameter="branch",
                 hint=f"git init {self.source}, and commit; or leave out branch=",
             )
@@ -163,6 +163,6 @@ def _run_git(words: tuple[str, ...], source: Path) -> "subprocess.CompletedProce
             )
         except FileNotFoundError:
             raise BackendUnavailableError(
-                f"branch= clones {source}, and there is no git here",
+                f"branch= clones {source}, and git is not installed",
                 hint="apt-get install git",
             ) from None

@@ -221,7 +221,7 @@ def read_codex_login() -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
-            raise SecurityError(f"{path} is no file of this user's own", op="prepare")
+            raise SecurityError(f"{path} is not a regular file owned by this user", op="prepare")
         data = file.read(_LARGEST + 1)
     try:
         content = json.loads(data)
@@ -229,7 +229,7 @@ def read_codex_login() -> bytes:
         content = None  # its text is not repeated: it may hold a token
     if len(data) > _LARGEST or not isinstance(content, dict):
         raise SandboxError(
-            f"{path} is no JSON object",
+            f"{path} is not a JSON object",
             op="prepare",
             hint="sign in anew on this machine: codex logout && codex login",
         )

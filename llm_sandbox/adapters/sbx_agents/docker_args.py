@@ -76,7 +76,7 @@ _SHORT: Final = {
 _OWN: Final = {
     "--detach": ("the command is waited for", None),
     "--entrypoint": ("process 1 is the sandbox's own", "put the program into the command"),
-    "--gpus": ("a container of this adapter has none", None),
+    "--gpus": ("containers of this adapter have no GPUs", None),
     "--init": ("process 1 is the sandbox's own, and reaps", "leave it out"),
     "--interactive": ("a command gets no input", None),
     "--name": ("it has a field of its own", "name=..."),
@@ -121,7 +121,9 @@ def read_docker_args(words: Sequence[str]) -> DockerArguments:
     rest = iter(words)
     for word in rest:
         if not word.startswith("-"):
-            raise _bad(f"{word!r} is no option; the image and the command have fields of their own")
+            raise _bad(
+                f"{word!r} is not an option; the image and the command have fields of their own"
+            )
         name, value = _split(word)
         if name in _OWN:
             reason, instead = _OWN[name]
@@ -148,7 +150,7 @@ def _take(found: DockerArguments, name: str, value: str | None, rest: Iterator[s
         return
     known = name in _TEXTS or name in _NUMBERS or name in _LISTS or name in _MAPPINGS
     if not known and name not in _TAKERS:
-        raise _bad(f"{name!r} is no option that containers here can be asked for")
+        raise _bad(f"{name!r} is not a supported option of containers")
     if value is None:
         value = next(rest, None)
         if value is None:

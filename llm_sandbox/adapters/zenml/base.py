@@ -108,7 +108,9 @@ class BaseSandbox(ABC):
             more = [*map(repr, args), *kwargs]
             raise TypeError(f"a sandbox component has no {', '.join(more)}")
         if is_secret_reference(name):
-            raise ValidationError("a component's name is no secret reference", parameter="name")
+            raise ValidationError(
+                "a component's name cannot be a secret reference", parameter="name"
+            )
         self.name = name
         self.id = id
         self._config = config

@@ -62,7 +62,7 @@ class MachineComponent(_Component):
         settings = snapshot.metadata.get("settings", {})
         if not isinstance(saved, dict) or not isinstance(settings, dict):
             raise ValidationError(
-                "the reference of the snapshot is none of this library's", parameter="snapshot"
+                "the snapshot's reference was not created by this library", parameter="snapshot"
             )
         return Snapshot.from_dict(saved), settings
 

@@ -62,7 +62,7 @@ class RootMounts:
             place = _free(posixpath.join(FOLDER, path.name or "root"), mounts)
             try:
                 if address.netloc not in ("", "localhost"):
-                    raise ValidationError("it is no folder of this computer", parameter="roots")
+                    raise ValidationError("it is not a folder of this computer", parameter="roots")
                 mount = Bind(path)
                 find_mounts({place: mount})
             except SandboxError as error:

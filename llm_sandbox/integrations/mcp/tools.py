@@ -330,4 +330,4 @@ def _bytes_of(content: str, encoding: _Encoding) -> bytes:
             base64.b64decode(content, validate=True) if encoding == "base64" else content.encode()
         )
     except (binascii.Error, ValueError) as error:
-        raise ToolError(f"content is no {encoding}: {error}") from None
+        raise ToolError(f"content is not valid {encoding}: {error}") from None

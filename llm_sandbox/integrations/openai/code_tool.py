@@ -379,7 +379,7 @@ def _read_arguments(arguments: object) -> tuple[str, list[str] | None]:
     if libraries is not None and not (
         isinstance(libraries, list) and all(isinstance(name, str) for name in libraries)
     ):
-        raise ValueError("libraries is no list of names")
+        raise ValueError("libraries must be a list of names")
     return given["code"], libraries or None
 
 
@@ -399,6 +399,6 @@ def _read_page(arguments: object) -> tuple[str, int, int]:
     for name, default in (("offset", 0), ("limit", PAGE)):
         number = given.get(name)
         if number is not None and type(number) is not int:
-            raise _PageError(f"{name} is no whole number")
+            raise _PageError(f"{name} must be a whole number")
         numbers.append(default if number is None else number)
     return given["handle"], numbers[0], numbers[1]

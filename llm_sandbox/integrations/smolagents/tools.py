@@ -59,7 +59,7 @@ def _source(name: str, tool: object) -> str:
     if not isinstance(tool, Tool):
         raise UnsupportedError(
             f"sending {name!r}, a {type(tool).__name__},",
-            reason="it is no tool: it needs its model and its keys, which stay out of the sandbox",
+            reason="it is not a tool: its model and its keys stay out of the sandbox",
             hint="call it from your own code, and give the agent what comes of it",
         )
     try:
