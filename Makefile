@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 ZENML_VENV ?= .venv-zenml
-DOORS_VENV ?= .venv-doors
+FRAMEWORKS_VENV ?= .venv-frameworks
 # Passed on to pytest: make test ARGS="tests/redteam -q"
 ARGS ?=
 # Processes that run tests; 0 runs them in pytest's own.
@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 SAY := @printf '==> %s\n'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-again lint docs bench scan-report languages-table matrix zenml doors clean system-tools
+.PHONY: help demo test test-fast test-again lint docs bench scan-report languages-table matrix zenml frameworks clean system-tools
 # A recipe that fails leaves no half-made stamp that a later call would believe.
 .DELETE_ON_ERROR:
 
@@ -73,11 +73,11 @@ zenml: system-tools $(VENV)/.stamp-dev $(ZENML_VENV)/.stamp ## Run pipelines of 
 	@LLM_SANDBOX_TEST_ZENML_PYTHON=$(abspath $(ZENML_VENV))/bin/python $(BIN)/python tests/engines.py --install \
 	  --tests tests/adapters/zenml -- $(BIN)/python -m pytest -n 0 tests/adapters/zenml $(ARGS)
 
-doors: $(DOORS_VENV)/.stamp ## Run the agents of the frameworks that the other environment lacks, all of them
-	@$(DOORS_VENV)/bin/python -m pytest tests/integrations/doors $(ARGS)
+frameworks: $(FRAMEWORKS_VENV)/.stamp ## Run the agents of the frameworks that the other environment lacks, all of them
+	@$(FRAMEWORKS_VENV)/bin/python -m pytest tests/integrations/frameworks $(ARGS)
 
 clean: ## Remove the environment and everything built
-	rm -rf $(VENV) $(ZENML_VENV) $(DOORS_VENV) build dist demo-output .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(ZENML_VENV) $(FRAMEWORKS_VENV) build dist demo-output .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -115,13 +115,13 @@ $(ZENML_VENV)/.stamp: pyproject.toml
 
 # CrewAI and ADK contradict the needs of the other environment, and others are large. CrewAI brings the
 # OpenAI package that Agno's test speaks with.
-$(DOORS_VENV)/.stamp: pyproject.toml tests/integrations/doors/constraints.txt
-	$(SAY) "installing the frameworks in $(DOORS_VENV) (1.7 GB)"
-	@$(PYTHON) -m venv $(DOORS_VENV)
-	@$(DOORS_VENV)/bin/python -m pip install --quiet --upgrade 'pip>=26.2'
-	@$(DOORS_VENV)/bin/python -m pip install --quiet --editable \
+$(FRAMEWORKS_VENV)/.stamp: pyproject.toml tests/integrations/frameworks/constraints.txt
+	$(SAY) "installing the frameworks in $(FRAMEWORKS_VENV) (1.7 GB)"
+	@$(PYTHON) -m venv $(FRAMEWORKS_VENV)
+	@$(FRAMEWORKS_VENV)/bin/python -m pip install --quiet --upgrade 'pip>=26.2'
+	@$(FRAMEWORKS_VENV)/bin/python -m pip install --quiet --editable \
 	  '.[agent-framework,agno,autogen,claude-agent-sdk,crewai,deepagents,dspy,google-adk,llama-index]' \
-	  psutil pytest pytest-timeout --constraint tests/integrations/doors/constraints.txt
+	  psutil pytest pytest-timeout --constraint tests/integrations/frameworks/constraints.txt
 	@touch $@
 
 # What the tests run, with the Debian package of each: programs, and other files. Those after the

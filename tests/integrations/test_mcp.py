@@ -45,7 +45,7 @@ TOOLS = {
     "create_session",
     "close_session",
 }
-DOORS = ["stdio", "modern", "legacy"]
+TRANSPORTS = ["stdio", "modern", "legacy"]
 """Standard input and output, and HTTP by the protocol without sessions and by the one with them."""
 
 pytestmark = pytest.mark.anyio
@@ -64,9 +64,9 @@ def server() -> Iterator[Served]:
 
 
 @asynccontextmanager
-async def client_by(door: str, server: Served) -> AsyncIterator[Client]:
+async def client_by(transport: str, server: Served) -> AsyncIterator[Client]:
     """A client, by one of the ways in."""
-    way = over_stdio() if door == "stdio" else getattr(server, door)()
+    way = over_stdio() if transport == "stdio" else getattr(server, transport)()
     async with way as client:
         yield client
 
@@ -145,10 +145,10 @@ async def test_what_an_answer_leaves_out_is_read() -> None:
         assert "read" not in shown
 
 
-@pytest.mark.parametrize("door", DOORS)
-async def test_every_tool_is_called(door: str, server: Served) -> None:
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_every_tool_is_called(transport: str, server: Served) -> None:
     """Code, commands, files, artifacts and sessions, in the order of a day's work."""
-    async with client_by(door, server) as client:
+    async with client_by(transport, server) as client:
         drawn = await client.call_tool("run_code", {"code": f"x = 41\n{PLOT}"})
         assert not drawn.is_error
         assert "drawn" in text_of(drawn)
@@ -190,10 +190,12 @@ async def test_every_tool_is_called(door: str, server: Served) -> None:
         await client.call_tool("close_session", mine)
 
 
-@pytest.mark.parametrize("door", ["stdio", "legacy"])
-async def test_a_client_that_is_known_need_not_name_its_session(door: str, server: Served) -> None:
+@pytest.mark.parametrize("transport", ["stdio", "legacy"])
+async def test_a_client_that_is_known_need_not_name_its_session(
+    transport: str, server: Served
+) -> None:
     """Its calls share one; each language has its own."""
-    async with client_by(door, server) as client:
+    async with client_by(transport, server) as client:
         first = await client.call_tool("run_code", {"code": "x = 41"})
         second = await client.call_tool("run_code", {"code": "x + 1"})
         assert second.structured_content["value"] == "42"
@@ -297,11 +299,11 @@ async def test_a_note_names_what_a_client_can_set() -> None:
         assert "network='" not in offline
 
 
-@pytest.mark.parametrize("door", DOORS)
-async def test_a_cancelled_call_stops_the_code(door: str, server: Served) -> None:
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_a_cancelled_call_stops_the_code(transport: str, server: Served) -> None:
     """Seen from outside: the process is gone, and the session can be used again."""
     mark = Marked()
-    async with client_by(door, server) as client:
+    async with client_by(transport, server) as client:
         begun = await client.call_tool("run_code", {"code": "kept = 'still here'"})
         mine = {"session": name_of(begun)}
         async with anyio.create_task_group() as tasks:
@@ -318,8 +320,8 @@ async def test_a_cancelled_call_stops_the_code(door: str, server: Served) -> Non
         await client.call_tool("close_session", mine)
 
 
-@pytest.mark.parametrize("door", DOORS)
-async def test_progress_of_a_long_run_is_told(door: str, server: Served) -> None:
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_progress_of_a_long_run_is_told(transport: str, server: Served) -> None:
     """Seconds go up, and the last line is there."""
     told: list[tuple[float, str | None]] = []
 
@@ -327,7 +329,7 @@ async def test_progress_of_a_long_run_is_told(door: str, server: Served) -> None
         told.append((progress, message))
 
     code = "import time\nfor n in range(5):\n    print('step', n, flush=True)\n    time.sleep(0.6)"
-    async with client_by(door, server) as client:
+    async with client_by(transport, server) as client:
         done = await client.call_tool("run_code", {"code": code}, progress_callback=hear)
         await client.call_tool("close_session", {"session": name_of(done)})
     assert len(told) >= 2

@@ -121,6 +121,6 @@ def test_all_can_be_imported(path: Path) -> None:
     try:
         module = importlib.import_module(".".join(parts).removesuffix(".__init__"))
     except MissingDependencyError as error:
-        pytest.skip(f"{error.message}; `make doors` has the frameworks that are not here")
+        pytest.skip(f"{error.message}; `make frameworks` has the frameworks that are not here")
     missing = [name for name in getattr(module, "__all__", []) if not hasattr(module, name)]
     assert [] == missing

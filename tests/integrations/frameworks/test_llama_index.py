@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("llama_index.core", reason="`make doors` installs LlamaIndex and runs this")
+pytest.importorskip(
+    "llama_index.core", reason="`make frameworks` installs LlamaIndex and runs this"
+)
 
 from llama_index.core.agent.workflow import CodeActAgent, FunctionAgent
 from llama_index.core.base.llms.types import ImageBlock, ToolCallBlock
@@ -18,7 +20,7 @@ from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.integrations.llama_index import make_code_execute_fn, make_tool
 from llm_sandbox.integrations.tool import ToolOptions
 from llm_sandbox.session.session import BaseSession
-from tests.integrations.doors.steps import CODES, PNG, check_told
+from tests.integrations.frameworks.steps import CODES, PNG, check_told
 from tests.integrations.processes import Marked
 
 pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("ignore::DeprecationWarning")]

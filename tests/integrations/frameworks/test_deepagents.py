@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("deepagents", reason="`make doors` installs Deep Agents and runs this")
+pytest.importorskip("deepagents", reason="`make frameworks` installs Deep Agents and runs this")
 
 from deepagents import create_deep_agent
 from langchain_core.language_models import BaseChatModel
@@ -20,7 +20,7 @@ from llm_sandbox.integrations.deepagents import SandboxBackend
 from llm_sandbox.integrations.langchain import make_tool
 from llm_sandbox.integrations.tool import ToolOptions
 from llm_sandbox.session.session import BaseSession
-from tests.integrations.doors.steps import CODES, check_told
+from tests.integrations.frameworks.steps import CODES, check_told
 from tests.integrations.processes import Marked
 
 pytestmark = pytest.mark.anyio

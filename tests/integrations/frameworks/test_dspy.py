@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("dspy", reason="`make doors` installs DSPy and runs this")
+pytest.importorskip("dspy", reason="`make frameworks` installs DSPy and runs this")
 
 import dspy
 from dspy.primitives.code_interpreter import (
@@ -22,7 +22,7 @@ from llm_sandbox.integrations.dspy import SandboxInterpreter
 from llm_sandbox.security import get_security_policy
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.session import BaseSession
-from tests.integrations.doors.steps import CODES, check_told, warm
+from tests.integrations.frameworks.steps import CODES, check_told, warm
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 

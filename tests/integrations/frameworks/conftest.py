@@ -1,4 +1,4 @@
-"""What the tests of the frameworks share; ``make doors`` installs those that are missing here."""
+"""What the tests of the frameworks share; ``make frameworks`` installs those that are missing here."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ import pytest
 
 from llm_sandbox import create_session
 from llm_sandbox.session.session import BaseSession
-from tests.integrations.doors.steps import warm
+from tests.integrations.frameworks.steps import warm
 
 
 @pytest.fixture

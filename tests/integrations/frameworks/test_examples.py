@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integrations.doors import scripted_claude
+from tests.integrations.frameworks import scripted_claude
 from tests.integrations.scripted_model import Call, Say, serve
 from tests.integrations.test_framework_examples import ANSWER, DRAW, EXAMPLES, LOOK, OFFLINE, run
 
@@ -26,7 +26,7 @@ def need(module: str) -> None:
     except ModuleNotFoundError:
         found = None
     if found is None:
-        pytest.skip(f"`make doors` installs {module} and runs this")
+        pytest.skip(f"`make frameworks` installs {module} and runs this")
 
 
 def check(done: object, folder: Path) -> None:

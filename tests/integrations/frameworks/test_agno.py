@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("agno", reason="`make doors` installs Agno and runs this")
+pytest.importorskip("agno", reason="`make frameworks` installs Agno and runs this")
 
 from agno.agent import Agent
 from agno.models.openai import OpenAIChat
@@ -15,7 +15,7 @@ from llm_sandbox import create_session
 from llm_sandbox.integrations.agno import SandboxTools
 from llm_sandbox.integrations.tool import ToolOptions
 from llm_sandbox.session.session import BaseSession
-from tests.integrations.doors.steps import CODES, PNG, check_told
+from tests.integrations.frameworks.steps import CODES, PNG, check_told
 from tests.integrations.processes import Marked
 from tests.integrations.scripted_model import Call, Say, ScriptedModel, serve
 

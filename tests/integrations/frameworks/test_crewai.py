@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("crewai", reason="`make doors` installs CrewAI and runs this")
+pytest.importorskip("crewai", reason="`make frameworks` installs CrewAI and runs this")
 
 from crewai import LLM, Agent, Crew, Task
 
@@ -15,7 +15,7 @@ from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.integrations.crewai import make_tool
 from llm_sandbox.integrations.tool import ToolOptions
 from llm_sandbox.session.session import BaseSession
-from tests.integrations.doors.steps import CODES, check_told
+from tests.integrations.frameworks.steps import CODES, check_told
 from tests.integrations.scripted_model import Call, Say, ScriptedModel, serve
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("agent_framework", reason="`make doors` installs Agent Framework and runs this")
+pytest.importorskip(
+    "agent_framework", reason="`make frameworks` installs Agent Framework and runs this"
+)
 
 from agent_framework import (
     Agent,
@@ -21,7 +23,7 @@ from llm_sandbox import create_session
 from llm_sandbox.integrations.agent_framework import make_tool
 from llm_sandbox.integrations.tool import ToolOptions
 from llm_sandbox.session.session import BaseSession
-from tests.integrations.doors.steps import CODES, check_told
+from tests.integrations.frameworks.steps import CODES, check_told
 from tests.integrations.processes import Marked
 
 pytestmark = pytest.mark.anyio

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("claude_agent_sdk", reason="`make doors` installs the SDK and runs this")
+pytest.importorskip("claude_agent_sdk", reason="`make frameworks` installs the SDK and runs this")
 
 from claude_agent_sdk import ClaudeAgentOptions, ResultMessage, query
 
@@ -15,8 +15,8 @@ from llm_sandbox.integrations.claude_agent_sdk import make_server, make_tool
 from llm_sandbox.integrations.tool import ToolOptions
 from llm_sandbox.security import get_security_policy
 from llm_sandbox.session.session import BaseSession
-from tests.integrations.doors.scripted_claude import serve
-from tests.integrations.doors.steps import CODES, PNG, check_told
+from tests.integrations.frameworks.scripted_claude import serve
+from tests.integrations.frameworks.steps import CODES, PNG, check_told
 
 pytestmark = pytest.mark.anyio
 TOOL = "mcp__sandbox__run_code"

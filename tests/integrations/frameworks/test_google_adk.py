@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("google.adk", reason="`make doors` installs ADK and runs this")
+pytest.importorskip("google.adk", reason="`make frameworks` installs ADK and runs this")
 
 from google.adk.agents import LlmAgent
 from google.adk.models import BaseLlm, LlmRequest, LlmResponse
@@ -18,7 +18,7 @@ from llm_sandbox.exceptions import NotOpenSessionError, ValidationError
 from llm_sandbox.integrations.google_adk import SandboxCodeExecutor
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.session import BaseSession
-from tests.integrations.doors.steps import CODES, PNG, check_told, warm
+from tests.integrations.frameworks.steps import CODES, PNG, check_told, warm
 
 pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("autogen_agentchat", reason="`make doors` installs AutoGen and runs this")
+pytest.importorskip("autogen_agentchat", reason="`make frameworks` installs AutoGen and runs this")
 
 from autogen_agentchat.agents import CodeExecutorAgent
 from autogen_agentchat.messages import CodeExecutionEvent
@@ -26,7 +26,7 @@ from llm_sandbox.exceptions import NotOpenSessionError, ValidationError
 from llm_sandbox.integrations.autogen import SandboxCodeExecutor, SandboxCodeResult
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.session import BaseSession
-from tests.integrations.doors.steps import CODES, check_told, warm
+from tests.integrations.frameworks.steps import CODES, check_told, warm
 from tests.integrations.processes import Marked
 
 pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("ignore:No approval function set")]
