@@ -395,5 +395,5 @@ class AsyncSandbox:
         exc_val: BaseException | None,
         exc_tb: TracebackType | None,
     ) -> None:
-        # As its twin decides: what was attached to, or is to be kept, is let go of.
+        # As its twin decides: an attached or kept sandbox is detached from.
         await to_the_end(lambda: self._sandbox.__exit__(exc_type, exc_val, exc_tb))

@@ -98,7 +98,7 @@ class HostTools(Iterator[str]):
         try:
             value = self._context.run(self._call, self._asked.popleft())
             line = json.dumps({"value": value}, allow_nan=False)
-        except Exception as error:  # noqa: BLE001 - of a function of the caller's: told inside
+        except Exception as error:  # noqa: BLE001 - raised by the caller's function, and again inside
             line = json.dumps({"error": f"{type(error).__name__}: {error}"})
         return line + "\n"
 

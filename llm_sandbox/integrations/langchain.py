@@ -166,7 +166,7 @@ def _block(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def _explain(error: Any) -> str:
-    # trust: a model's words; whatever is wrong with them is told to it.
+    # trust: written by a model; any error is answered to the model.
     problems = "; ".join(
         f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()
     )

@@ -92,7 +92,7 @@ def read_page(
         goes_on = bool(result.read(handle, following, LONGEST_PAGE).strip())
     except (ArtifactNotFoundError, ValidationError) as error:
         return f"Nothing was read: {error.message}. Handles: {ABOUT_HANDLE}."
-    # trust: a model's word, told back to it.
+    # trust: written by a model, and only shown to the model.
     shown = one_line(handle)
     if not page and not goes_on:
         past = f" after character {offset:,}" if offset else ""
@@ -111,7 +111,7 @@ def _result_of(history: Sequence[HistoryEntry], handle: str) -> ExecutionResult:
         try:
             entry.result.artifact(handle)
         except ArtifactNotFoundError as error:
-            # The last run is the one that the model has just been told of.
+            # The model has just received the answer of the last run.
             problem = problem or error
         else:
             return entry.result

@@ -341,7 +341,7 @@ class ContainerPoolManager:
         try:
             member = self._make()
         except SandboxError as error:
-            # Whoever asks for one makes it himself then, and hears why it cannot be.
+            # The next caller of acquire then creates one itself, and gets the error.
             logger.warning("a pool could not make a sandbox: %s", error)
             with self._changed:
                 if not self._closed:

@@ -224,7 +224,7 @@ def check_observer(observer: object) -> RunObserver:
             else "give a function of one argument",
         )
     if inspect.iscoroutinefunction(observer) or inspect.iscoroutinefunction(
-        getattr(observer, "__call__", None)  # noqa: B004 - an instance's method is what is looked at
+        getattr(observer, "__call__", None)  # noqa: B004 - the method of an instance is needed
     ):
         raise ValidationError(
             "an observer is called in the thread of the run, and a coroutine would not be awaited",

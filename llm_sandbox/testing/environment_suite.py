@@ -175,7 +175,7 @@ class EnvironmentSuite(Suite):
         """Programs print text beyond ASCII without being told how."""
         assert shared.exec("python3", "-c", "print('€')").stdout.read() == "€\n"
 
-    # --- walls
+    # --- isolation
 
     def test_the_report_names_every_resource(self, shared: Sandbox) -> None:
         """The isolation report says of each resource what holds it, and by what."""

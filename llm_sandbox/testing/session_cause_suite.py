@@ -313,7 +313,7 @@ WAYS: dict[str, Way] = {
     "syntax": Way("def"),
     "keyboard-interrupt": Way("raise KeyboardInterrupt"),
     "missing-file": Way("open('nowhere')"),
-    # --- walls
+    # --- isolation
     "policy": Way(
         "import os; os.system('ls')",
         RunStatus.BLOCKED,

@@ -216,5 +216,5 @@ def _mode_of(parent: int, name: str) -> int | None:
         found = os.stat(name, dir_fd=parent, follow_symlinks=False)
     except OSError:
         return None
-    # Bits that would lend its owner's rights are not handed on.
+    # Set-id bits, which would grant the owner's rights, are not kept.
     return stat.S_IMODE(found.st_mode) & 0o777 if stat.S_ISREG(found.st_mode) else None

@@ -184,7 +184,7 @@ def sbx_failure(what: str, result: CommandResult, hint: str) -> SandboxError:
 
 @cache
 def _help(path: str, verb: str, changed_ns: int, size: int) -> str:
-    del changed_ns, size  # they only tell one program at this path from the next
+    del changed_ns, size  # only part of the cache key, to notice another program at this path
     try:
         done = subprocess.run(
             [path, *verb.split(), "--help"],

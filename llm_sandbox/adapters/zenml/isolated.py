@@ -53,7 +53,7 @@ class BubblewrapSandbox(IsolatedComponent, BaseSandbox):
 
     @property
     def settings_class(self) -> type[IsolatedSandboxSettings]:
-        """`IsolatedSandboxSettings`."""
+        """Class `IsolatedSandboxSettings`."""
         return IsolatedSandboxSettings
 
 
@@ -69,7 +69,7 @@ class DockerSandbox(IsolatedComponent, BaseSandbox):
 
     @property
     def settings_class(self) -> type[ContainerSandboxSettings]:
-        """`ContainerSandboxSettings`."""
+        """Class `ContainerSandboxSettings`."""
         return ContainerSandboxSettings
 
 
@@ -84,17 +84,17 @@ class BubblewrapSandboxFlavor(BaseSandboxFlavor):
 
     @property
     def name(self) -> str:
-        """``llm_sandbox_bubblewrap``."""
+        """Name of the flavor, ``llm_sandbox_bubblewrap``."""
         return "llm_sandbox_bubblewrap"
 
     @property
     def config_class(self) -> type[IsolatedSandboxConfig]:
-        """`IsolatedSandboxConfig`."""
+        """Class `IsolatedSandboxConfig`."""
         return IsolatedSandboxConfig
 
     @property
     def implementation_class(self) -> type[BubblewrapSandbox]:
-        """`BubblewrapSandbox`."""
+        """Class `BubblewrapSandbox`."""
         return BubblewrapSandbox
 
 
@@ -103,17 +103,17 @@ class DockerSandboxFlavor(BaseSandboxFlavor):
 
     @property
     def name(self) -> str:
-        """``llm_sandbox_docker``."""
+        """Name of the flavor, ``llm_sandbox_docker``."""
         return "llm_sandbox_docker"
 
     @property
     def config_class(self) -> type[ContainerSandboxConfig]:
-        """`ContainerSandboxConfig`."""
+        """Class `ContainerSandboxConfig`."""
         return ContainerSandboxConfig
 
     @property
     def implementation_class(self) -> type[DockerSandbox]:
-        """`DockerSandbox`."""
+        """Class `DockerSandbox`."""
         return DockerSandbox
 
 
@@ -122,10 +122,10 @@ class PodmanSandboxFlavor(DockerSandboxFlavor):
 
     @property
     def name(self) -> str:
-        """``llm_sandbox_podman``."""
+        """Name of the flavor, ``llm_sandbox_podman``."""
         return "llm_sandbox_podman"
 
     @property
     def implementation_class(self) -> type[PodmanSandbox]:
-        """`PodmanSandbox`."""
+        """Class `PodmanSandbox`."""
         return PodmanSandbox

@@ -221,7 +221,7 @@ class LocalSandbox(LocalComponent, BaseSandbox):
 
     @property
     def settings_class(self) -> type[LocalSandboxSettings]:
-        """`LocalSandboxSettings`."""
+        """Class `LocalSandboxSettings`."""
         return LocalSandboxSettings
 
 
@@ -230,17 +230,17 @@ class LocalSandboxFlavor(BaseSandboxFlavor):
 
     @property
     def name(self) -> str:
-        """`LOCAL_SANDBOX_FLAVOR`."""
+        """Name of the flavor, `LOCAL_SANDBOX_FLAVOR`."""
         return LOCAL_SANDBOX_FLAVOR
 
     @property
     def config_class(self) -> type[LocalSandboxConfig]:
-        """`LocalSandboxConfig`."""
+        """Class `LocalSandboxConfig`."""
         return LocalSandboxConfig
 
     @property
     def implementation_class(self) -> type[LocalSandbox]:
-        """`LocalSandbox`."""
+        """Class `LocalSandbox`."""
         return LocalSandbox
 
 

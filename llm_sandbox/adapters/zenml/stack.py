@@ -210,7 +210,7 @@ class LocalSandbox(_SecretStore, LocalComponent, BaseSandbox):
 
     @property
     def settings_class(self) -> type[LocalSandboxSettings]:
-        """`LocalSandboxSettings`."""
+        """Class `LocalSandboxSettings`."""
         return LocalSandboxSettings
 
 
@@ -227,7 +227,7 @@ class BubblewrapSandbox(_SecretStore, IsolatedComponent, BaseSandbox):
 
     @property
     def settings_class(self) -> type[IsolatedSandboxSettings]:
-        """`IsolatedSandboxSettings`."""
+        """Class `IsolatedSandboxSettings`."""
         return IsolatedSandboxSettings
 
 
@@ -244,7 +244,7 @@ class DockerSandbox(_SecretStore, IsolatedComponent, BaseSandbox):
 
     @property
     def settings_class(self) -> type[ContainerSandboxSettings]:
-        """`ContainerSandboxSettings`."""
+        """Class `ContainerSandboxSettings`."""
         return ContainerSandboxSettings
 
 
@@ -262,17 +262,17 @@ class LocalSandboxFlavor(_NeedsZenML, BaseSandboxFlavor):
 
     @property
     def name(self) -> str:
-        """``llm_sandbox_local``."""
+        """Name of the flavor, ``llm_sandbox_local``."""
         return "llm_sandbox_local"
 
     @property
     def config_class(self) -> type[LocalSandboxConfig]:
-        """`LocalSandboxConfig`."""
+        """Class `LocalSandboxConfig`."""
         return LocalSandboxConfig
 
     @property
     def implementation_class(self) -> type[LocalSandbox]:
-        """`LocalSandbox`."""
+        """Class `LocalSandbox`."""
         return LocalSandbox
 
 
@@ -281,17 +281,17 @@ class BubblewrapSandboxFlavor(_NeedsZenML, BaseSandboxFlavor):
 
     @property
     def name(self) -> str:
-        """``llm_sandbox_bubblewrap``."""
+        """Name of the flavor, ``llm_sandbox_bubblewrap``."""
         return "llm_sandbox_bubblewrap"
 
     @property
     def config_class(self) -> type[IsolatedSandboxConfig]:
-        """`IsolatedSandboxConfig`."""
+        """Class `IsolatedSandboxConfig`."""
         return IsolatedSandboxConfig
 
     @property
     def implementation_class(self) -> type[BubblewrapSandbox]:
-        """`BubblewrapSandbox`."""
+        """Class `BubblewrapSandbox`."""
         return BubblewrapSandbox
 
 
@@ -300,17 +300,17 @@ class DockerSandboxFlavor(_NeedsZenML, BaseSandboxFlavor):
 
     @property
     def name(self) -> str:
-        """``llm_sandbox_docker``."""
+        """Name of the flavor, ``llm_sandbox_docker``."""
         return "llm_sandbox_docker"
 
     @property
     def config_class(self) -> type[ContainerSandboxConfig]:
-        """`ContainerSandboxConfig`."""
+        """Class `ContainerSandboxConfig`."""
         return ContainerSandboxConfig
 
     @property
     def implementation_class(self) -> type[DockerSandbox]:
-        """`DockerSandbox`."""
+        """Class `DockerSandbox`."""
         return DockerSandbox
 
 
@@ -319,10 +319,10 @@ class PodmanSandboxFlavor(DockerSandboxFlavor):
 
     @property
     def name(self) -> str:
-        """``llm_sandbox_podman``."""
+        """Name of the flavor, ``llm_sandbox_podman``."""
         return "llm_sandbox_podman"
 
     @property
     def implementation_class(self) -> type[PodmanSandbox]:
-        """`PodmanSandbox`."""
+        """Class `PodmanSandbox`."""
         return PodmanSandbox

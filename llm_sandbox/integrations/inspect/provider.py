@@ -63,7 +63,7 @@ def _file_errors(path: str) -> Iterator[None]:
     except OutputLimitError as error:
         limit = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE_STR
         raise OutputLimitExceededError(limit, None) from error
-    # inspect tells a model of `strerror` and `filename`, which only these constructors set.
+    # inspect shows a model `strerror` and `filename`, which only these constructors set.
     except SandboxIsADirectoryError as error:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path) from error
     except SandboxPermissionError as error:

@@ -130,7 +130,7 @@ class Bridge:
                 self._keep_interrupting()
                 self._push()
         except frames.FrameError:
-            pass  # trust: a kernel that breaks the protocol is let go
+            pass  # trust: a kernel that violates the protocol is dropped
         finally:
             # A kernel that is there ends with its stream.
             raw.stream.close()

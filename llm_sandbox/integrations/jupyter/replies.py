@@ -116,7 +116,7 @@ class NotebookReplies(KernelReplies):
 
     def _beside(self, text: str) -> str | None:
         """Return the file of the notebook's folder that an error names; None for none."""
-        # trust: what it says is shown to a person, and the code does not hear of it.
+        # trust: what it says is shown to a person, and never sent to the code.
         found = _NOT_FOUND.search(text)
         if found is None:
             return None

@@ -58,7 +58,7 @@ class SandboxAccess:
                 yield held
             except BaseException:
                 if not held.is_claimed:
-                    # Nobody will hear its name.
+                    # The client will not learn its id.
                     await self.sessions.end(held, "")
                 raise
 

@@ -54,7 +54,7 @@ class Cookies:
             morsel = SimpleCookie(header).get(_COOKIE)
         except CookieError:
             morsel = None
-        # trust: anybody may send anything; only what was signed here is looked at.
+        # trust: anyone can send anything; only values signed here are used.
         number, _, signature = (morsel.value if morsel else "").partition(".")
         known = number.isalnum() and number.isascii()
         if known and hmac.compare_digest(signature.encode(), self._sign(number).encode()):

@@ -124,7 +124,7 @@ class Sessions:
         name = self._language(language)
         known = self._known(caller)
         root_mounts = root_mounts or RootMounts()
-        # What is refused for what it asks takes nobody's room.
+        # An invalid request must not take the room of another client.
         made = None if is_kept else self.options.make_session(name, root_mounts.mounts)
         await self._make_room()
         self._opening += 1

@@ -93,7 +93,7 @@ class _MessageStream:
         self._finish_reason: str | None = None
 
     def feed(self, event: Any) -> str:
-        # Some providers tell the usage with the last piece, others in one of its own.
+        # Some providers send the usage with the last chunk, others in a separate one.
         self._usage = event.usage or self._usage
         if not event.choices:
             return ""

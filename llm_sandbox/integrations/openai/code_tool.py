@@ -172,7 +172,7 @@ class ToolOfSession:
         found = _plain(item)
         if not self.is_call(found):
             raise ValidationError(f"not a call of the tool {self.options.name!r}", parameter="item")
-        # trust: a model's words; whatever is wrong with them is told to it.
+        # trust: written by a model; any error is answered to the model.
         known = found.get("call_id") or found.get("id")
         call_id = known if isinstance(known, str) else None
         if found["type"] == "custom_tool_call":
@@ -199,7 +199,7 @@ class ToolOfSession:
             item: Call of either API.
         """
         found = _plain(item)
-        # trust: a model's words, told back to it.
+        # trust: written by a model, and only shown to the model.
         name = str((found.get("function") or found).get("name"))[:64]
         known = [repr(tool) for tool in (self.options.name, self._calls.reader) if tool]
         tools = f"the tool is {known[0]}" if len(known) == 1 else f"tools are {' and '.join(known)}"
@@ -371,7 +371,7 @@ def _id_of(found: Mapping[str, Any], key: str) -> Any:
 
 
 def _read_arguments(arguments: object) -> tuple[str, list[str] | None]:
-    # trust: a model's words; whatever is wrong with them is told to it.
+    # trust: written by a model; any error is answered to the model.
     given = json.loads(arguments) if isinstance(arguments, str) else arguments
     if not isinstance(given, Mapping) or not isinstance(given.get("code"), str):
         raise ValueError("the arguments have no code")
@@ -388,7 +388,7 @@ class _PageError(ValueError):
 
 
 def _read_page(arguments: object) -> tuple[str, int, int]:
-    # trust: a model's words; whatever is wrong with them is told to it.
+    # trust: written by a model; any error is answered to the model.
     try:
         given = json.loads(arguments) if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError) as error:

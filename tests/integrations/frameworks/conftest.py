@@ -1,4 +1,4 @@
-"""What the tests of the frameworks share; ``make frameworks`` installs those that are missing here."""
+"""Fixtures of the framework tests; ``make frameworks`` installs the missing frameworks."""
 
 from collections.abc import Iterator
 
