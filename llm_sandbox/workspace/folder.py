@@ -45,7 +45,7 @@ _BY_ERRNO: dict[int, type[FileError]] = {
 _WORDS = {
     errno.EXDEV: "leads out of the workspace",
     errno.ELOOP: "goes through a link that is not followed",
-    errno.ENXIO: "is no regular file",
+    errno.ENXIO: "is not a regular file",
 }
 
 _libc = ctypes.CDLL(None, use_errno=True)
