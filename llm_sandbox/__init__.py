@@ -1,8 +1,8 @@
-"""Run code that a model wrote: isolated, in milliseconds, with every figure and file coming back as
-data.
+"""Isolated execution of code written by a model, in milliseconds, with every figure and file
+returned as data.
 
-Start with `create_session` (an interpreter) or `Sandbox` (a machine). Names are imported when they
-are first used.
+Start with `create_session` (an interpreter) or `Sandbox` (a machine). Names are imported on first
+use.
 """
 
 import sys
@@ -163,7 +163,7 @@ _INSTEAD = {
     "SeccompPolicy": "bubblewrap has a filter of system calls that is always on",
     "WindowsMxcConfig": "use a backend of this version: llm-sandbox doctor lists them",
 }
-"""Names of the reference that are not here, and what a program does without them."""
+"""Unsupported names of the reference, with alternatives."""
 
 __all__ = [
     "PIPE",

@@ -1,4 +1,4 @@
-"""`python -m llm_sandbox` is the command line."""
+"""Entry point of `python -m llm_sandbox`: the command line."""
 
 from llm_sandbox.cli.entry import main
 

@@ -41,7 +41,7 @@ _SETTINGS = frozenset(one.name for one in fields(SessionConfig))
 
 
 class ArtifactSandboxSession(BaseSession):
-    """A session that captures plots and other artifacts, as every session does.
+    """Session that captures plots and other artifacts, as every session does.
 
     The arguments are those of `create_session`.
     """
@@ -103,7 +103,8 @@ class ArtifactSandboxSession(BaseSession):
     # --- life
 
     def open(self) -> None:
-        """Make the sandbox and its interpreter, or take them from the pool; see `BaseSession.open`.
+        """Create the sandbox and its interpreter, or take them from the pool; see
+        `BaseSession.open`.
 
         Raises:
             PoolExhaustedError: All sandboxes of the pool are in use, and none was released in time.
@@ -118,9 +119,9 @@ class ArtifactSandboxSession(BaseSession):
             self._take_over(self._lease.session)
 
     def close(self) -> None:
-        """End the sandbox and everything in it; see `BaseSession.close`.
+        """End the sandbox; see `BaseSession.close`.
 
-        A pool makes a new one in its place: no session gets a sandbox that another has used.
+        A pool creates a new one in its place: no session gets a used sandbox.
         """
         lease, self._lease = self._lease, None
         try:
@@ -176,7 +177,7 @@ class ArtifactSandboxSession(BaseSession):
 
     @property
     def verbose(self) -> bool:
-        """Whether what happens is logged to stderr."""
+        """Whether events are logged to stderr."""
         return self.config.verbose
 
     # --- engine objects of a container

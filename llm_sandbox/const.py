@@ -1,4 +1,4 @@
-"""The closed vocabularies of the library: backends, languages, and how a run ended.
+"""Enumerations of the library: backends, languages, ends of runs.
 
 Every member is a string equal to its value, prints as its value, and is found in any letter case.
 """
@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 VERSION = "0.1.0"
-"""Of this library."""
+"""Version of this library."""
 
 
 class _CaseInsensitive(StrEnum):
@@ -31,7 +31,7 @@ class _CaseInsensitive(StrEnum):
 
 
 class SandboxBackend(_CaseInsensitive):
-    """Where a sandbox lives."""
+    """Names of the backends."""
 
     DOCKER = "docker"
     """A container of the Docker engine."""
@@ -46,11 +46,11 @@ class SandboxBackend(_CaseInsensitive):
     GVISOR = "gvisor"
     """A user-space kernel (`runsc`) between the code and this machine's kernel."""
     LOCAL = "local"
-    """A plain subprocess with no isolation at all; never chosen automatically."""
+    """Plain subprocesses without isolation; never chosen automatically."""
 
 
 class SupportedLanguage(_CaseInsensitive):
-    """A programming language the library knows by name."""
+    """Languages supported by the library."""
 
     PYTHON = "python"
     """Python, in a persistent IPython kernel."""
@@ -69,7 +69,7 @@ class SupportedLanguage(_CaseInsensitive):
     BASH = "bash"
     """Bash."""
     TYPESCRIPT = "typescript"
-    """TypeScript on Node.js, its types taken away."""
+    """TypeScript on Node.js, with types stripped."""
 
 
 _OTHER_NAMES = {
@@ -89,7 +89,7 @@ _OTHER_NAMES = {
 
 
 def language_name(language: str) -> str:
-    """The name of a language: a `SupportedLanguage` where it is one, by any usual name of it."""
+    """Return the canonical name of a language from an alias, as `SupportedLanguage` if possible."""
     key = str(language).strip().lower()
     if key in _OTHER_NAMES:
         return _OTHER_NAMES[key]
@@ -97,7 +97,7 @@ def language_name(language: str) -> str:
 
 
 class DefaultImage:
-    """The image of each language that a container backend uses when none is named."""
+    """Default image of each language on container backends."""
 
     PYTHON: ClassVar[str] = f"llm-sandbox/python:{VERSION}"
     JAVA: ClassVar[str] = f"llm-sandbox/java:{VERSION}"
@@ -109,7 +109,7 @@ class DefaultImage:
 
 
 class RunStatus(_CaseInsensitive):
-    """How a run ended."""
+    """Status of an ended run."""
 
     OK = "ok"
     """The code ran to its end."""
@@ -124,13 +124,13 @@ class RunStatus(_CaseInsensitive):
     KILLED = "killed"
     """A signal that was neither the deadline nor the memory limit ended the run."""
     CRASHED = "crashed"
-    """The inside broke the protocol between sandbox and host; nothing it said after is kept."""
+    """The sandbox violated its protocol with the host; later messages are discarded."""
     BLOCKED = "blocked"
     """The security policy refused the code; nothing ran."""
 
 
 class RunCause(_CaseInsensitive):
-    """What ended a run, or which limit it ran into: the reason behind its `RunStatus`."""
+    """Cause of a run's `RunStatus`, such as a limit."""
 
     TIMEOUT = "timeout"
     """The deadline of the run, or of the session, passed."""
@@ -143,36 +143,37 @@ class RunCause(_CaseInsensitive):
     PROCESSES = "processes"
     """No more processes or threads could be started: `Limits.processes`."""
     OUTPUT = "output"
-    """It put out more than is kept: `Limits.output_bytes`, `display_bytes` or `displays`."""
+    """Output exceeded a limit: `Limits.output_bytes`, `display_bytes` or `displays`."""
     DISK = "disk"
     """A file system was full, of bytes or of files."""
     FILE_SIZE = "file_size"
-    """A file met `Limits.file_size_bytes`."""
+    """A file reached `Limits.file_size_bytes`."""
     OPEN_FILES = "open_files"
-    """A process met `Limits.open_files`."""
+    """A process reached `Limits.open_files`."""
     PERMISSION = "permission"
     """Something was not permitted: a file's permissions, or a system call that is refused."""
     NETWORK = "network"
-    """It tried to reach what the sandbox's network does not lead to."""
+    """A connection was blocked by the sandbox's network."""
     SIGNAL = "signal"
-    """A signal ended it that none of the above explains: a crash, or one that a program sent."""
+    """A signal not explained by the above: a crash, or one sent by a program."""
     EXIT = "exit"
-    """The program exited, or ended with an exit status of its own."""
+    """The program exited by itself."""
     EXCEPTION = "exception"
-    """An uncaught exception, or code that does not compile, that none of the above explains."""
+    """An uncaught exception or a compile error not explained by the above."""
     POLICY = "policy"
     """The security policy refused the code."""
     PROTOCOL = "protocol"
-    """The inside broke the protocol between sandbox and host."""
+    """The sandbox violated its protocol with the host."""
 
 
 class StateOutcome(_CaseInsensitive):
-    """What became of the interpreter's variables."""
+    """State of the interpreter's variables after a run."""
 
     KEPT = "kept"
-    """Variables of this and of earlier runs are there for the next run."""
+    """Variables of this and earlier runs are available to the next run."""
     RESET = "reset"
-    """The interpreter was started afresh: before this run, as a note then says, and earlier runs'
-    variables are gone; or after it, and the next run begins with none."""
+    """The interpreter was restarted: before this run, so that earlier variables are lost, as a note
+    says; or after it, so that the next run starts without variables.
+    """
     LOST = "lost"
-    """The interpreter is gone and was not started again."""
+    """The interpreter ended and was not restarted."""

@@ -92,7 +92,7 @@ def create_session(
             kept, and where there are no images there is nothing to keep.
         commit_container: For a container backend: save the container as an image when the session
             is closed; its name is then the session's `committed_image`.
-        verbose: Log what happens to stderr.
+        verbose: Log events to stderr.
         stream: Accepted for compatibility: output always streams to the callbacks of `run`.
         runtime_configs: Engine options by docker-py's names for ``containers.create``; one that the
             backend cannot honour is refused. ``environment``, ``timeout`` and ``working_dir`` are
@@ -192,7 +192,7 @@ def attach_session(
         name_or_id: The name of the session, or the id of its sandbox.
         observers: Called with a `RunRecord` after each run, command and installation of this
             handle.
-        verbose: Log what happens to stderr.
+        verbose: Log events to stderr.
 
     Returns:
         The session, open. Its `history` has what this handle runs.

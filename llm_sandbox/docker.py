@@ -36,7 +36,7 @@ class SandboxDockerSession(ArtifactSandboxSession):
         keep_template: Keep an image that was built from `dockerfile`. Pulled ones always are.
         commit_container: Save the container as an image when the session is closed; its name is
             then `committed_image`.
-        verbose: Log what happens to stderr.
+        verbose: Log events to stderr.
         stream: Accepted for compatibility: output always streams to the callbacks of `run`.
         runtime_configs: Arguments of docker-py's ``containers.create``.
         workdir: Working directory in the container.

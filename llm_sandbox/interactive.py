@@ -1,4 +1,4 @@
-"""Interactive sessions, by the name that other programs import: all sessions keep variables."""
+"""Interactive sessions, under their name for compatibility: all sessions keep variables."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,30 +15,30 @@ __all__ = ["InteractiveSandboxSession", "InteractiveSettings", "KernelType"]
 
 
 class KernelType(StrEnum):
-    """The kernel of an interactive session."""
+    """Kernel of an interactive session."""
 
     IPYTHON = "ipython"
-    """IPython's, which every Python session here has."""
+    """IPython kernel, as in every Python session."""
 
 
 @dataclass(frozen=True, slots=True)
 class InteractiveSettings:
-    """What an interactive session was asked for.
+    """Settings of an interactive session.
 
     Raises:
-        ValidationError: A value is not acceptable.
+        ValidationError: A value is invalid.
     """
 
     kernel_type: KernelType = KernelType.IPYTHON
-    """The kernel."""
+    """Kernel type."""
     max_memory: str | None = "1GB"
     """Memory of the sandbox; None for the limit of every session."""
     history_size: int = 1000
-    """Most runs in the session's `history`."""
+    """Maximum number of runs in `history`."""
     timeout: float | None = 300.0
     """Seconds of a run; None for no limit."""
     poll_interval: float = 0.1
-    """Most seconds between two looks for a result. Nothing looks here: results are sent."""
+    """Accepted for compatibility: results are pushed, without polling."""
 
     def __post_init__(self) -> None:
         if self.history_size < 0:
@@ -54,23 +54,24 @@ class InteractiveSettings:
 
 
 class InteractiveSandboxSession(ArtifactSandboxSession):
-    """A Python session that keeps its variables from run to run, as every session here does.
+    """Python session that keeps its variables between runs, as every session does.
 
     Args:
-        backend: Where the sandbox is made; None for the strongest that works here.
+        backend: Backend; None for the strongest that works.
         lang: Python.
-        kernel_type: The kernel: ``ipython``.
+        kernel_type: Kernel type: ``ipython``.
         max_memory: Memory of the sandbox, such as ``1GB``; `limits`, or a ``mem_limit`` in
-            `runtime_configs`, wins.
-        history_size: Most runs in `history`.
-        timeout: Seconds of a run that names none; None for no limit.
+            `runtime_configs`, takes precedence.
+        history_size: Maximum number of runs in `history`.
+        timeout: Default seconds for a run; None for no limit.
         runtime_configs: Engine options by docker-py's names; see `create_session`.
-        interactive_settings: Kernel, memory, history and timeout together, in their place.
-        **kwargs: Other arguments of `create_session`.
+        interactive_settings: Kernel, memory, history and timeout, in place of the separate
+            arguments.
+        **kwargs: Further arguments of `create_session`.
 
     Raises:
         LanguageNotSupportedError: The language is not Python.
-        ValidationError: A value is not acceptable.
+        ValidationError: A value is invalid.
     """
 
     def __init__(
@@ -106,6 +107,6 @@ class InteractiveSandboxSession(ArtifactSandboxSession):
 
     @property
     def history(self) -> tuple[HistoryEntry, ...]:
-        """The latest runs, as many as `history_size`, oldest first; see `BaseSession.history`."""
+        """Latest runs, at most `history_size`, oldest first; see `BaseSession.history`."""
         kept = super().history
         return kept[max(0, len(kept) - self.settings.history_size) :]

@@ -34,7 +34,7 @@ Size: TypeAlias = int | str
 
 
 class LimitOptions(TypedDict, total=False):
-    """The names that `Limits` takes: its fields, and each size also without its unit."""
+    """Keyword arguments of `Limits`: its fields, and each size also without its unit."""
 
     memory: Size
     workdir: Size
@@ -72,8 +72,7 @@ class Limits:
     ``Limits(memory_bytes=2 * 1024**3)``. `parse` takes the same names as a mapping.
 
     Raises:
-        ValidationError: a value is not of its kind, or there is no such limit; `parameter` names
-            the one.
+        ValidationError: A value or the name of a limit is invalid; `parameter` names it.
     """
 
     memory_bytes: int
@@ -100,7 +99,7 @@ class Limits:
     open_files: int = 512
     """Open file descriptors of one process; 512."""
     output_bytes: int = 10 * _MIB
-    """What is kept of each stream of one run, in bytes; 10 MiB, 0 keeps nothing."""
+    """Maximum kept bytes of each stream of one run; 10 MiB, 0 keeps nothing."""
     display_bytes: int = 32 * _MIB
     """Size of one display (a plot, a table), in bytes; 32 MiB, 0 keeps none."""
     displays: int = 200
@@ -111,11 +110,11 @@ class Limits:
     artifacts: int = 200
     """Files of one run whose content is kept; 200, 0 keeps none."""
     cpus_requested: float | None = None
-    """CPUs that it is to have when others want them too, at most `cpus`; a share, which holds where
-    all are busy. None (default) for an equal share."""
+    """CPU share under contention, at most `cpus`. None (default) for an equal share."""
     memory_requested_bytes: int | None = None
-    """Memory that it is left when the machine runs short, in bytes, at most `memory_bytes`; None
-    (default) for no such promise."""
+    """Memory protected from reclaim when the machine runs short, in bytes, at most `memory_bytes`;
+    None (default) for none.
+    """
 
     _fractions: ClassVar[frozenset[str]] = frozenset({"cpus", "cpus_requested", "cpu_seconds"})
     # A size of 0 means "no limit" to a tmpfs, so only what the host itself cuts may be 0.
@@ -160,10 +159,10 @@ class Limits:
         return _clamp(self.memory_bytes // 8, 64 * _MIB, 512 * _MIB)
 
     def replace(self, **given: Unpack[LimitOptions]) -> "Limits":
-        """Return these limits with others in their place.
+        """Return a copy with changed limits.
 
-        Sizes that have their default follow what they are the default of: with another
-        `memory_bytes` the working directory has another size, unless it was given one.
+        Default sizes that depend on others are computed again: with another `memory_bytes`, the
+        working directory has another size unless it was given explicitly.
 
         Args:
             given: As for `Limits`.
@@ -180,7 +179,7 @@ class Limits:
         return Limits(**cast(LimitOptions, kept | _by_field(given, names)))
 
     def updated(self, **given: Unpack[LimitOptions]) -> "Limits":
-        """Return these limits with just the named ones changed; see `replace`.
+        """Return a copy with only the named limits changed; see `replace`.
 
         Args:
             given: As for `Limits`.
@@ -193,21 +192,20 @@ class Limits:
         return Limits(**cast(LimitOptions, values))
 
     def differences(self, other: "Limits") -> frozenset[str]:
-        """Return the names of the fields that `other` has otherwise."""
+        """Return the names of the fields that differ in `other`."""
         names = [item.name for item in fields(self)]
         return frozenset(name for name in names if getattr(self, name) != getattr(other, name))
 
     @classmethod
     def parse(cls, value: "Limits | Mapping[str, Any] | None", name: str = "limits") -> "Limits":
-        """Return limits from what an option `limits=` may be.
+        """Parse the value of an option `limits=`.
 
         Args:
-            value: Limits; a mapping such as ``{"memory": "2g", "cpus": 1}``; None for the defaults.
-            name: The parameter to name in an error.
+            value: Limits, a mapping such as ``{"memory": "2g", "cpus": 1}``; None for the defaults.
+            name: Parameter name for errors.
 
         Raises:
-            ValidationError: `value` is neither, a name in it is no limit, or its value is not
-                acceptable.
+            ValidationError: `value` has the wrong type, or a name or value in it is invalid.
         """
         if value is None:
             return cls()
@@ -223,13 +221,13 @@ class Limits:
 
     @staticmethod
     def parse_size(text: str | int, name: str = "size") -> int:
-        """Return a size in bytes from text like `"512m"`, `"1.5 GiB"` or `"4096"`.
+        """Parse a size in bytes from text like `"512m"`, `"1.5 GiB"` or `"4096"`.
 
         Units are powers of 1024, with or without `b` and `ib`, in any letter case.
 
         Args:
-            text: The size; an int is bytes already.
-            name: The parameter to name in an error.
+            text: Size; an int is in bytes.
+            name: Parameter name for errors.
 
         Raises:
             ValidationError: `text` is not a positive size.
@@ -276,9 +274,9 @@ def _clamp(value: int, least: int, most: int) -> int:
 
 @functools.cache
 def machine_memory() -> int:
-    """Return the memory that this process may have in bytes: the machine's, or its group's.
+    """Return the memory in bytes available to this process: of the machine or its control group.
 
-    0 where it cannot be read. Sources: `sysconf`, and the files of the memory control group.
+    0 if unknown. Sources: `sysconf`, and the files of the memory control group.
     """
     try:
         found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -314,9 +312,9 @@ def _check_fraction(name: str, value: object) -> None:
 
 
 DEFAULT_TIMEOUT_S = 60.0
-"""Seconds that a run may take where a model asks for it and nobody says otherwise.
+"""Default timeout in seconds of runs requested by a model.
 
-Sessions themselves have no deadline unless they are given one.
+Sessions themselves have no default deadline.
 """
 
 
@@ -325,7 +323,7 @@ def validate_timeout(value: object, name: str = "timeout") -> float | None:
 
     Args:
         value: A number above 0, or None. Infinity counts as None.
-        name: The parameter to name in an error.
+        name: Parameter name for errors.
 
     Raises:
         ValidationError: `value` is zero, negative, NaN, a bool, no number, or more than the
@@ -344,7 +342,7 @@ def validate_timeout(value: object, name: str = "timeout") -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """A moment on the monotonic clock by which something must be done."""
+    """Deadline on the monotonic clock."""
 
     at: float | None = None
     """`time.monotonic()` of the moment; None (default) for never."""
@@ -360,5 +358,5 @@ class Deadline:
 
     @property
     def expired(self) -> bool:
-        """Whether the moment has passed."""
+        """Whether the deadline has passed."""
         return self.at is not None and time.monotonic() >= self.at

@@ -1,4 +1,4 @@
-"""Sessions in an environment of micromamba, by the name that other programs import."""
+"""Sessions in a micromamba environment, under their name for compatibility."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,12 +18,12 @@ _IMAGE = "mambaorg/micromamba:latest"
 
 
 class MicromambaSession(SandboxDockerSession):
-    """A session in a Docker container whose programs run inside an environment of micromamba; see
+    """Session in a Docker container whose programs run in a micromamba environment; see
     `SandboxDockerSession` for arguments and errors.
 
     Args:
-        image: An image that has micromamba; passed over when a Dockerfile or a container is named.
-        mounts: `docker.types.Mount` objects, or ``/folder:/place/inside[:ro]``.
+        image: Image with micromamba; ignored if a Dockerfile or a container is given.
+        mounts: `docker.types.Mount` objects, or ``/folder:/path/inside[:ro]``.
         environment: Name of the environment, or its path. Variables are given with ``env``.
     """
 

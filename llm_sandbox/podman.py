@@ -1,4 +1,4 @@
-"""Sessions in containers of Podman, by the name that other programs import."""
+"""Sessions in containers of Podman, under their name for compatibility."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,12 +15,12 @@ __all__ = ["SandboxPodmanSession"]
 
 
 class SandboxPodmanSession(SandboxDockerSession):
-    """A session in a container of Podman; see `SandboxDockerSession` for arguments and errors.
+    """Session in a container of Podman; see `SandboxDockerSession` for arguments and errors.
 
     Args:
         client: A `podman.PodmanClient`, or a `docker.DockerClient` on Podman's socket; None for the
             socket that Podman's own tools would use.
-        mounts: `docker.types.Mount` objects, or ``/folder:/place/inside[:ro]``.
+        mounts: `docker.types.Mount` objects, or ``/folder:/path/inside[:ro]``.
     """
 
     engine_backend: ClassVar[SandboxBackend] = SandboxBackend.PODMAN

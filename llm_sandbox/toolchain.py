@@ -1,4 +1,4 @@
-"""What of a language has to be installed where its code runs."""
+"""Toolchains: programs that a language requires."""
 
 import shutil
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ __all__ = ["Toolchain"]
 
 @dataclass(frozen=True, slots=True)
 class Toolchain:
-    """The programs that a language is run by."""
+    """Programs that run a language."""
 
     programs: tuple[str, ...]
-    """Their names, which are looked for in PATH; all of them are needed."""
+    """Names of the programs, which must all be in PATH."""
     packages: tuple[str, ...]
-    """The Debian packages that have them."""
+    """Debian packages with these programs."""
 
     def missing(self, path: str) -> list[str]:
-        """The programs that are not there.
+        """Return the missing programs.
 
         Args:
-            path: Folders to look in, with colons between them.
+            path: Folders to search, separated by colons.
         """
         return [name for name in self.programs if shutil.which(name, path=path) is None]

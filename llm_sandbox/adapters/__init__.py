@@ -1,1 +1,1 @@
-"""The APIs of other projects, on top of `Sandbox`: code that was written for them runs here."""
+"""APIs of other sandbox products on top of `Sandbox`, so that code written for them runs here."""

@@ -1,5 +1,5 @@
-"""The library for async code, under asyncio and trio: every method is awaited, with the names,
-parameters, results and exceptions that it has without `aio`; every property is read as it is.
+"""Awaitable twins of the library's API for asyncio and trio: methods are awaited, with the names,
+parameters, results and exceptions of the synchronous ones; properties are the same.
 
 A call is made in a worker thread, so that nothing here blocks an event loop. Cancelling one that
 runs code or a command stops that, and leaves the session usable; cancelling one that only waits for
@@ -8,11 +8,10 @@ a program leaves the program running.
 May import everything that its synchronous twin may. Start reading at `session`, then `threads`.
 """
 
-from llm_sandbox.aio.create import attach_session, create_session
 from llm_sandbox.aio.files import AsyncFiles
 from llm_sandbox.aio.process import AsyncProcess
 from llm_sandbox.aio.sandbox import AsyncSandbox
-from llm_sandbox.aio.session import AsyncSession
+from llm_sandbox.aio.session import AsyncSession, attach_session, create_session
 from llm_sandbox.aio.streams import AsyncInputStream, AsyncOutputStream
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Callbacks of async code: called in the worker thread that hears, awaited in the event loop."""
+"""Callbacks of async code: called in the worker thread, awaited in the event loop."""
 
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -10,18 +10,18 @@ from anyio.from_thread import BlockingPortal
 
 from llm_sandbox.results.outputs import Output
 
-__all__ = ["Hearing", "OutputListener", "StreamListener", "hearing"]
+__all__ = ["CallbackAdapter", "OutputListener", "StreamListener", "adapted_callbacks"]
 
 _Heard = TypeVar("_Heard")
 
 StreamListener = Callable[[str], Awaitable[None] | None]
-"""As `StreamCallback`, or a coroutine function."""
+"""`StreamCallback`, or a coroutine function like it."""
 OutputListener = Callable[[Output], Awaitable[None] | None]
-"""As `OutputCallback`, or a coroutine function."""
+"""`OutputCallback`, or a coroutine function like it."""
 
 
-class Hearing(Protocol):
-    """Makes the callback that a synchronous method takes."""
+class CallbackAdapter(Protocol):
+    """Function that turns a listener into the callback of a synchronous method."""
 
     def __call__(
         self, listener: Callable[[_Heard], Awaitable[None] | None] | None
@@ -30,8 +30,8 @@ class Hearing(Protocol):
 
 
 @asynccontextmanager
-async def hearing(*listeners: object) -> AsyncIterator[Hearing]:
-    """For one call: what makes synchronous callbacks of `listeners`, whichever kind they are."""
+async def adapted_callbacks(*listeners: object) -> AsyncIterator[CallbackAdapter]:
+    """Return, for one call, the adapter that turns `listeners` into synchronous callbacks."""
     if all(listener is None for listener in listeners):
         yield _nobody
         return
@@ -61,12 +61,12 @@ class _Listeners:
         if listener is None:
             return None
 
-        def heard(value: _Heard) -> None:
+        def forward(value: _Heard) -> None:
             answer = listener(value)
             if answer is not None and inspect.isawaitable(answer):
                 self._await(answer)
 
-        return heard
+        return forward
 
     def _await(self, answer: Awaitable[None]) -> None:
         try:

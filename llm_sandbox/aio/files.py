@@ -1,4 +1,4 @@
-"""The awaitable twin of a sandbox's files."""
+"""Awaitable twin of a sandbox's files."""
 
 import os
 
@@ -16,13 +16,12 @@ _DOWNLOAD_BYTES = 1 << 30
 
 
 class AsyncFiles:
-    """Reads and writes a sandbox's files; see `SandboxFiles` for the arguments and errors of each
-    method.
+    """Files of a sandbox; see `SandboxFiles` for the arguments and errors of each method.
 
-    An operation whose call is cancelled goes on to its end, or to that of the sandbox.
+    A cancelled operation continues to its end, or to that of the sandbox.
 
     Args:
-        files: The files whose twin this is.
+        files: Synchronous twin.
     """
 
     def __init__(self, files: SandboxFiles) -> None:
@@ -71,23 +70,23 @@ class AsyncFiles:
         )
 
     async def list(self, path: str = ".") -> list[FileEntry]:
-        """Return what is in a directory, sorted by name; links are described, not followed."""
+        """Return the entries of a directory, sorted by name; links are not followed."""
         return await in_thread(lambda _: self._files.list(path))
 
     async def stat(self, path: str, *, follow: bool = True) -> FileEntry:
-        """Describe one file; with `follow`, what a link leads to."""
+        """Return the metadata of a file; with `follow`, of the target of a link."""
         return await in_thread(lambda _: self._files.stat(path, follow=follow))
 
     async def exists(self, path: str) -> bool:
-        """Whether there is something at the path; False for a link to nothing."""
+        """Return whether there is something at the path; False for a link to nothing."""
         return await in_thread(lambda _: self._files.exists(path))
 
     async def mkdir(self, path: str, *, parents: bool = True, exist_ok: bool = True) -> None:
-        """Make a directory."""
+        """Create a directory."""
         await in_thread(lambda _: self._files.mkdir(path, parents=parents, exist_ok=exist_ok))
 
     async def remove(self, path: str, *, recursive: bool = False) -> None:
-        """Remove a file, link or empty directory; with `recursive`, a directory and all in it."""
+        """Remove a file, link or empty directory, with `recursive` also a full directory."""
         await in_thread(lambda _: self._files.remove(path, recursive=recursive))
 
     async def upload(self, host_path: str | os.PathLike[str], path: str) -> None:
@@ -105,6 +104,6 @@ class AsyncFiles:
         return await in_thread(lambda _: self._files.archive(path, limit))
 
     async def resolve(self, path: str) -> str:
-        """The absolute form of a path, links and ``..`` left as they are."""
+        """Return the absolute form of a path, links and ``..`` left as they are."""
         await checkpoint()
         return self._files.resolve(path)

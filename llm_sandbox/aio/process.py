@@ -1,4 +1,4 @@
-"""The awaitable twin of a program running in a sandbox."""
+"""Awaitable twin of a program running in a sandbox."""
 
 import contextlib
 from collections.abc import Callable
@@ -20,10 +20,10 @@ _Value = TypeVar("_Value")
 
 
 class AsyncProcess:
-    """A started program; see `Process`. Cancelling a call leaves the program running.
+    """Started program; see `Process`. Cancelling a call leaves the program running.
 
     Args:
-        process: The program whose twin this is.
+        process: Synchronous twin.
     """
 
     def __init__(self, process: Process) -> None:
@@ -34,39 +34,39 @@ class AsyncProcess:
 
     @property
     def id(self) -> str:
-        """Its name in the sandbox."""
+        """Id of the program in the sandbox."""
         return self._process.id
 
     @property
     def command(self) -> tuple[str, ...]:
-        """Its words."""
+        """Program and arguments."""
         return self._process.command
 
     @property
     def stdout(self) -> AsyncOutputStream:
-        """What it writes to standard output."""
+        """Standard output."""
         return self._stdout
 
     @property
     def stderr(self) -> AsyncOutputStream:
-        """What it writes to standard error."""
+        """Standard error."""
         return self._stderr
 
     @property
     def stdin(self) -> AsyncInputStream | None:
-        """Its standard input; None unless it was started with `stdin=PIPE`."""
+        """Standard input; None unless the program was started with `stdin=PIPE`."""
         return self._stdin
 
     @property
     def returncode(self) -> int | None:
-        """As `poll`."""
+        """Exit code, as returned by `poll`."""
         return self._process.returncode
 
     def __repr__(self) -> str:
         return f"<Async{repr(self._process).removeprefix('<')}"
 
     async def poll(self) -> int | None:
-        """The exit code: n, 128 + signal, 124 for its timeout; None while it runs."""
+        """Return the exit code: n, 128 + signal, 124 for its timeout; None while it runs."""
         await checkpoint()
         return self._process.poll()
 
@@ -83,7 +83,7 @@ class AsyncProcess:
         return await in_thread_quickly(self._process.resize, rows, cols)
 
     async def kill(self) -> bool:
-        """Kill the program and everything it started, wherever that went; False if it has ended.
+        """Kill the program and all its descendants; False if it has ended.
 
         It is killed even if the call is cancelled.
         """
@@ -102,7 +102,7 @@ class AsyncProcess:
         )
 
     async def _ask(self, ask: Callable[[float | None], _Value], limit: float | None) -> _Value:
-        """Ask what waits for the end, in a thread that stops when nobody wants to know."""
+        """Call a waiting method in a thread that stops when the caller is cancelled."""
 
         def work(call: Call[_Value]) -> _Value:
             if validate_timeout(limit) is not None:

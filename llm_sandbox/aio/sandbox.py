@@ -1,4 +1,4 @@
-"""The awaitable twin of a sandbox."""
+"""Awaitable twin of a sandbox."""
 
 import builtins
 import contextlib
@@ -34,7 +34,7 @@ __all__ = ["AsyncSandbox", "Commands"]
 
 
 class Commands:
-    """The programs that one call starts, so that they end with it when it is cancelled."""
+    """Programs started by one call, which are killed when it is cancelled."""
 
     def __init__(self) -> None:
         self._started: list[Process] = []
@@ -42,11 +42,11 @@ class Commands:
 
     @property
     def ended(self) -> bool:
-        """Whether they were told to end."""
+        """Whether the programs were killed."""
         return self._ended
 
     def watch(self, sandbox: Sandbox) -> Sandbox:
-        """Return the same sandbox for this call, which notes what it starts."""
+        """Return a view of the sandbox that records the programs of this call."""
         watched = copy.copy(sandbox)
         watched.exec = self._noting(sandbox)  # type: ignore[method-assign]
         return watched
@@ -62,7 +62,7 @@ class Commands:
         return start
 
     def end(self, call: Call[Any]) -> None:
-        """Kill them, and whatever the call starts from now on."""
+        """Kill the programs, and any that the call starts later."""
         del call
         self._ended = True
         for process in self._started:
@@ -70,12 +70,12 @@ class Commands:
 
 
 class AsyncSandbox:
-    """A machine for programs; see `Sandbox`. Made by `AsyncSandbox.create`.
+    """Isolated machine for programs; see `Sandbox`. Created by `AsyncSandbox.create`.
 
-    As an async context manager it ends, or is let go of, as its twin.
+    As an async context manager it ends, or detaches, like its twin.
 
     Args:
-        sandbox: The sandbox whose twin this is.
+        sandbox: Synchronous twin.
     """
 
     def __init__(self, sandbox: Sandbox) -> None:
@@ -105,7 +105,7 @@ class AsyncSandbox:
         tags: Mapping[str, str] | None = None,
         on_exit: OnExit = "destroy",
     ) -> Self:
-        """Make a sandbox; see `Sandbox.create`. Cancelled, it leaves none."""
+        """Create a sandbox; see `Sandbox.create`. Cancellation leaves none."""
         made = await in_thread(
             lambda _: Sandbox.create(
                 *command,
@@ -143,7 +143,7 @@ class AsyncSandbox:
         network: Network = "blocked",
         ports: Sequence[int | TlsPort] = (),
     ) -> Self:
-        """Make a sandbox of a machine, which it owns from then on; arguments as in `create`."""
+        """Create a sandbox from a machine, which it then owns; arguments as in `create`."""
         made = await in_thread(
             lambda _: Sandbox.from_machine(machine, env, secrets, network=network, ports=ports),
             undo=Sandbox.destroy,
@@ -157,7 +157,7 @@ class AsyncSandbox:
 
     @classmethod
     async def from_name(cls, name: str, namespace: str = "default") -> Self:
-        """Return a handle of the living sandbox that has a name; as `attach`."""
+        """Return a handle of a living sandbox by name, like `attach`."""
         return cls(await in_thread_quickly(Sandbox.from_name, name, namespace))
 
     @classmethod
@@ -169,15 +169,15 @@ class AsyncSandbox:
 
     @classmethod
     async def gc(cls) -> builtins.list[str]:
-        """Remove what sandboxes have left whose daemon was killed; see `Sandbox.gc`."""
+        """Remove remains of sandboxes whose daemon was killed; see `Sandbox.gc`."""
         return await in_thread_quickly(Sandbox.gc)
 
     async def update_limits(self, **limits: Unpack[LimitOptions]) -> Limits:
-        """Hold it to other limits from now on; see `Sandbox.update_limits`."""
+        """Change the limits of the sandbox; see `Sandbox.update_limits`."""
         return await in_thread(lambda _: self._sandbox.update_limits(**limits))
 
     async def update_env(self, env: Mapping[str, str]) -> None:
-        """Add environment variables for programs that are started from now on."""
+        """Add environment variables for programs started from now on."""
         await checkpoint()
         self._sandbox.update_env(env)
 
@@ -185,47 +185,47 @@ class AsyncSandbox:
 
     @property
     def id(self) -> str:
-        """Its name, one of its kind."""
+        """Unique id."""
         return self._sandbox.id
 
     @property
     def name(self) -> str | None:
-        """The name that it was given; None without one."""
+        """Name; None without one."""
         return self._sandbox.name
 
     @property
     def namespace(self) -> str:
-        """Where its name is the only one of its kind; ``default`` unless another was given."""
+        """Namespace of the name; ``default`` unless given."""
         return self._sandbox.namespace
 
     @property
     def tags(self) -> Mapping[str, str]:
-        """Its tags, as this handle last heard of them."""
+        """Tags, as last known to this handle."""
         return self._sandbox.tags
 
     @property
     def backend(self) -> str:
-        """Name of the backend it lives in."""
+        """Name of the backend."""
         return self._sandbox.backend
 
     @property
     def isolation(self) -> Isolation:
-        """What holds it, resource by resource."""
+        """Isolation, by resource."""
         return self._sandbox.isolation
 
     @property
     def limits(self) -> Limits:
-        """What it may use."""
+        """Limits of the sandbox."""
         return self._sandbox.limits
 
     @property
     def workdir(self) -> str:
-        """Its working directory, as its programs see it."""
+        """Working directory of programs."""
         return self._sandbox.workdir
 
     @property
     def files(self) -> AsyncFiles:
-        """Its files."""
+        """Files of the sandbox."""
         return AsyncFiles(self._sandbox.files)
 
     def __repr__(self) -> str:
@@ -246,7 +246,7 @@ class AsyncSandbox:
         stdout: OutputTarget = "pipe",
         stderr: ErrorTarget = "pipe",
     ) -> AsyncProcess:
-        """Start a program; see `Sandbox.exec`. Cancelled, it leaves none running."""
+        """Start a program; see `Sandbox.exec`. Cancellation leaves none running."""
         process = await in_thread(
             lambda _: self._sandbox.exec(
                 *argv,
@@ -272,7 +272,7 @@ class AsyncSandbox:
     async def check(self, *argv: str, **options: Any) -> ProcessResult:
         """Run a program to its end and return its `ProcessResult`; see `Sandbox.check`.
 
-        Cancelled, it kills the program.
+        Cancellation kills the program.
         """
         commands = Commands()
         return await in_thread(
@@ -281,12 +281,12 @@ class AsyncSandbox:
 
     @property
     def entry(self) -> AsyncProcess | None:
-        """The program that the sandbox was created for, which it ends with; None without one."""
+        """Main program, with which the sandbox ends; None without one."""
         found = self._sandbox.entry
         return None if found is None else AsyncProcess(found)
 
     async def processes(self) -> builtins.list[AsyncProcess]:
-        """The programs that run, oldest first; see `Sandbox.processes`."""
+        """Return the running programs, oldest first; see `Sandbox.processes`."""
         return [AsyncProcess(one) for one in await in_thread_quickly(self._sandbox.processes)]
 
     async def process(self, process_id: str) -> AsyncProcess:
@@ -297,37 +297,37 @@ class AsyncSandbox:
 
     @property
     def network(self) -> Network:
-        """What it may reach, as was asked for last."""
+        """Network of the sandbox, as last set."""
         return self._sandbox.network
 
     async def set_network(self, network: Network) -> int:
-        """Change what its programs may reach, at once; see `Sandbox.set_network`."""
+        """Change the network of the sandbox; see `Sandbox.set_network`."""
         return await in_thread_quickly(self._sandbox.set_network, network)
 
     async def network_events(self, after: int = 0) -> tuple[NetworkEvent, ...]:
-        """What its programs tried to reach in vain; see `Sandbox.network_events`."""
+        """Return blocked and failed connection attempts; see `Sandbox.network_events`."""
         return await in_thread_quickly(self._sandbox.network_events, after)
 
     async def tunnels(self) -> Mapping[int, Tunnel]:
-        """Where its ports are reached from this machine; see `Sandbox.tunnels`."""
+        """Return the tunnels to ports of the sandbox; see `Sandbox.tunnels`."""
         await checkpoint()
         return self._sandbox.tunnels()
 
     # --- life
 
     async def poll(self) -> int | None:
-        """None while it lives; then its exit code. See `Sandbox.poll`."""
+        """Return None while the sandbox lives; then its exit code. See `Sandbox.poll`."""
         await checkpoint()
         return self._sandbox.poll()
 
     @property
     def returncode(self) -> int | None:
-        """As `poll`."""
+        """Exit code, as returned by `poll`."""
         return self._sandbox.returncode
 
     @property
     def end_reason(self) -> str | None:
-        """Why it has ended; None while it lives. See `Sandbox.end_reason`."""
+        """Reason for the end; None while the sandbox lives. See `Sandbox.end_reason`."""
         return self._sandbox.end_reason
 
     async def wait(self, timeout: float | None = None) -> int:  # noqa: ASYNC109 - as its twin
@@ -348,16 +348,16 @@ class AsyncSandbox:
         self,
         timeout: float | None = 60.0,  # noqa: ASYNC109 - as its twin
     ) -> None:
-        """Wait until it is ready; see `Sandbox.wait_until_ready`."""
+        """Wait until the sandbox is ready; see `Sandbox.wait_until_ready`."""
         sandbox = self._sandbox
         await in_thread(lambda call: wait_until(sandbox, sandbox._ready, timeout, call.check))
 
     async def set_timeout(self, seconds: float | None) -> None:
-        """Have it end `seconds` from now, whatever was said before; None for never."""
+        """Set the end to `seconds` from now; None for never."""
         await in_thread_quickly(self._sandbox.set_timeout, seconds)
 
     async def set_tags(self, tags: Mapping[str, str]) -> None:
-        """Replace all its tags; see `Sandbox.set_tags`."""
+        """Replace all tags; see `Sandbox.set_tags`."""
         await in_thread_quickly(self._sandbox.set_tags, tags)
 
     async def snapshot(
@@ -368,22 +368,22 @@ class AsyncSandbox:
         path: str | None = None,
         ttl: float | None = None,
     ) -> Snapshot:
-        """Save the sandbox's files; see `Sandbox.snapshot`. Cancelled, it deletes the snapshot."""
+        """Save the sandbox's files; see `Sandbox.snapshot`. Cancellation deletes the snapshot."""
         return await in_thread(
             lambda _: self._sandbox.snapshot(name, kind=kind, path=path, ttl=ttl),
             undo=Snapshot.delete,
         )
 
     async def terminate(self) -> None:
-        """End it with everything in it, even if the call is cancelled; see `Sandbox.terminate`."""
+        """Terminate the sandbox, even if the call is cancelled; see `Sandbox.terminate`."""
         await to_the_end(self._sandbox.terminate)
 
     async def detach(self) -> None:
-        """Let go of the sandbox, which lives on; see `Sandbox.detach`."""
+        """Detach from the sandbox, which lives on; see `Sandbox.detach`."""
         await in_thread_quickly(self._sandbox.detach)
 
     async def destroy(self) -> None:
-        """End it with everything in it, even if the call is cancelled; may be called twice."""
+        """Destroy the sandbox, even if the call is cancelled; may be called twice."""
         await to_the_end(self._sandbox.destroy)
 
     async def __aenter__(self) -> Self:
@@ -395,5 +395,5 @@ class AsyncSandbox:
         exc_val: BaseException | None,
         exc_tb: TracebackType | None,
     ) -> None:
-        # As its twin decides: what was attached to, or is to be kept, is let go of.
+        # As its twin decides: an attached or kept sandbox is detached from.
         await to_the_end(lambda: self._sandbox.__exit__(exc_type, exc_val, exc_tb))

@@ -1,4 +1,4 @@
-"""The awaitable twin of a session."""
+"""Awaitable twin of a session, with the factories `create_session` and `attach_session`."""
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack
 
 from anyio.lowlevel import checkpoint
 
-from llm_sandbox.aio.callbacks import OutputListener, StreamListener, hearing
+from llm_sandbox import create
+from llm_sandbox.aio.callbacks import OutputListener, StreamListener, adapted_callbacks
 from llm_sandbox.aio.sandbox import AsyncSandbox, Commands
 from llm_sandbox.aio.threads import Call, in_thread, in_thread_quickly, to_the_end
 from llm_sandbox.backends.base import Backend, Isolation
-from llm_sandbox.const import SandboxBackend
+from llm_sandbox.const import SandboxBackend, SupportedLanguage
+from llm_sandbox.create import SessionOptions, same_parameters
 from llm_sandbox.data import ExecutionResult, ProcessResult
 from llm_sandbox.kernel.background import BackgroundCallback
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
@@ -31,19 +33,19 @@ if TYPE_CHECKING:
     from llm_sandbox.session.variables import Variable
     from llm_sandbox.telemetry import RunObserver
 
-__all__ = ["AsyncSession"]
+__all__ = ["AsyncSession", "attach_session", "create_session"]
 
 _Value = TypeVar("_Value")
 
 
 class AsyncSession:
-    """A session with an interpreter in a sandbox of its own; see `BaseSession`.
+    """Session with an interpreter in a sandbox; see `BaseSession`.
 
-    A session is for one task at a time: of several, each waits for those that came before it, as
-    threads do. Cancelled, a task that waits leaves the line, and the others are undisturbed.
+    A session serves one task at a time, in the order of their calls, as with threads. A waiting
+    task that is cancelled leaves the queue without effect on others.
 
     Args:
-        session: The session whose twin this is.
+        session: Synchronous twin.
     """
 
     def __init__(self, session: BaseSession) -> None:
@@ -63,21 +65,21 @@ class AsyncSession:
     # --- life
 
     async def open(self) -> None:
-        """Make the sandbox and its interpreter; see `BaseSession.open`.
+        """Create the sandbox and its interpreter; see `BaseSession.open`.
 
-        Cancelled, it closes the session.
+        Cancellation closes the session.
         """
         await in_thread(lambda _: self._session.open(), undo=lambda _: self._session.close())
 
     async def close(self) -> None:
-        """End the sandbox and everything in it; done even if the call is cancelled.
+        """End the sandbox, even if the call is cancelled.
 
-        Closing twice does nothing. Code that another task runs is stopped first, as by `interrupt`.
+        May be called twice. Code run by another task is stopped first, as by `interrupt`.
         """
         await to_the_end(self._session.close)
 
     async def detach(self) -> None:
-        """Let go of a session that is kept, which lives on; see `BaseSession.detach`."""
+        """Detach from a session, which lives on; see `BaseSession.detach`."""
         await to_the_end(self._session.detach)
 
     async def __aenter__(self) -> Self:
@@ -94,22 +96,22 @@ class AsyncSession:
 
     @property
     def config(self) -> SessionConfig:
-        """What was asked for."""
+        """Settings of the session."""
         return self._session.config
 
     @property
     def language_handler(self) -> AbstractLanguageHandler:
-        """The language."""
+        """Language handler."""
         return self._session.language_handler
 
     @property
     def backend_reason(self) -> str:
-        """Why this backend."""
+        """Reason for the choice of the backend."""
         return self._session.backend_reason
 
     @property
     def is_open(self) -> bool:
-        """Whether code can be run."""
+        """Whether the session is open."""
         return self._session.is_open
 
     @property
@@ -119,22 +121,22 @@ class AsyncSession:
 
     @property
     def name(self) -> str | None:
-        """The name that it is found by; None without one."""
+        """Name of a detached session; None without one."""
         return self._session.name
 
     @property
     def committed_image(self) -> str | None:
-        """Name of the image that the container was saved as; see `BaseSession.committed_image`."""
+        """Name of the image of the saved container; see `BaseSession.committed_image`."""
         return self._session.committed_image
 
     @property
     def isolation(self) -> Isolation:
-        """What holds the sandbox, resource by resource."""
+        """Isolation of the sandbox, by resource."""
         return self._session.isolation
 
     @property
     def sandbox(self) -> AsyncSandbox:
-        """The machine that the interpreter is in."""
+        """Sandbox of the interpreter."""
         return AsyncSandbox(self._session.sandbox)
 
     def __repr__(self) -> str:
@@ -154,22 +156,22 @@ class AsyncSession:
         on_output: OutputListener | None = None,
         argv: Sequence[str] = (),
     ) -> ExecutionResult:
-        """Run code and return all that came of it; see `BaseSession.run`.
+        """Run code and return its result; see `BaseSession.run`.
 
-        Cancelled, it stops the code, and the session can be used again. Callbacks are called in a
-        worker thread; what a coroutine function returns is awaited in the event loop before the
-        next piece is heard.
+        Cancellation stops the code, and the session remains usable. Callbacks are called in a
+        worker thread; those of coroutine functions are awaited in the event loop before the next
+        output is delivered.
         """
-        async with hearing(on_stdout, on_stderr, on_output) as heard:
+        async with adapted_callbacks(on_stdout, on_stderr, on_output) as adapt:
             return await in_thread(
                 lambda _: self._session.run(
                     code,
                     libraries,
                     timeout,
-                    heard(on_stdout),
-                    heard(on_stderr),
+                    adapt(on_stdout),
+                    adapt(on_stderr),
                     stdin=stdin,
-                    on_output=heard(on_output),
+                    on_output=adapt(on_output),
                     argv=argv,
                 ),
                 stop=self._stop,
@@ -185,74 +187,76 @@ class AsyncSession:
             stop.ask()
 
     async def background_output(self) -> list[BackgroundOutput]:
-        """Return what runs put out after they had ended; see `BaseSession.background_output`."""
+        """Return output of runs after their end; see `BaseSession.background_output`."""
         return await in_thread_quickly(self._session.background_output)
 
     async def on_background_output(self, callback: BackgroundCallback | None) -> None:
-        """Call back with background output as it is received; see `BaseSession`.
+        """Set a callback for background output; see `BaseSession.on_background_output`.
 
-        It is called in a worker thread.
+        The callback is called in a worker thread.
         """
         self._session.on_background_output(callback)
         await checkpoint()
 
     async def interrupt(self) -> None:
-        """Stop the code that runs now, from another task; see `BaseSession.interrupt`."""
+        """Stop the running code, from another task; see `BaseSession.interrupt`."""
         self._session.interrupt()
         await checkpoint()
 
     async def scan(self, code: str) -> "ScanReport":
-        """Judge code by the session's policy without running it; see `BaseSession.scan`."""
+        """Scan code by the session's policy without running it; see `BaseSession.scan`."""
         return await in_thread_quickly(self._session.scan, code)
 
     async def is_safe(self, code: str) -> "tuple[bool, list[Violation]]":
-        """Judge code by the session's policy without running it; see `BaseSession.is_safe`."""
+        """Return whether the session's policy allows code, without running it; see
+        `BaseSession.is_safe`.
+        """
         return await in_thread_quickly(self._session.is_safe, code)
 
     async def update_limits(self, **limits: Unpack[LimitOptions]) -> Limits:
-        """Hold the session to other limits from now on; see `BaseSession.update_limits`."""
+        """Change the limits of the session; see `BaseSession.update_limits`."""
         return await in_thread(lambda _: self._session.update_limits(**limits))
 
     async def restart(self) -> None:
-        """Give the session a fresh interpreter; files and installed libraries stay."""
+        """Restart the interpreter; files and installed libraries are kept."""
         await in_thread(lambda _: self._session.restart())
 
     async def lend_kernel(self) -> KernelHandle:
-        """Hand the interpreter to somebody who speaks to it himself; see `BaseSession`."""
+        """Hand the kernel over to another client; see `BaseSession.lend_kernel`."""
         return await in_thread(lambda _: self._session.lend_kernel())
 
     async def install(self, libraries: list[str] | None = None) -> None:
-        """Install libraries for this session, now; see `BaseSession.install`.
+        """Install libraries; see `BaseSession.install`.
 
-        Cancelled, it goes on to its end, and the session is busy until then.
+        A cancelled installation continues to its end, and the session is busy until then.
         """
         await in_thread(lambda _: self._session.install(libraries))
 
     # --- variables
 
     async def variables(self, *, all: bool = False) -> "tuple[Variable, ...]":
-        """Return what the code has given names to; see `BaseSession.variables`."""
+        """Return the variables of the code; see `BaseSession.variables`."""
         return await in_thread(lambda _: self._session.variables(all=all), stop=self._stop)
 
     async def get(self, name: str) -> object:
-        """Return a variable's value; see `BaseSession.get`."""
+        """Return the value of a variable; see `BaseSession.get`."""
         return await in_thread(lambda _: self._session.get(name), stop=self._stop)
 
     async def set(self, name: str, value: object) -> None:
-        """Give a variable a value; see `BaseSession.set`."""
+        """Assign a variable; see `BaseSession.set`."""
         await in_thread(lambda _: self._session.set(name, value), stop=self._stop)
 
     async def fetch_table(
         self, table: "Table | Artifact", format: Literal["csv", "parquet"] = "csv"
     ) -> bytes:
-        """Return the whole of a table that was shown; see `BaseSession.fetch_table`."""
+        """Return all rows of a displayed table; see `BaseSession.fetch_table`."""
         return await in_thread(lambda _: self._session.fetch_table(table, format), stop=self._stop)
 
     # --- what was done
 
     @property
     def history(self) -> tuple[HistoryEntry, ...]:
-        """The runs so far, oldest first; see `BaseSession.history`."""
+        """Runs so far, oldest first; see `BaseSession.history`."""
         return self._session.history
 
     async def artifact(self, name: str) -> "Artifact":
@@ -272,7 +276,7 @@ class AsyncSession:
     ) -> tuple[ExecutionResult, ...]:
         """Run the code cells of a Jupyter notebook; see `BaseSession.run_notebook`.
 
-        Cancelled, it stops the cell that runs, and the rest is not run.
+        Cancellation stops the running cell, and the rest is not run.
         """
         return await in_thread(
             lambda _: self._session.run_notebook(
@@ -292,7 +296,7 @@ class AsyncSession:
     ) -> "AsyncSession":
         """Return an open session with a notebook's cells run; see `BaseSession.from_notebook`.
 
-        Cancelled, it stops the cell that runs, and closes the session.
+        Cancellation stops the running cell, and closes the session.
         """
         session = await cls.configured(config, backend=backend)
         try:
@@ -304,7 +308,7 @@ class AsyncSession:
         return session
 
     async def report(self, path: str | Path, title: str = "Session") -> Path:
-        """Write the session as one page of HTML; see `BaseSession.report`."""
+        """Write the session as an HTML page; see `BaseSession.report`."""
         return await in_thread_quickly(self._session.report, path, title)
 
     # --- commands
@@ -320,10 +324,10 @@ class AsyncSession:
     ) -> ProcessResult:
         """Run a command in the sandbox; see `BaseSession.execute_command`.
 
-        Cancelled, it kills the command.
+        Cancellation kills the command.
         """
-        async with hearing(on_stdout, on_stderr) as heard:
-            out, err = heard(on_stdout), heard(on_stderr)
+        async with adapted_callbacks(on_stdout, on_stderr) as adapt:
+            out, err = adapt(on_stdout), adapt(on_stderr)
             return await self._command(
                 lambda session: session.execute_command(command, workdir, out, err, timeout=timeout)
             )
@@ -337,10 +341,10 @@ class AsyncSession:
     ) -> ProcessResult:
         """Run commands one after another until one fails; see `BaseSession.execute_commands`.
 
-        Cancelled, it kills the one that runs.
+        Cancellation kills the running command.
         """
-        async with hearing(on_stdout, on_stderr) as heard:
-            out, err = heard(on_stdout), heard(on_stderr)
+        async with adapted_callbacks(on_stdout, on_stderr) as adapt:
+            out, err = adapt(on_stdout), adapt(on_stderr)
             return await self._command(
                 lambda session: session.execute_commands(commands, workdir, out, err)
             )
@@ -362,13 +366,13 @@ class AsyncSession:
     async def add_observer(self, observer: "RunObserver") -> None:
         """Call `observer` with a `RunRecord` after each run; see `BaseSession.add_observer`.
 
-        It is called in the worker thread of the run.
+        The observer is called in the worker thread of the run.
         """
         self._session.add_observer(observer)
         await checkpoint()
 
     async def remove_observer(self, observer: "RunObserver") -> None:
-        """Do not call `observer` any more; see `BaseSession.remove_observer`."""
+        """Remove an observer; see `BaseSession.remove_observer`."""
         self._session.remove_observer(observer)
         await checkpoint()
 
@@ -385,3 +389,34 @@ class AsyncSession:
     async def get_archive(self, path: str) -> tuple[bytes, dict[str, object]]:
         """Return a file or directory of the sandbox as a tar archive, with a description of it."""
         return await in_thread(lambda _: self._session.get_archive(path))
+
+
+@same_parameters(create.create_session)
+def create_session(
+    backend: SandboxBackend | str | Backend | None = None,
+    image: str | None = None,
+    dockerfile: str | None = None,
+    lang: str = SupportedLanguage.PYTHON,
+    **options: Unpack[SessionOptions],
+) -> AsyncSession:
+    """Return a new session; use it in an async with block, or await `open` and `close`.
+
+    The arguments and errors are those of `llm_sandbox.create_session`. The first call that names no
+    backend tests in this thread which one works here; that takes a fraction of a second, once.
+    """
+    return AsyncSession(create.create_session(backend, image, dockerfile, lang, **options))
+
+
+async def attach_session(
+    name_or_id: str, *, observers: "Sequence[RunObserver]" = (), verbose: bool = False
+) -> AsyncSession:
+    """Attach to a detached session; see `llm_sandbox.attach_session`.
+
+    Cancellation detaches from the session.
+    """
+    return AsyncSession(
+        await in_thread(
+            lambda _: create.attach_session(name_or_id, observers=observers, verbose=verbose),
+            undo=lambda session: session.detach(),
+        )
+    )

@@ -21,28 +21,28 @@ _Value = TypeVar("_Value")
 
 
 class AsyncOutputStream:
-    """What a program writes to one of its streams; see `OutputStream`.
+    """Output stream of a program; see `OutputStream`.
 
     Args:
-        stream: The stream whose twin this is.
+        stream: Synchronous twin.
     """
 
     def __init__(self, stream: OutputStream) -> None:
         self._stream = stream
 
     async def read(self) -> str:
-        """Wait for the stream's end and return all that was kept of it."""
+        """Wait for the end of the stream and return all kept output."""
         return await self._ask(OutputStream.read)
 
     async def bytes(self) -> builtins.bytes:
-        """As `read`, undecoded."""
+        """Wait for the end of the stream and return all kept output as bytes."""
         return await self._ask(OutputStream.bytes)
 
     async def _ask(self, ask: Callable[[OutputStream], _Value]) -> _Value:
         return await in_thread(lambda call: ask(_Patient(self._stream, call).stream))
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        r"""Yield lines as they come, each with its ``\n`` as those of a file have it."""
+        r"""Yield lines as they arrive, each with its ``\n``."""
         # Not the twin's own iterator: a thread for each line would take longer than the line.
         splitter = LineSplitter("\n")
         async for piece in self.chunks():
@@ -58,7 +58,7 @@ class AsyncOutputStream:
     def lines(self, *, text: Literal[False]) -> AsyncIterator[builtins.bytes]: ...
 
     async def lines(self, *, text: bool = True) -> AsyncIterator[Any]:
-        r"""Yield lines as they come, without their ``\n``; see `OutputStream.lines`."""
+        r"""Yield lines as they arrive, without their ``\n``; see `OutputStream.lines`."""
         newline: Any = "\n" if text else b"\n"
         splitter = LineSplitter(newline)
         async for piece in self.chunks() if text else self.chunks(text=False):
@@ -74,7 +74,7 @@ class AsyncOutputStream:
     def chunks(self, *, text: Literal[False]) -> AsyncIterator[builtins.bytes]: ...
 
     async def chunks(self, *, text: bool = True) -> AsyncIterator[Any]:
-        """Yield pieces as they come, whatever their size; see `OutputStream.chunks`."""
+        """Yield chunks as they arrive; see `OutputStream.chunks`."""
         patient = _Patient(self._stream)
         pieces: Iterator[Any]
         pieces = patient.stream.chunks() if text else patient.stream.chunks(text=False)
@@ -88,43 +88,44 @@ class AsyncOutputStream:
 
     @property
     def dropped_bytes(self) -> int:
-        """How many bytes so far came after `limits.output_bytes`; no reading has them."""
+        """Number of bytes dropped so far beyond `limits.output_bytes`."""
         return self._stream.dropped_bytes
 
     @property
     def truncated(self) -> bool:
-        """Whether any were dropped."""
+        """Whether any bytes were dropped."""
         return self._stream.truncated
 
 
 class AsyncInputStream:
-    """A program's standard input; see `InputStream`.
+    """Standard input of a program; see `InputStream`.
 
     Args:
-        stream: The stream whose twin this is.
+        stream: Synchronous twin.
     """
 
     def __init__(self, stream: InputStream) -> None:
         self._stream = stream
 
     async def write(self, data: str | bytes) -> None:
-        """Send text, as UTF-8, or bytes; returns at once, and `drain` waits until they were taken.
+        """Buffer text, as UTF-8, or bytes, without waiting; `drain` waits until the data is
+        received.
 
         Raises:
-            ValidationError: `write_eof` was called before, or `data` is neither.
+            ValidationError: `write_eof` was called before, or `data` is neither text nor bytes.
         """
         await checkpoint()
         self._stream.write(data)
 
     async def drain(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 - as its twin
-        """Wait until the program, or the pipe to it, has taken everything.
+        """Wait until the program, or the pipe to it, has received all data.
 
         Args:
             timeout: Seconds to wait at most; None for no limit.
 
         Raises:
             BrokenPipeError: The program no longer reads.
-            SandboxTimeoutError: It took longer.
+            SandboxTimeoutError: The timeout passed.
         """
 
         def drain(call: Call[None]) -> None:
@@ -140,15 +141,15 @@ class AsyncInputStream:
         await in_thread(drain)
 
     async def write_eof(self) -> None:
-        """End the stream after what was written; may be called twice."""
+        """End the stream after the written data; may be called twice."""
         await checkpoint()
         self._stream.write_eof()
 
 
 class _Patient:
-    """The same stream read by a thread that looks up, now and then, whether anyone still waits.
+    """View of a stream whose reader thread regularly checks for cancellation.
 
-    A thread that waited for a program's next word without an end would keep this process alive.
+    A thread that waits for output without end would keep this process alive.
     """
 
     def __init__(self, stream: OutputStream, call: Call[Any] | None = None) -> None:
@@ -157,7 +158,7 @@ class _Patient:
         self.stream = OutputStream(cast("Spool", self))
 
     def read(self, offset: int) -> builtins.bytes:
-        """As `Spool.read`."""
+        """Read like `Spool.read`, with checks for cancellation."""
         spool = self._spool
         changed = spool._changed
         with changed:
@@ -168,13 +169,13 @@ class _Patient:
         return spool.read(offset)
 
     def wait_end(self) -> bool:
-        """As `Spool.wait_end`."""
+        """Wait like `Spool.wait_end`, with checks for cancellation."""
         while not self._spool.wait_end(SLICE_S):
             self._check()
         return True
 
     def peek(self) -> tuple[builtins.bytes, builtins.bytes, int]:
-        """As `Spool.peek`."""
+        """Peek like `Spool.peek`."""
         return self._spool.peek()
 
     def _check(self) -> None:

@@ -1,4 +1,4 @@
-"""Calls that block, made in worker threads, and what becomes of one that nobody waits for."""
+"""Blocking calls in worker threads, with cancellation."""
 
 import threading
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _P = ParamSpec("_P")
 _Value = TypeVar("_Value")
 
 SLICE_S = 0.25
-"""How long a wait that has no other end goes on after the call was given up."""
+"""Seconds between checks for cancellation in waits without another end."""
 
 _STOP_S = 3.0
 _LONGEST_PAUSE_S = 0.05
@@ -26,16 +26,16 @@ _QUICK = 16
 
 
 class _GivenUpError(Exception):
-    """Ends the thread of a call that nobody waits for; nobody sees it."""
+    """Internal exception that ends the thread of a cancelled call."""
 
 
 class Call(Generic[_Value]):
-    """One call: whether it is under way, and whether anyone still waits for it. Safe between
-    threads.
+    """State of one call: whether it is in progress, and whether its caller still waits.
+    Thread-safe.
 
     Args:
-        undo: Called in the thread with the value that nobody took, such as a process that was
-            started.
+        undo: Called in the thread with the unclaimed value of a cancelled call, such as a started
+            process.
     """
 
     def __init__(self, undo: Callable[[_Value], object] | None) -> None:
@@ -63,10 +63,10 @@ class Call(Generic[_Value]):
             self._has_ended = True
 
     def check(self) -> None:
-        """Return if somebody waits for the call; called by waits that have no end of their own.
+        """Check for cancellation; called regularly by waits without another end.
 
         Raises:
-            _GivenUpError: Nobody does.
+            _GivenUpError: The call was cancelled.
         """
         with self._lock:
             self._check()
@@ -77,21 +77,21 @@ class Call(Generic[_Value]):
 
     @property
     def is_under_way(self) -> bool:
-        """Whether it has begun and not ended."""
+        """Whether the call has begun and not ended."""
         return self.thread is not None and not self._has_ended
 
     def give_up(self) -> bool:
-        """Say that nobody waits any more; a call that has not begun never does.
+        """Cancel the call; one that has not begun is never made.
 
         Returns:
-            Whether there is something to wait for or to undo.
+            Whether the call is in progress or must be undone.
         """
         with self._lock:
             self._given_up = True
             return self.is_under_way or bool(self._untaken)
 
     def undo(self) -> None:
-        """Undo what was done and not taken, once, whoever comes first."""
+        """Undo an unclaimed outcome, once."""
         with self._lock:
             values, self._untaken = self._untaken, []
         if self._undo is not None:
@@ -105,20 +105,19 @@ async def in_thread(
     stop: Callable[[Call[_Value]], object] | None = None,
     undo: Callable[[_Value], object] | None = None,
 ) -> _Value:
-    """Make a call that may take as long as what runs in a sandbox.
+    """Make a blocking call that may take arbitrarily long.
 
     Args:
-        work: The call; it gets the object that tells whether it was given up.
-        stop: Ends the call's work from another thread; called again until the call has ended. A
-            cancelled call is
-            waited for when there is a `stop` or an `undo`, for three seconds at most.
-        undo: Takes back what a cancelled call did nevertheless.
+        work: Function to call with its `Call` object.
+        stop: Function that stops the work from another thread; called again until the call has
+            ended. A cancelled call with a `stop` or an `undo` is awaited for at most three seconds.
+        undo: Reverts the outcome of a call that completed after its cancellation.
 
     Returns:
-        What `work` returned.
+        Return value of `work`.
 
     Raises:
-        Exception: What `work` raised.
+        Exception: Exception of `work`.
     """
     call = Call(undo)
     try:
@@ -145,7 +144,7 @@ async def _wind_up(call: Call[_Value], stop: Callable[[Call[_Value]], object] | 
 async def in_thread_quickly(
     func: Callable[_P, _Value], *args: _P.args, **kwargs: _P.kwargs
 ) -> _Value:
-    """Make a call that ends by itself soon; cancelled, it goes on to its end unseen."""
+    """Make a short blocking call, which continues to its end if cancelled."""
     return await to_thread.run_sync(
         lambda: func(*args, **kwargs),
         abandon_on_cancel=True,
@@ -154,7 +153,7 @@ async def in_thread_quickly(
 
 
 async def to_the_end(func: Callable[[], _Value]) -> _Value:
-    """Make a call that ends something, and wait for it, even if the caller is cancelled."""
+    """Make a cleanup call, and wait for its end even if the caller is cancelled."""
     value: _Value
     with CancelScope(shield=True):
         value = await to_thread.run_sync(func, limiter=_limiter(_quick_calls, _QUICK))
@@ -162,7 +161,7 @@ async def to_the_end(func: Callable[[], _Value]) -> _Value:
 
 
 def _limiter(name: RunVar[CapacityLimiter], size: int) -> CapacityLimiter:
-    """The limiter of this event loop: one cannot be shared between two."""
+    """Return the capacity limiter of this event loop, which cannot be shared with others."""
     try:
         return name.get()
     except LookupError:

@@ -1,7 +1,7 @@
-"""Where the names of the reference are that programs written for it import.
+"""Compatibility with the reference: the locations of the names that its programs import.
 
-What is the same thing here is an alias; what is not here is refused by name. `docs/migrating.md`
-has what differs on purpose.
+Equivalent names are aliases; unsupported names are refused with an explanation. `docs/migrating.md`
+lists intended differences.
 
 ========================================  ======================================================
 there                                     here

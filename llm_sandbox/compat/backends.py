@@ -1,7 +1,7 @@
-"""Backends by name as session factories: what there are, and how a program adds one of its own.
+"""Registry of backends as session factories, which programs can extend.
 
-A backend that is to stand beside ours, with all that sessions do, is a `backends.base.Backend`
-behind an entry point; what is registered here is any callable that returns a session.
+A full backend is a `backends.base.Backend` with an entry point; this registry takes any callable
+that returns a session.
 """
 
 import functools
@@ -33,24 +33,24 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
 @dataclass(frozen=True)
 class BackendCapabilities:
-    """What a backend can do where it works; nothing is started or looked at to say so."""
+    """Static capabilities of a backend."""
 
     platforms: tuple[str, ...] = ()
-    """Where its client runs, by `sys.platform`; empty for anywhere."""
+    """Platforms of the client, by `sys.platform`; empty for any."""
     container_images: bool = False
-    """Whether sandboxes are made of images."""
+    """Whether sandboxes are created from images."""
     interactive: bool = False
-    """Whether variables can be kept from run to run."""
+    """Whether variables can be kept between runs."""
     pooling: bool = False
-    """Whether there can be a pool of its sandboxes."""
+    """Whether pools are supported."""
     filesystem_isolation: bool = False
-    """Whether the host's files are out of reach."""
+    """Whether the host's files are inaccessible."""
     network_isolation: bool = False
-    """Whether the network can be."""
+    """Whether the network can be blocked."""
     seccomp: bool = False
     """Whether system calls are filtered."""
     daemon_required: bool = False
-    """Whether an engine has to run."""
+    """Whether an engine must be running."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "platforms", tuple(self.platforms))
@@ -85,16 +85,17 @@ _KNOWN = {
 
 @dataclass(frozen=True)
 class BackendDefinition:
-    """A backend's name, what makes its sessions, and what it can do."""
+    """Name, session factory and capabilities of a backend."""
 
     name: str
-    """The name."""
+    """Name of the backend."""
     factory: "Callable[..., ArtifactSandboxSession]"
-    """Takes the arguments of `create_session` but for ``backend``, and returns a session."""
+    """Function with the parameters of `create_session` except ``backend``, which returns a session.
+    """
     capabilities: BackendCapabilities
-    """What it can do."""
+    """Capabilities of the backend."""
     builtin: bool = False
-    """Whether it is one of this library's or of an installed package."""
+    """Whether the backend belongs to this library or an installed package."""
 
 
 _lock = threading.Lock()
@@ -107,15 +108,15 @@ def register_backend(
     *,
     capabilities: BackendCapabilities | None = None,
 ) -> BackendDefinition:
-    """Have ``create_session(backend=name, ...)`` return what a factory makes, in this process.
+    """Register a session factory for ``create_session(backend=name, ...)`` in this process.
 
     Args:
         name: Small letters, digits, ``_`` and ``-``, after a letter.
-        factory: Gets the arguments that were given, by name, but for ``backend``.
-        capabilities: What the backend can do; None for nothing that is known.
+        factory: Called with the given arguments by name, except ``backend``.
+        capabilities: Capabilities of the backend; None if unknown.
 
     Raises:
-        ValidationError: The name is not acceptable or taken, or `factory` cannot be called.
+        ValidationError: The name is invalid or in use, or `factory` is not callable.
     """
     key = _key(name)
     if key is None:
@@ -142,7 +143,7 @@ def register_backend(
 
 
 def registered(name: str) -> "Callable[..., ArtifactSandboxSession] | None":
-    """Return the factory that was registered by a name; None where there is none."""
+    """Return the factory registered under a name; None if there is none."""
     found = _registered.get(name.lower())
     return None if found is None else found.factory
 
@@ -151,7 +152,7 @@ def get_backend(name: SandboxBackend | str) -> BackendDefinition:
     """Return the definition of a backend, whether or not it works here.
 
     Raises:
-        UnsupportedBackendError: There is none of that name in this version.
+        UnsupportedBackendError: The backend is unknown.
     """
     known = {definition.name: definition for definition in list_backends()}
     found = known.get(_key(name) or "")

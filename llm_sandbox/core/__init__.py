@@ -1,1 +1,1 @@
-"""Paths that programs written for the reference import from; see `llm_sandbox.compat`."""
+"""Import paths of programs written for the reference; see `llm_sandbox.compat`."""

@@ -1,4 +1,4 @@
-"""A session's settings, by the path that other programs import; see `llm_sandbox.compat`."""
+"""Settings of a session, at the import path of the reference; see `llm_sandbox.compat`."""
 
 from llm_sandbox.session.config import SessionConfig
 

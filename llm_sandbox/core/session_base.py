@@ -1,4 +1,4 @@
-"""The base of sessions, by the path that other programs import; see `llm_sandbox.compat`."""
+"""Base class of sessions, at the import path of the reference; see `llm_sandbox.compat`."""
 
 from llm_sandbox.session.session import BaseSession
 

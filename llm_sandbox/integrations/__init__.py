@@ -1,4 +1,4 @@
-"""Doors for agents: one module per framework, each behind its extra, none loaded before it is used.
+"""Integrations with agent frameworks: one module each, behind its extra, loaded on first use.
 
-`tool` is what they share: how a session is described to a model, and what a model is answered.
+They share `tool`, which describes a session to a model and formats the answers.
 """

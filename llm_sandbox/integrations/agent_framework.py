@@ -24,19 +24,19 @@ def make_tool(
 ) -> FunctionTool:
     """Return a session as a tool for `Agent(tools=[...])`.
 
-    What it answers are the framework's own `Content`: text and images. Code that fails, takes too
-    long (60 s, unless `options` say otherwise) or is refused is an answer; a sandbox that fails
-    raises `SandboxError` into the framework, which tells the model that the function failed.
-    Cancelling the run stops the code. Calls that come at the same time are made one after another.
+    Answers are the framework's own `Content`: text and images. Code that fails, takes too long (60
+    s, unless `options` say otherwise) or is refused is an answer; a sandbox that fails raises
+    `SandboxError` into the framework, which tells the model that the function failed. Cancelling
+    the run stops the code. Concurrent calls are made one after another.
 
     Args:
-        session: The session, which has to be open when the tool is called, and stays open.
-        options: How the tool behaves; None for the defaults.
+        session: Session, which must be open when the tool is called, and is left open.
+        options: Options of the tool; None for the defaults.
 
     Raises:
         MissingDependencyError: The package `agent_framework` is not installed; raised by the import
             of this module.
-        ValidationError: An argument is something else.
+        ValidationError: An argument has the wrong type.
     """
     calls = CodeCalls(session, options)
 

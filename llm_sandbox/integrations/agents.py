@@ -8,12 +8,12 @@ from typing import Annotated, Any
 from llm_sandbox.aio import AsyncSession
 from llm_sandbox.integrations.calls import CodeCalls
 from llm_sandbox.integrations.extras import require
-from llm_sandbox.integrations.reading import (
+from llm_sandbox.integrations.output_reader import (
     ABOUT_HANDLE,
     ABOUT_LIMIT,
     ABOUT_OFFSET,
     PAGE,
-    describe_reading,
+    describe_reader,
 )
 from llm_sandbox.integrations.tool import ToolOptions, refuse_arguments
 from llm_sandbox.session.session import BaseSession
@@ -39,24 +39,25 @@ _Part = ToolOutputText | ToolOutputImage
 def make_tool(
     session: BaseSession | AsyncSession, options: ToolOptions | None = None
 ) -> FunctionTool:
-    """Return a session as one tool for `Agent(tools=[...])`; `make_tools` adds one that reads.
+    """Return a session as one tool for `Agent(tools=[...])`; `make_tools` adds one that reads
+    truncated output.
 
-    What it answers are the SDK's own `ToolOutputText` and `ToolOutputImage`; the results with all
-    of their artifacts are in the session's `history`. To models behind Chat Completions the SDK
-    sends no images of tools: give them ``ToolOptions(images="none")``.
+    Answers are the SDK's own `ToolOutputText` and `ToolOutputImage`; the results with all of their
+    artifacts are in the session's `history`. With Chat Completions the SDK sends no images of
+    tools: use ``ToolOptions(images="none")``.
 
     Code that fails, takes too long or is refused is an answer; a sandbox that fails ends the run
     with the SDK's `UserError`, whose cause is the `SandboxError`. Cancelling the run stops the
-    code. Calls that come at the same time are made one after another.
+    code. Concurrent calls are made one after another.
 
     Args:
-        session: The session, which has to be open when the tool is called, and stays open.
-        options: How the tool behaves; None for the defaults.
+        session: Session, which must be open when the tool is called, and is left open.
+        options: Options of the tool; None for the defaults.
 
     Raises:
         MissingDependencyError: The package `agents` is not installed; raised by the import of this
             module.
-        ValidationError: An argument is something else.
+        ValidationError: An argument has the wrong type.
     """
     return _runs(CodeCalls(session, options))
 
@@ -66,8 +67,8 @@ def make_tools(
 ) -> list[Tool]:
     """Return a session as tools for `Agent(tools=make_tools(session))`.
 
-    The first is that of `make_tool`. The second reads, page by page, what its answers leave out,
-    which then say so; ``ToolOptions(reader=None)`` leaves it away.
+    The first is that of `make_tool`. The second reads omitted parts of answers page by page;
+    ``ToolOptions(reader=None)`` omits it.
 
     Args:
         session: As for `make_tool`.
@@ -111,7 +112,7 @@ def _reads(calls: CodeCalls, name: str) -> FunctionTool:
     return function_tool(
         read_output,
         name_override=name,
-        description_override=describe_reading(calls.options.name),
+        description_override=describe_reader(calls.options.name),
     )
 
 

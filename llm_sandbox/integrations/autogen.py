@@ -31,31 +31,32 @@ _NAMES = {"py": "python", "python3": "python", "js": "javascript", "c++": "cpp"}
 
 @dataclass
 class SandboxCodeResult(CodeResult):
-    """AutoGen's result, with what its text cannot hold."""
+    """AutoGen's code result with the `ExecutionResult` of each block."""
 
     results: list[ExecutionResult] = field(default_factory=list)
-    """Of each block in the session's language that was run: its figures and files are here."""
+    """Results of the blocks in the session's language, with their figures and files."""
 
 
 class SandboxCodeExecutor(CodeExecutor):
-    """Runs code blocks in a sandbox that keeps variables and files from block to block.
+    """Code executor in a sandbox that keeps variables and files between blocks.
 
-    Blocks in the session's language run in its interpreter; ``sh`` and ``bash`` in a shell beside
-    it. The first block that fails ends the rest. Code that fails, takes too long or is refused, and
-    a language that is none of these, is a result with an exit code; a sandbox that fails raises
-    `SandboxError`. Cancelling the token stops the code.
+    Blocks in the session's language run in its interpreter; ``sh`` and ``bash`` in a shell. After a
+    failed block the rest is skipped. Code that fails, takes too long or is refused, and an unknown
+    language, give a result with an exit code; a sandbox that fails raises `SandboxError`.
+    Cancelling the token stops the code.
 
     Args:
-        session: A session of the caller's, open when the first code comes; it stays open. None for
-            one of its own, made by `start` and ended by `stop`.
-        config: Settings of its own session; None for the defaults.
-        backend: Where its own session is made; None picks one that isolates.
-        timeout: Seconds for each block; None for the session's own, and none for shells.
+        session: Session of the caller, which must be open when the first code runs, and is left
+            open. None for an own session, created by `start` and ended by `stop`.
+        config: Settings of the own session; None for the defaults.
+        backend: Backend of the own session; None picks one that isolates.
+        timeout: Seconds for each block; None for the session's timeout, and no limit for shells.
 
     Raises:
         MissingDependencyError: The package `autogen_core` is not installed; raised by the import of
             this module.
-        ValidationError: A session is given with settings for another one, or something else is.
+        ValidationError: A session is given together with settings, or an argument has the wrong
+            type.
     """
 
     def __init__(
@@ -76,42 +77,42 @@ class SandboxCodeExecutor(CodeExecutor):
 
     @property
     def session(self) -> BaseSession:
-        """The session.
+        """Session that runs the code.
 
         Raises:
-            NotOpenSessionError: It was not started.
+            NotOpenSessionError: The executor was not started.
         """
         return self._started().session
 
     async def start(self) -> None:
-        """Make its own session; of the caller's, nothing is done. Again, it does nothing."""
+        """Create the own session; no effect for a session of the caller, or if already started."""
         if self._calls is None:
             session = await AsyncSession.configured(self._config, backend=self._backend)
             await session.open()
             self._calls = CodeCalls(session, self._options)
 
     async def stop(self) -> None:
-        """End its own session; the caller's stays open."""
+        """End the own session; a session of the caller is left open."""
         if self._makes_own and self._calls is not None:
             calls, self._calls = self._calls, None
             await AsyncSession(calls.session).close()
 
     async def restart(self) -> None:
-        """Start the interpreter anew: variables are gone, files stay.
+        """Restart the interpreter: variables are lost, files are kept.
 
         Raises:
-            NotOpenSessionError: It was not started.
+            NotOpenSessionError: The executor was not started.
         """
         await AsyncSession(plain_session(self.session)).restart()
 
     async def execute_code_blocks(
         self, code_blocks: list[CodeBlock], cancellation_token: CancellationToken
     ) -> SandboxCodeResult:
-        """Run blocks one after another, until one fails.
+        """Run code blocks in order, until one fails.
 
         Raises:
             CancelledError: The token was cancelled.
-            NotOpenSessionError: It was not started.
+            NotOpenSessionError: The executor was not started.
             SandboxError: The sandbox itself failed.
         """
         calls = self._started()

@@ -1,4 +1,4 @@
-"""Calls of a tool as frameworks make them: several at once, from threads and tasks, or given up."""
+"""Tool calls of frameworks: concurrent, from threads and tasks, or cancelled."""
 
 import threading
 import weakref
@@ -11,7 +11,7 @@ from anyio import get_current_task, sleep
 from llm_sandbox.aio import AsyncSession
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import SessionBusyError, ValidationError
-from llm_sandbox.integrations.reading import PAGE, read_page
+from llm_sandbox.integrations.output_reader import PAGE, read_page
 from llm_sandbox.integrations.tool import (
     DEFAULT_READER,
     ToolOptions,
@@ -31,23 +31,22 @@ _LONGEST_PAUSE_S = 0.05
 
 
 class CodeCalls:
-    """A session that a framework calls, in whatever way it does.
+    """Session as the target of a framework's concurrent tool calls.
 
-    A model may ask for several runs in one breath, and frameworks make these calls at the same
-    time: here each waits for those before it, in the order in which they came, those of the
-    session's other tools among them. A call that is cancelled while it waits is never made; one
-    that is cancelled while it runs stops the code in the sandbox before it ends, and the session
-    can be used again.
+    A model may request several runs at once, and frameworks make these calls concurrently. Each
+    call waits for earlier ones, including those of the session's other tools, in first-come order.
+    A call that is cancelled while it waits is never made; one that is cancelled while it runs stops
+    the code in the sandbox first, and the session remains usable.
 
-    Safe between threads and event loops.
+    Safe for use from several threads and event loops.
 
     Args:
-        session: An open session, or one that is open when the first call comes.
-        options: How the tool behaves; None for the defaults.
-        reads: Whether the model gets the tool of `reading` beside it, if the options have one.
+        session: Session, which must be open at the first call.
+        options: Options of the tool; None for the defaults.
+        reads: Whether the model also gets the tool of `output_reader`, if the options name it.
 
     Raises:
-        ValidationError: An argument is something else.
+        ValidationError: An argument has the wrong type.
     """
 
     def __init__(
@@ -61,47 +60,47 @@ class CodeCalls:
         self.options = check_options(options)
         self.reader = self.options.reader if reads else None
         """What the model calls the tool that reads what answers leave out; None without one."""
-        self._line = _line_of(self.session)
+        self._queue = _queue_of(self.session)
 
     @property
     def description(self) -> str:
-        """What the model is told of the tool."""
+        """Description of the tool for the model."""
         return describe_session(self.session, self.options)
 
     def check_open(self) -> None:
-        """Find out before a model is asked that nothing could be run.
+        """Check that code can be run, before a model is asked.
 
         Raises:
-            NotOpenSessionError: The session is not open, or closed.
+            NotOpenSessionError: The session is not open.
         """
         _ = self.session.sandbox
 
     def answer(
         self, code: str, libraries: list[str] | None = None, *, call_id: str | None = None
     ) -> ToolReply:
-        """Run code in this thread, and answer whatever came of it; see `tool.answer`.
+        """Run code in this thread, and return the answer for the model; see `tool.answer`.
 
         Args:
             code: Source text in the session's language.
             libraries: Libraries to install first.
-            call_id: The id by which the model's API knows the call, for telemetry; None leaves
-                what `telemetry.tool_call_id` has set.
+            call_id: Id of the call in the model's API, for telemetry; None keeps the value of
+                `telemetry.tool_call_id`.
 
         Raises:
             SandboxError: The sandbox itself failed.
-            SessionBusyError: This is the thread of an event loop, and another call is under way.
+            SessionBusyError: The caller is an event loop's thread, and another call is in progress.
         """
 
         def run() -> ExecutionResult:
             return self.session.run(code, libraries or None, self.options.timeout)
 
-        with self._line.turn(), known_as(call_id):
+        with self._queue.acquire(), known_as(call_id):
             return answer(run, self.options, reader=self.reader)
 
     async def answer_async(
         self, code: str, libraries: list[str] | None = None, *, call_id: str | None = None
     ) -> ToolReply:
-        """As `answer`, for a task: the event loop goes on, and cancelling it stops the code.
+        """Run code without blocking the event loop, like `answer`; cancellation stops the code.
 
         Args:
             code: Source text in the session's language.
@@ -116,29 +115,29 @@ class CodeCalls:
         async def run() -> ExecutionResult:
             return await twin.run(code, libraries or None, self.options.timeout)
 
-        async with self._line.turn_async():
+        async with self._queue.acquire_async():
             with known_as(call_id):
                 return await answer_async(run, self.options, reader=self.reader)
 
     def read(self, handle: str, offset: int = 0, limit: int = PAGE) -> str:
-        """Return a page of what answers left out; see `reading.read_page`.
+        """Return a page of output that answers omitted; see `output_reader.read_page`.
 
-        Waits for no run: what runs is in no answer yet.
+        Does not wait for a current run, which is not in an answer yet.
 
         Args:
-            handle: As an answer names it.
-            offset: Characters before the page.
-            limit: Characters of the page.
+            handle: Name of the output, as in an answer.
+            offset: Number of characters before the page.
+            limit: Maximum characters of the page.
         """
         name = self.reader or DEFAULT_READER
         return read_page(self.session.history, handle, offset, limit, name=name)
 
 
 def plain_session(session: object) -> BaseSession:
-    """Return the session itself of what may be its awaitable twin.
+    """Return the synchronous session of a session or its awaitable twin.
 
     Raises:
-        ValidationError: It is no session.
+        ValidationError: The argument is not a session.
     """
     if isinstance(session, AsyncSession):
         return session._session
@@ -153,15 +152,16 @@ def plain_session(session: object) -> BaseSession:
 
 
 def check_own_session(session: object, config: object, backend: object) -> None:
-    """Check what something is made of that has a session of its own unless it is given one.
+    """Check the arguments of an integration that creates a session unless it is given one.
 
     Args:
-        session: The session that it is given; None for one of its own.
-        config: Settings of its own one; None for the defaults.
-        backend: Where its own one is made; None picks one.
+        session: Given session; None for an own one.
+        config: Settings of the own session; None for the defaults.
+        backend: Backend of the own session; None picks one.
 
     Raises:
-        ValidationError: A session is given with settings for another one, or something else is.
+        ValidationError: A session is given together with settings, or an argument has the wrong
+            type.
     """
     if session is not None:
         plain_session(session)
@@ -179,10 +179,10 @@ def check_own_session(session: object, config: object, backend: object) -> None:
 
 
 def check_interpreter(config: SessionConfig) -> None:
-    """Check the session of a framework that writes Python and counts on its variables.
+    """Check that a session runs Python and keeps variables, as the framework requires.
 
     Raises:
-        ValidationError: It is of another language, or keeps no variables.
+        ValidationError: The session has another language, or keeps no variables.
     """
     if config.lang != "python" or not config.persistent:
         raise ValidationError(
@@ -191,20 +191,20 @@ def check_interpreter(config: SessionConfig) -> None:
 
 
 def known_as(call_id: str | None) -> AbstractContextManager[None]:
-    """Name the tool call that the runs in a with block belong to; None leaves what it is."""
+    """Set the tool call id of the runs in a ``with`` block; None keeps the current one."""
     return nullcontext() if call_id is None else tool_call_id(call_id)
 
 
-class _Line:
-    """Threads and tasks that wait for the same thing; who came first is served first."""
+class _Queue:
+    """Fair lock for threads and tasks: first come, first served."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiting: deque[threading.Event] = deque()
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Wait, in a thread; refused in an event loop, whose tasks could be what is waited for."""
+    def acquire(self) -> Iterator[None]:
+        """Acquire from a thread; refused in an event loop, whose own tasks could hold the lock."""
         called = self._join()
         try:
             if not called.is_set() and _is_in_event_loop():
@@ -219,8 +219,8 @@ class _Line:
             self._leave(called)
 
     @asynccontextmanager
-    async def turn_async(self) -> AsyncIterator[None]:
-        """Wait, in a task. What ends the wait may be in a thread or in another event loop."""
+    async def acquire_async(self) -> AsyncIterator[None]:
+        """Acquire from a task. The holder may be a thread or a task of another event loop."""
         called = self._join()
         try:
             pause = 0.001
@@ -245,14 +245,14 @@ class _Line:
                 self._waiting[0].set()
 
 
-_lines: weakref.WeakKeyDictionary[BaseSession, _Line] = weakref.WeakKeyDictionary()
+_queues: weakref.WeakKeyDictionary[BaseSession, _Queue] = weakref.WeakKeyDictionary()
 _lines_lock = threading.Lock()
 
 
-def _line_of(session: BaseSession) -> _Line:
-    """A session runs one thing at a time, however many tools it is."""
+def _queue_of(session: BaseSession) -> _Queue:
+    """Return the queue of a session, shared by all tools of the session."""
     with _lines_lock:
-        return _lines.setdefault(session, _Line())
+        return _queues.setdefault(session, _Queue())
 
 
 def _is_in_event_loop() -> bool:

@@ -27,21 +27,21 @@ __all__ = ["make_server", "make_tool"]
 def make_tool(
     session: BaseSession | AsyncSession, options: ToolOptions | None = None
 ) -> SdkMcpTool[Any]:
-    """Return a session as a tool for `create_sdk_mcp_server`, beside tools of the caller's.
+    """Return a session as a tool for `create_sdk_mcp_server`, to combine with other tools.
 
-    It answers with text and images. Code that fails, takes too long (60 s, unless `options` say
-    otherwise) or is refused is an answer. The SDK makes an error answer of every
-    exception, too: of a sandbox that fails, the model is told. Calls that come at the same time are
-    made one after another; one that the client cancels stops the code.
+    Answers are text and images. Code that fails, takes too long (60 s, unless `options` say
+    otherwise) or is refused is an answer. The SDK also turns every exception into an error answer,
+    so that the model learns of a failed sandbox. Concurrent calls are made one after another;
+    cancelling a call stops the code.
 
     Args:
-        session: The session, which has to be open when the tool is called, and stays open.
-        options: How the tool behaves; None for the defaults.
+        session: Session, which must be open when the tool is called, and is left open.
+        options: Options of the tool; None for the defaults.
 
     Raises:
         MissingDependencyError: The package `claude_agent_sdk` is not installed; raised by the
             import of this module.
-        ValidationError: An argument is something else.
+        ValidationError: An argument has the wrong type.
     """
     calls = CodeCalls(session, options)
 
@@ -60,18 +60,18 @@ def make_tool(
 def make_server(
     session: BaseSession | AsyncSession, options: ToolOptions | None = None, name: str = "sandbox"
 ) -> McpSdkServerConfig:
-    """Return an in-process server with the tool: under a key of `mcp_servers`.
+    """Return an in-process server with the tool, for a key of `mcp_servers`.
 
-    What `allowed_tools` calls it is ``mcp__sandbox__run_code``: the key of `mcp_servers`, and the
+    Its name in `allowed_tools` is ``mcp__sandbox__run_code``: the key of `mcp_servers`, and the
     name of the tool.
 
     Args:
         session: As in `make_tool`.
         options: As in `make_tool`.
-        name: What the server says that it is called.
+        name: Name that the server reports.
 
     Raises:
-        ValidationError: An argument is something else.
+        ValidationError: An argument has the wrong type.
     """
     server: McpSdkServerConfig = create_sdk_mcp_server(name, tools=[make_tool(session, options)])
     return server

@@ -1,4 +1,4 @@
-"""Command lines of an agent, as its model is told of them."""
+"""Shell command lines of agents, with output limited for a model."""
 
 from dataclasses import replace
 
@@ -11,20 +11,19 @@ from llm_sandbox.sandbox import Sandbox
 __all__ = ["MOST_CHARS", "run_command", "run_command_async"]
 
 MOST_CHARS = 100_000
-"""Characters of what a command line writes that are kept: half of the start, half of the end."""
+"""Maximum characters of output that are kept: half from the start, half from the end."""
 
 
 def run_command(sandbox: Sandbox, command: str, seconds: float | None) -> ProcessResult:
-    """Run a command line in a shell, and return how it ended and all that it wrote.
+    """Run a command line in a shell, and return the result.
 
     Args:
-        sandbox: Where.
-        command: For ``sh -c``.
-        seconds: Until it is killed; None for no limit.
+        sandbox: Sandbox to run in.
+        command: Command line for ``sh -c``.
+        seconds: Seconds until the command is killed; None for no limit.
 
     Returns:
-        Its result, with both streams, in the order in which they were written, as `stdout`, and
-        with a last line where the time was up.
+        The result, with both streams merged in `stdout`, and a last line if the timeout passed.
 
     Raises:
         SandboxError: The sandbox itself failed.
@@ -36,7 +35,7 @@ def run_command(sandbox: Sandbox, command: str, seconds: float | None) -> Proces
 async def run_command_async(
     sandbox: AsyncSandbox, command: str, seconds: float | None
 ) -> ProcessResult:
-    """As `run_command`; cancelling the task ends the command, with everything that it started."""
+    """Run a command line, like `run_command`; cancellation kills the command and its children."""
     process = await sandbox.exec("sh", "-c", command, timeout=seconds, stderr="stdout")
     try:
         return _told(await process.collect(MOST_CHARS, keep="both"), seconds)

@@ -23,19 +23,19 @@ __all__ = ["make_tool"]
 def make_tool(session: BaseSession | AsyncSession, options: ToolOptions | None = None) -> BaseTool:
     """Return a session as a tool for `Agent(tools=[...])`.
 
-    It answers with words: CrewAI has no pictures in what tools answer. The figures are in the
+    Answers are text only, since CrewAI has no images in tool results. The figures are in the
     session's `history`. Code that fails, takes too long (60 s, unless `options` say otherwise) or
     is refused is an answer; a sandbox that fails raises `SandboxError` into the framework, which
-    tells the model. Calls that come at the same time are made one after another.
+    tells the model. Concurrent calls are made one after another.
 
     Args:
-        session: The session, which has to be open when the tool is called, and stays open.
-        options: How the tool behaves; None for the defaults. Images other than none are refused.
+        session: Session, which must be open when the tool is called, and is left open.
+        options: Options of the tool; None for the defaults. Images are refused.
 
     Raises:
         MissingDependencyError: The package `crewai` is not installed; raised by the import of this
             module.
-        ValidationError: An argument is something else.
+        ValidationError: An argument has the wrong type.
     """
     calls = CodeCalls(session, words_only(options, "CrewAI"))
     made = _CodeTool(name=calls.options.name, description=calls.description)

@@ -44,27 +44,27 @@ _WORDS: tuple[tuple[type[FileError], str], ...] = (
 
 
 class SandboxBackend(BaseSandbox):
-    """A sandbox as the place of an agent's files and commands.
+    """Sandbox as backend for an agent's files and commands.
 
     The framework's tools (``execute``, ``read_file``, ``write_file``, ``edit_file``, ``ls``,
-    ``grep``, ``glob``) work inside, with absolute paths; tell the agent the working directory,
-    `workdir`. Of a session it is the machine: give the agent the tool of
-    `llm_sandbox.integrations.langchain.make_tool` with the same session, and the code that it runs
-    there finds these files.
+    ``grep``, ``glob``) work in the sandbox, with absolute paths; tell the agent the working
+    directory, `workdir`. With a session, also give the agent the tool of
+    `llm_sandbox.integrations.langchain.make_tool` for the same session, whose code sees the same
+    files.
 
-    What is written to both streams comes back in the order of writing. A command whose time is up
-    is killed with all that it started, and ends with 124. Cancelling `aexecute` ends it, too. A
-    sandbox that fails raises `SandboxError`.
+    Both streams are returned in the order of writing. At its timeout a command is killed with its
+    children, and ends with 124. Cancelling `aexecute` kills it, too. A sandbox that fails raises
+    `SandboxError`.
 
     Args:
-        place: An open sandbox or session; it stays open.
-        timeout: Seconds for a command that asks for no time of its own; None for no limit.
+        place: Open sandbox or session, which is left open.
+        timeout: Default seconds for a command; None for no limit.
 
     Raises:
         MissingDependencyError: The package `deepagents` is not installed; raised by the import of
             this module.
         NotOpenSessionError: The session is not open.
-        ValidationError: An argument is something else.
+        ValidationError: An argument has the wrong type.
     """
 
     def __init__(
@@ -78,20 +78,21 @@ class SandboxBackend(BaseSandbox):
 
     @property
     def id(self) -> str:
-        """The sandbox's id."""
+        """Id of the sandbox."""
         return self._sandbox.id
 
     @property
     def workdir(self) -> str:
-        """The working directory, where commands start."""
+        """Working directory of commands."""
         return self._sandbox.workdir
 
     def execute(self, command: str, *, timeout: int | None = None) -> ExecuteResponse:
         """Run a command line.
 
         Args:
-            command: For ``sh -c``.
-            timeout: Seconds until it is killed; None for the backend's, 0 for no limit.
+            command: Command line for ``sh -c``.
+            timeout: Seconds until the command is killed; None for the backend's default, 0 for no
+                limit.
 
         Raises:
             SandboxError: The sandbox itself failed.
@@ -104,7 +105,7 @@ class SandboxBackend(BaseSandbox):
         *,
         timeout: int | None = None,  # noqa: ASYNC109 - the framework's
     ) -> ExecuteResponse:
-        """As `execute`; cancelling the task ends the command."""
+        """Run a command line, like `execute`; cancellation kills the command."""
         place = AsyncSandbox(self._sandbox)
         return _response(await run_command_async(place, command, self._seconds(timeout)))
 
@@ -112,11 +113,11 @@ class SandboxBackend(BaseSandbox):
         return self._timeout if asked is None else asked or None
 
     def upload_files(self, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
-        """Write files, with the folders that they need; those that cannot be are told."""
+        """Write files, with missing parent folders, and report failures for each."""
         return [FileUploadResponse(path, self._write(path, data)) for path, data in files]
 
     def download_files(self, paths: list[str]) -> list[FileDownloadResponse]:
-        """Read files, 64 MiB of each at most; those that cannot be are told."""
+        """Read files of up to 64 MiB each, and report failures for each."""
         return [self._read(path) for path in paths]
 
     def _write(self, path: str, data: bytes) -> str | None:

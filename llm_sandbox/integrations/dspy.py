@@ -61,31 +61,31 @@ def _submitting(names):
 
 
 class SandboxInterpreter:
-    """DSPy's `CodeInterpreter` over a sandbox: state is kept, host tools and `SUBMIT` are there.
+    """DSPy's `CodeInterpreter` in a sandbox, with persistent state, host tools and `SUBMIT`.
 
-    It is its own factory: ``interpreter_factory=SandboxInterpreter`` for `RLM`, `ProgramOfThought`
-    and `CodeAct`, or a function that returns one with settings. Each has a sandbox of its own,
-    which DSPy ends with the forward pass.
+    The class is its own factory: ``interpreter_factory=SandboxInterpreter`` for `RLM`,
+    `ProgramOfThought` and `CodeAct`, or a function that returns one with settings. Each instance
+    has a sandbox of its own, which DSPy ends with the forward pass.
 
-    Code that fails, takes too long or is refused is DSPy's `CodeExecutionError`, which the model is
-    told; after a run that had to be ended its variables are gone, and it is told that, too. A
-    sandbox that fails is `CodeInterpreterError`. Tools run here, in the thread of `execute`; their
-    arguments and what they return are JSON, and their time counts as the code's.
+    Code that fails, takes too long or is refused raises DSPy's `CodeExecutionError`, which is
+    passed to the model; a run that had to be killed loses its variables, and the error says so. A
+    sandbox failure raises `CodeInterpreterError`. Tools run in this process, in the thread of
+    `execute`; arguments and return values are JSON, and their time counts as the code's.
 
     Args:
-        session: A Python session of the caller's, which keeps variables; `shutdown` leaves it open.
-            None for one of its own.
-        config: Settings of its own session; None for the defaults.
-        backend: Where its own session is made; None picks one that isolates.
-        tools: Functions of this process that the code may call by name.
-        output_fields: What `SUBMIT` takes, a dict with a ``name`` for each; None for one value.
-        timeout: Seconds for each run, without the time that tools take; None for the session's own.
+        session: Python session of the caller that keeps variables; `shutdown` leaves it open. None
+            for an own session.
+        config: Settings of the own session; None for the defaults.
+        backend: Backend of the own session; None picks one that isolates.
+        tools: Functions of this process that the code may call, by name.
+        output_fields: Fields of `SUBMIT`, a dict with a ``name`` each; None for one value.
+        timeout: Seconds for each run, without the time of tools; None for the session's timeout.
 
     Raises:
         MissingDependencyError: The package `dspy` is not installed; raised by the import of this
             module.
-        ValidationError: The session is of another language, keeps no variables, or is given with
-            settings for another one; or an argument is something else.
+        ValidationError: The session has another language, keeps no variables, or is given together
+            with settings; or an argument has the wrong type.
     """
 
     execution_instructions = (
@@ -122,14 +122,14 @@ class SandboxInterpreter:
 
     @property
     def session(self) -> BaseSession:
-        """The session, made and opened now if there is none yet."""
+        """Session, created and opened on first use."""
         return self._open()
 
     def start(self) -> None:
-        """Make its sandbox; again, it does nothing.
+        """Create the sandbox; no effect if it exists.
 
         Raises:
-            CodeInterpreterError: It could not be made, or `shutdown` was called.
+            CodeInterpreterError: The sandbox could not be created, or `shutdown` was called.
         """
         self._open()
 
@@ -146,7 +146,7 @@ class SandboxInterpreter:
         return self._session
 
     def shutdown(self) -> None:
-        """End its own sandbox; the caller's session stays open."""
+        """End the own sandbox; a session of the caller is left open."""
         self._is_over = True
         session, self._session = self._session, None
         if session is not None and self._is_own:
@@ -171,16 +171,16 @@ class SandboxInterpreter:
 
         Args:
             code: Python.
-            variables: Plain data to set before, by name.
+            variables: Plain data to assign before, by name.
 
         Returns:
-            `FinalOutput` if it called `SUBMIT`; else what it printed and the last expression's
-            value, as text; None for nothing.
+            `FinalOutput` if the code called `SUBMIT`; otherwise the printed output and the value of
+            the last expression as text; None for nothing.
 
         Raises:
-            CodeExecutionError: It failed, took too long or was refused.
-            SyntaxError: It is no Python.
-            CodeInterpreterError: The sandbox failed, or a name or a variable cannot be used.
+            CodeExecutionError: The code failed, took too long or was refused.
+            SyntaxError: The code is not valid Python.
+            CodeInterpreterError: The sandbox failed, or a variable is invalid.
         """
         session = self._open()
         submitted: list[object] = []
@@ -190,7 +190,7 @@ class SandboxInterpreter:
 
             def run() -> ExecutionResult:
                 seconds = self._options.timeout
-                return session.run(code, timeout=seconds, stdin=host, on_output=host.hear)
+                return session.run(code, timeout=seconds, stdin=host, on_output=host.take_call)
 
             reply = answer(run, self._options)
         except SandboxError as error:
@@ -215,7 +215,9 @@ class SandboxInterpreter:
         tools = tuple(self.tools)
         for name in (*tools, *(names or ()), *variables):
             if not _is_name(name):
-                raise CodeInterpreterError(f"{name!r} is no name for a tool, a field or a variable")
+                raise CodeInterpreterError(
+                    f"{name!r} is not a valid name of a tool, a field or a variable"
+                )
         taken = {_SUBMIT, *tools} & variables.keys()
         if taken:
             raise CodeInterpreterError(f"{sorted(taken)} are tools, and cannot be variables")

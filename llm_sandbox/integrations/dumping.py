@@ -1,4 +1,4 @@
-"""How pydantic writes a result that a framework keeps in one of its messages."""
+"""Serialisation of results by pydantic, for frameworks that keep them in messages."""
 
 from llm_sandbox.data import ExecutionResult
 
@@ -6,11 +6,10 @@ __all__ = ["let_pydantic_dump_results"]
 
 
 def let_pydantic_dump_results() -> None:
-    """Have pydantic write results as `ExecutionResult.to_dict` where it knows no type.
+    """Register `ExecutionResult.to_dict` as pydantic's serialiser of results in untyped fields.
 
-    A field of type `Any`, as frameworks have for what belongs to a message, is else written field
-    by field, which ends at the first that is no plain data: the message, and the conversation that
-    holds it, could not be stored. Doing it again changes nothing.
+    Without it, pydantic serialises a value in a field of type `Any` field by field, and fails at
+    the first that is not plain data, so that the message could not be stored. Idempotent.
     """
     from pydantic_core import SchemaSerializer, core_schema
 

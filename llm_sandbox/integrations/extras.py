@@ -1,4 +1,4 @@
-"""What an integration stands on, or the command that installs it."""
+"""Imports of optional dependencies, with the command that installs them."""
 
 from importlib import import_module
 from types import ModuleType
@@ -13,12 +13,12 @@ def require(module: str, extra: str) -> ModuleType:
     """Import a module of a framework.
 
     Args:
-        module: Its name.
-        extra: The extra of this library that brings it.
+        module: Name of the module.
+        extra: Extra of this library that installs it.
 
     Raises:
-        MissingDependencyError: It is not installed, or too old to have the module; the hint is the
-            command that does.
+        MissingDependencyError: The framework is not installed or too old; the hint has the command
+            that installs it.
     """
     try:
         return import_module(module)
@@ -36,7 +36,9 @@ def require(module: str, extra: str) -> ModuleType:
 
 
 def _package_of(module: str) -> str:
-    """Return the name of the package: below a namespace that many share, as `google`, with that."""
+    """Return the name of the package of a module, with the name of a shared namespace such as
+    `google`.
+    """
     first, _, rest = module.partition(".")
     if rest and _is_there(first) and import_module(first).__file__ is None:
         return f"{first}.{rest.partition('.')[0]}"

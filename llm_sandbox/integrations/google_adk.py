@@ -43,29 +43,30 @@ __all__ = ["SandboxCodeExecutor"]
 
 
 class SandboxCodeExecutor(BaseCodeExecutor):
-    """Runs the code of agents, each ADK session in a sandbox of its own that keeps variables.
+    """Code executor with one sandbox for each ADK session, which keeps variables.
 
-    Figures and files that the code made come back as files, which ADK saves as artifacts: the
-    runner needs an artifact service. Code that fails, takes too long or is refused is an error that
-    the model is told; ADK stops running code after `error_retry_attempts` of them in a row. A
-    sandbox that fails raises `SandboxError`.
+    Figures and files of the code are returned as files, which ADK saves as artifacts: the runner
+    needs an artifact service. Code that fails, takes too long or is refused is an error passed to
+    the model; ADK stops running code after `error_retry_attempts` of them in a row. A sandbox that
+    fails raises `SandboxError`.
 
     Args:
-        session: A Python session of the caller's for one conversation, open when the first code
-            comes; it stays open. None for one of its own for each ADK session, ended by `close`.
-        config: Settings of its own sessions; None for the defaults.
-        backend: Where its own sessions are made; None picks one that isolates.
-        timeout_seconds: Whole seconds for each piece of code; None for the session's own.
-        max_sessions: Sessions of its own that are kept at the same time, from 1; of more, the one
-            that was used longest ago is ended, and its conversation is told so when it goes on.
-        optimize_data_file: Whether ADK puts CSV files of the request into the sandbox.
-        error_retry_attempts: Errors in a row after which ADK runs no more code.
+        session: Python session of the caller for one conversation, which must be open when the
+            first code runs, and is left open. None for an own session for each ADK session, ended
+            by `close`.
+        config: Settings of own sessions; None for the defaults.
+        backend: Backend of own sessions; None picks one that isolates.
+        timeout_seconds: Whole seconds for each run; None for the session's timeout.
+        max_sessions: Maximum number of own sessions, at least 1; beyond it, the least recently used
+            one is ended, and its conversation is told so when it continues.
+        optimize_data_file: Whether ADK copies CSV files of the request into the sandbox.
+        error_retry_attempts: Consecutive errors after which ADK runs no more code.
 
     Raises:
         MissingDependencyError: The package `google.adk` is not installed; raised by the import of
             this module.
-        ValidationError: The session is of another language, keeps no variables, or is given with
-            settings for another one; or an argument is something else.
+        ValidationError: The session has another language, keeps no variables, or is given together
+            with settings; or an argument has the wrong type.
     """
 
     stateful: bool = Field(default=True, frozen=True, exclude=True)
@@ -148,18 +149,18 @@ class SandboxCodeExecutor(BaseCodeExecutor):
         return found, note if was_ended else ""
 
     def session_of(self, conversation: str) -> BaseSession:
-        """Return the session of an ADK session, made now if there is none: to put files there.
+        """Return the session of an ADK session, created on first use, for example to upload files.
 
         Args:
-            conversation: The id of the ADK session.
+            conversation: Id of the ADK session.
 
         Raises:
-            SandboxError: It could not be made.
+            SandboxError: The session could not be created.
         """
         return self._calls_of(conversation)[0].session
 
     def close(self) -> None:
-        """End all sessions of its own. Used again, it makes new ones."""
+        """End all own sessions. Later use creates new ones."""
         with self._lock:
             while self._own:
                 conversation, calls = self._own.popitem()

@@ -1,7 +1,7 @@
-"""Functions of this process that a session's code calls, by the channel that it has anyway.
+"""Functions of this process that code of a session can call, over its existing streams.
 
-A call goes out as a display of a type of its own, and the answer comes in as a line of input: no
-port, no file and no program is needed in between.
+A call is sent as a display with a private MIME type, and the answer is received as a line of input,
+without a port, file or program in between.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from llm_sandbox.results.outputs import DisplayOutput, Output
 __all__ = ["CALL_MIME", "HostTools", "program"]
 
 CALL_MIME = "application/vnd.llm-sandbox.call+json"
-"""The type of the display that is a call."""
+"""MIME type of the display that carries a call."""
 
 _PROGRAM = f'''
 import threading as _host_threading
@@ -37,7 +37,7 @@ def _call_host(_name, _args, _kwargs):
                 return getattr(value, way)()
         if isinstance(value, (set, frozenset, range)):
             return list(value)
-        raise TypeError(f"{{type(value).__name__}} is no JSON: give plain data")
+        raise TypeError(f"{{type(value).__name__}} cannot be converted to JSON: give plain data")
 
     call = json.dumps({{"name": _name, "args": _args, "kwargs": _kwargs}}, default=plain)
     with _host_lock:
@@ -59,19 +59,20 @@ def _host_tool(_name):
 
 
 def program(names: tuple[str, ...]) -> str:
-    """Return what has to run inside once: it defines functions of these names.
+    """Return the code that defines proxy functions of these names in the sandbox.
 
     Args:
-        names: Identifiers.
+        names: Python identifiers.
     """
     return _PROGRAM + "".join(f"{name} = _host_tool({name!r})\n" for name in names)
 
 
 class HostTools(Iterator[str]):
-    """The functions, for one run: what it hears are calls, and its lines are answers.
+    """Dispatcher of calls for one run: an output callback that receives calls, and an iterator of
+    answers for standard input.
 
-    Arguments and values are JSON. What a function raises is an error inside. Coroutines are run to
-    their end. Code that reads input without a call finds its end.
+    Arguments and values are JSON. Exceptions of a function are raised in the code. Coroutines are
+    awaited. Code that reads input without a call sees the end of input.
 
     Args:
         tools: Functions by name.
@@ -82,8 +83,8 @@ class HostTools(Iterator[str]):
         self._context = contextvars.copy_context()
         self._asked: deque[object] = deque()
 
-    def hear(self, output: Output) -> None:
-        """Take a call: for `run(on_output=...)`."""
+    def take_call(self, output: Output) -> None:
+        """Queue a call; use as ``run(on_output=...)``."""
         if isinstance(output, DisplayOutput) and CALL_MIME in output.data:
             self._asked.append(output.data[CALL_MIME])
 
@@ -91,13 +92,13 @@ class HostTools(Iterator[str]):
         return self
 
     def __next__(self) -> str:
-        """Answer the oldest call: for `run(stdin=...)`."""
+        """Answer the oldest call; use the object as ``run(stdin=...)``."""
         if not self._asked:
             raise StopIteration
         try:
             value = self._context.run(self._call, self._asked.popleft())
             line = json.dumps({"value": value}, allow_nan=False)
-        except Exception as error:  # noqa: BLE001 - of a function of the caller's: told inside
+        except Exception as error:  # noqa: BLE001 - raised by the caller's function, and again inside
             line = json.dumps({"error": f"{type(error).__name__}: {error}"})
         return line + "\n"
 
@@ -105,12 +106,12 @@ class HostTools(Iterator[str]):
         # trust: whatever code inside has written; it may call these functions, and no others.
         call = json.loads(asked["call"]) if isinstance(asked, Mapping) else None
         if not isinstance(call, dict):
-            raise TypeError("this is no call")
+            raise TypeError("invalid call")
         name, args, kwargs = call.get("name"), call.get("args"), call.get("kwargs")
         if not isinstance(name, str) or name not in self._tools:
             raise NameError(f"there is no function {name!r}")
         if not isinstance(args, list) or not isinstance(kwargs, dict):
-            raise TypeError("this is no call")
+            raise TypeError("invalid call")
         value = self._tools[name](*args, **kwargs)
         return _awaited(value) if inspect.isawaitable(value) else value
 

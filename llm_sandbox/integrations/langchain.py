@@ -12,12 +12,12 @@ from llm_sandbox.data import ExecutionResult
 from llm_sandbox.integrations.calls import CodeCalls, known_as
 from llm_sandbox.integrations.dumping import let_pydantic_dump_results
 from llm_sandbox.integrations.extras import require
-from llm_sandbox.integrations.reading import (
+from llm_sandbox.integrations.output_reader import (
     ABOUT_HANDLE,
     ABOUT_LIMIT,
     ABOUT_OFFSET,
     PAGE,
-    describe_reading,
+    describe_reader,
 )
 from llm_sandbox.integrations.tool import ToolOptions, ToolReply, refuse_arguments
 from llm_sandbox.session.session import BaseSession
@@ -36,23 +36,23 @@ def make_tool(
 ) -> StructuredTool:
     """Return a session as one tool for `bind_tools`, `ToolNode` and agents.
 
-    `make_tools` adds one that reads what its answers leave out.
+    `make_tools` adds one that reads omitted parts of answers.
 
-    Its messages hold text and images as LangChain's own content blocks; their `artifact` is the
-    `ExecutionResult`, or None where nothing was run. A checkpointer keeps that as its `to_dict`.
+    Messages hold text and images as LangChain's own content blocks; their `artifact` is the
+    `ExecutionResult`, or None if nothing was run. A checkpointer stores its `to_dict`.
 
     Code that fails, takes too long or is refused is an answer; a sandbox that fails raises
-    `SandboxError`. Cancelling `ainvoke` stops the code. Calls that come at the same time are made
-    one after another.
+    `SandboxError`. Cancelling `ainvoke` stops the code. Concurrent calls are made one after
+    another.
 
     Args:
-        session: The session, which has to be open when the tool is called, and stays open.
-        options: How the tool behaves; None for the defaults.
+        session: Session, which must be open when the tool is called, and is left open.
+        options: Options of the tool; None for the defaults.
 
     Raises:
         MissingDependencyError: The package `langchain_core` is not installed; raised by the import
             of this module.
-        ValidationError: An argument is something else.
+        ValidationError: An argument has the wrong type.
     """
     return _runs(CodeCalls(session, options))
 
@@ -62,8 +62,8 @@ def make_tools(
 ) -> list[StructuredTool]:
     """Return a session as tools for `bind_tools`, `ToolNode` and agents.
 
-    The first is that of `make_tool`. The second reads, page by page, what its answers leave out,
-    which then say so; ``ToolOptions(reader=None)`` leaves it away.
+    The first is that of `make_tool`. The second reads omitted parts of answers page by page;
+    ``ToolOptions(reader=None)`` omits it.
 
     Args:
         session: As for `make_tool`.
@@ -103,7 +103,7 @@ def _reads(calls: CodeCalls, name: str) -> StructuredTool:
 
     return StructuredTool(
         name=name,
-        description=describe_reading(calls.options.name),
+        description=describe_reader(calls.options.name),
         args_schema=_PageArguments,
         func=calls.read,
         coroutine=read_async,
@@ -127,7 +127,7 @@ class _PageArguments(BaseModel):
 
 
 class _CodeTool(StructuredTool):
-    """Passes the id of a call on; the functions of a tool are told it only if they demand one."""
+    """Tool that passes the id of a call on, which LangChain gives functions only on demand."""
 
     def invoke(
         self,
@@ -166,7 +166,7 @@ def _block(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def _explain(error: Any) -> str:
-    # trust: a model's words; whatever is wrong with them is told to it.
+    # trust: written by a model; any error is answered to the model.
     problems = "; ".join(
         f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()
     )

@@ -1,4 +1,4 @@
-"""LlamaIndex: what a `CodeActAgent` runs its code with, and a session as a tool of other agents.
+"""LlamaIndex: the code executor of a `CodeActAgent`, and a session as a tool of other agents.
 
 Needs the extra ``llama-index``; importing this without it says what to type.
 """
@@ -28,23 +28,21 @@ def make_code_execute_fn(
 ) -> Callable[[str], Awaitable[str]]:
     """Return a session as the function of `CodeActAgent(code_execute_fn=...)`.
 
-    It answers with words: the agent puts what comes back into a text. The figures are in the
-    session's `history`. Variables are kept from one piece of code to the next, as the agent's
-    prompt promises.
+    Answers are text, which the agent inserts into its prompt. The figures are in the session's
+    `history`. Variables are kept between runs, as the agent's prompt promises.
 
     Code that fails, takes too long (60 s, unless `options` say otherwise) or is refused is an
-    answer; of a sandbox that fails, the framework tells the model. Cancelling the run stops the
-    code.
+    answer; if the sandbox fails, the framework tells the model. Cancelling the run stops the code.
 
     Args:
-        session: A Python session, which has to be open when it is called, and stays open.
-        options: How it behaves; None for the defaults. Images other than none are refused; what it
-            is called and how it is described are the agent's.
+        session: Python session, which must be open when the function is called, and is left open.
+        options: Options of the function; None for the defaults. Images are refused; name and
+            description are the agent's.
 
     Raises:
         MissingDependencyError: The package `llama_index.core` is not installed; raised by the
             import of this module.
-        ValidationError: An argument is something else.
+        ValidationError: An argument has the wrong type.
     """
     calls = CodeCalls(session, words_only(options, "a CodeActAgent"))
 
@@ -60,14 +58,14 @@ def make_tool(
 ) -> FunctionTool:
     """Return a session as a tool for `FunctionAgent(tools=[...])` and others that call functions.
 
-    It answers with text and images as LlamaIndex' own blocks.
+    Answers are text and images as LlamaIndex' own blocks.
 
     Args:
         session: As in `make_code_execute_fn`; of any language.
-        options: How the tool behaves; None for the defaults.
+        options: Options of the tool; None for the defaults.
 
     Raises:
-        ValidationError: An argument is something else.
+        ValidationError: An argument has the wrong type.
     """
     calls = CodeCalls(session, options)
 

@@ -1,13 +1,13 @@
-"""`%load_ext llm_sandbox`: cells of a notebook that run in a sandbox, beside those that do not.
+"""IPython magic `%%sandbox`, which runs cells of a notebook in a sandbox.
 
 ::
 
     %%sandbox --lib tabulate --timeout 10
     print("in a sandbox")
 
-All such cells of a notebook share one session for each language, which ends with the notebook.
-A cell is stopped after 60 seconds; ``--timeout 600`` gives it more, and ``--timeout none`` no end.
-`%sandbox_reset` ends them.
+Load it with `%load_ext llm_sandbox`. All such cells of a notebook share one session for each
+language, which ends with the notebook. A cell is stopped after 60 seconds; ``--timeout 600`` allows
+more, and ``--timeout none`` removes the limit. `%sandbox_reset` ends the sessions.
 """
 
 import shlex
@@ -29,10 +29,10 @@ _USAGE = "%%sandbox [--lang NAME] [--backend NAME] [--lib NAME]... [--timeout S]
 
 
 class SandboxCells:
-    """The sessions of one notebook.
+    """Sessions of one notebook.
 
     Args:
-        shell: The notebook's own interpreter.
+        shell: Interpreter of the notebook.
     """
 
     def __init__(self, shell: "InteractiveShell") -> None:
@@ -40,14 +40,14 @@ class SandboxCells:
         self._sessions: dict[tuple[str, str | None], BaseSession] = {}
 
     def cell(self, line: str, cell: str) -> "ExecutionResult":
-        """Run a cell in the sandbox, and return its result, which shows itself.
+        """Run a cell in the sandbox, and return its result for display.
 
         Args:
-            line: Options.
-            cell: The code.
+            line: Options of the magic.
+            cell: Code of the cell.
 
         Raises:
-            ValidationError: An option is not known, or lacks its value.
+            ValidationError: An option is unknown, or lacks its value.
         """
         asked = _read(line)
         session = self._session(str(asked["lang"]), asked["backend"])

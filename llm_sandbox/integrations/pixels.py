@@ -1,7 +1,7 @@
-"""Pictures from inside as pixels, for frameworks that hand pictures on decoded.
+"""Decoding of images from a sandbox, for frameworks that take decoded images.
 
-They are decoded in the sandbox that they come from: a picture that attacks its decoder harms
-nothing else, and pixels are just numbers.
+Images are decoded in the sandbox that they come from, so that one that attacks the decoder harms
+nothing else.
 """
 
 import logging
@@ -18,9 +18,9 @@ __all__ = ["MOST", "SIDE", "Pixels", "decode_pictures"]
 logger = logging.getLogger("llm_sandbox")
 
 MOST = 5
-"""Pictures of one run; of more the last ones are taken."""
+"""Maximum number of images of one run; the last ones are taken."""
 SIDE = 768
-"""Longest side of a picture; larger ones are made smaller."""
+"""Maximum width and height; larger images are scaled down."""
 
 _SECONDS = 30.0
 _LARGEST_SIDE = 65_535
@@ -53,26 +53,25 @@ for size in map(int, sys.argv[2:]):
 
 @dataclass(frozen=True)
 class Pixels:
-    """A picture without a format."""
+    """Decoded image."""
 
     width: int
-    """Pixels of a line."""
+    """Width in pixels."""
     height: int
-    """Lines."""
+    """Height in pixels."""
     data: bytes
-    """Red, green and blue of each pixel, line by line."""
+    """RGB bytes of each pixel, row by row."""
 
 
 def decode_pictures(sandbox: Sandbox, artifacts: Sequence[Artifact]) -> tuple[Pixels, ...]:
-    """Return what the pictures among the artifacts of a run show, oldest first.
+    """Return the decoded images among the artifacts of a run, oldest first.
 
     Args:
-        sandbox: Where the run was; its Python needs Pillow.
-        artifacts: The artifacts.
+        sandbox: Sandbox of the run, whose Python needs Pillow.
+        artifacts: Artifacts of the run.
 
     Returns:
-        The last 5 at most, each at most 768 pixels wide and high; without those that cannot be
-        decoded.
+        At most the last 5, each at most 768 pixels wide and high, without undecodable ones.
     """
     chosen, _ = choose_pictures(artifacts, images="inline", tokens=0, max_px=_LARGEST_SIDE)
     files = [chosen[item.id].data for item in artifacts if item.id in chosen][-MOST:]

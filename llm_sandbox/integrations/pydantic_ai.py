@@ -15,7 +15,7 @@ from llm_sandbox.exceptions import NotOpenSessionError
 from llm_sandbox.integrations.calls import CodeCalls, check_own_session
 from llm_sandbox.integrations.dumping import let_pydantic_dump_results
 from llm_sandbox.integrations.extras import require
-from llm_sandbox.integrations.reading import PAGE, describe_reading, schema_of_reading
+from llm_sandbox.integrations.output_reader import PAGE, describe_reader, reader_schema
 from llm_sandbox.integrations.tool import PARAMETERS, ToolOptions, ToolReply
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.session import BaseSession
@@ -55,33 +55,33 @@ _PAGE_ARGUMENTS = SchemaValidator(
 
 
 class SandboxToolset(AbstractToolset[AgentDepsT]):
-    """A session as a tool that runs code and answers with text and pictures, and one that reads.
+    """Toolset of a session: a tool that runs code and answers with text and images, and one that
+    reads.
 
-    The second gives page by page what answers leave out; ``ToolOptions(reader=None)`` leaves it
-    away.
+    The second returns omitted parts of answers page by page; ``ToolOptions(reader=None)`` omits it.
 
-    Without a session of the caller's, every run of an agent has a sandbox of its own, which ends
-    with the run. Inside of ``async with agent`` or ``async with toolset`` all runs share one, which
-    ends with the block, and find the variables and files of the runs before.
+    Without a session of the caller, each run of an agent has its own sandbox, which ends with the
+    run. Inside ``async with agent`` or ``async with toolset`` all runs share one, with its
+    variables and files, which ends with the block.
 
     Code that fails, takes too long or is refused is an answer; a sandbox that fails raises
-    `SandboxError` out of the run. Cancelling the run stops the code. Calls that come at the same
-    time are made one after another. The `ExecutionResult` is the `metadata` of the answer, and its
-    `to_dict` where a conversation is stored.
+    `SandboxError` out of the run. Cancelling the run stops the code. Concurrent calls are made one
+    after another. The `metadata` of the answer is the `ExecutionResult`, stored as its `to_dict`.
 
     Args:
-        session: A session of the caller's, open when the tool is called; it stays open.
-        config: Settings of its own sessions; None for the defaults.
-        backend: Where its own sessions are made; None picks one that isolates.
-        options: How the tool behaves; None for the defaults.
-        id: What tells this toolset from others of the agent; None where nothing needs it.
-        max_retries: How often a model may try again after arguments that are none; None for the
-            agent's own number.
+        session: Session of the caller, which must be open when the tool is called, and is left
+            open.
+        config: Settings of own sessions; None for the defaults.
+        backend: Backend of own sessions; None picks one that isolates.
+        options: Options of the tool; None for the defaults.
+        id: Id of the toolset among those of the agent; None if not needed.
+        max_retries: Retries after invalid arguments; None for the agent's setting.
 
     Raises:
         MissingDependencyError: The package `pydantic_ai` is not installed; raised by the import of
             this module.
-        ValidationError: A session is given with settings for another one, or something else is.
+        ValidationError: A session is given together with settings, or an argument has the wrong
+            type.
     """
 
     def __init__(
@@ -109,13 +109,13 @@ class SandboxToolset(AbstractToolset[AgentDepsT]):
 
     @property
     def id(self) -> str | None:
-        """What tells it from others."""
+        """Id of the toolset."""
         return self._id
 
     # --- life
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> AbstractToolset[AgentDepsT]:
-        """Return what one run of an agent uses: what is entered already, or one of its own."""
+        """Return the toolset for one run of an agent: the entered one, or a new one."""
         if not self._makes_own or self._entered:
             return self
         return SandboxToolset(
@@ -127,7 +127,7 @@ class SandboxToolset(AbstractToolset[AgentDepsT]):
         )
 
     async def __aenter__(self) -> Self:
-        """Make and open its own session, unless it was entered before."""
+        """Create and open the own session, unless entered before."""
         async with self._entering:
             if self._makes_own and self._entered == 0:
                 session = await AsyncSession.configured(self._config, backend=self._backend)
@@ -138,7 +138,7 @@ class SandboxToolset(AbstractToolset[AgentDepsT]):
         return self
 
     async def __aexit__(self, *args: Any) -> bool | None:
-        """End its own session, if nobody else has entered it, even if the task is cancelled."""
+        """End the own session after the last exit, even if the task is cancelled."""
         with CancelScope(shield=True):
             async with self._entering:
                 self._entered -= 1
@@ -166,8 +166,8 @@ class SandboxToolset(AbstractToolset[AgentDepsT]):
         if calls.reader is not None:
             reads = ToolDefinition(
                 name=calls.reader,
-                description=describe_reading(runs.name),
-                parameters_json_schema=schema_of_reading(),
+                description=describe_reader(runs.name),
+                parameters_json_schema=reader_schema(),
             )
             defined.append((reads, _PAGE_ARGUMENTS))
         return {
@@ -184,7 +184,7 @@ class SandboxToolset(AbstractToolset[AgentDepsT]):
         ctx: RunContext[AgentDepsT],
         tool: ToolsetTool[AgentDepsT],
     ) -> ToolReturn[Any] | str:
-        """Run what the model asks for, or read what an answer left out.
+        """Answer a call: run code or read a page.
 
         Raises:
             NotOpenSessionError: The toolset was not entered, or the session is not open.

@@ -8,7 +8,7 @@ used::
         assert sandbox_session.run("print(1)").stdout == "1\n"
 
 A run of `sandbox_session` is stopped after 60 seconds, and raises `SandboxTimeoutError`; the
-marker's ``timeout=`` says otherwise, and ``timeout=None`` that nothing stops it.
+marker's ``timeout=`` changes that, and ``timeout=None`` removes the limit.
 """
 
 import os
@@ -53,7 +53,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Describe the marker."""
+    """Register the marker `sandbox`."""
     config.addinivalue_line("markers", _MARKER)
 
 
@@ -61,7 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> "Generator[None, pytest.TestReport, pytest.TestReport]":
-    """Leave the frames of this library out of the tracebacks of tests that use its fixtures.
+    """Hide the frames of this library in the tracebacks of tests that use its fixtures.
 
     ``--full-trace`` shows them.
     """
@@ -81,7 +81,7 @@ def pytest_runtest_makereport(
 
 @pytest.fixture(scope="session")
 def sandbox_backend(pytestconfig: pytest.Config) -> str | None:
-    """Name of the backend that ``--sandbox-backend`` asks for; None for the first that works.
+    """Return the backend name from ``--sandbox-backend``; None for the first that works.
 
     Override it in a conftest to run the same tests on several.
     """
@@ -93,7 +93,7 @@ def sandbox_backend(pytestconfig: pytest.Config) -> str | None:
 def sandbox_session(
     request: pytest.FixtureRequest, sandbox_backend: str | None
 ) -> "Iterator[BaseSession]":
-    """An open session of its own for each test, as the marker `sandbox` says."""
+    """Provide an open session for each test, configured by the marker `sandbox`."""
     from llm_sandbox import create_session
     from llm_sandbox.limits import DEFAULT_TIMEOUT_S
 
@@ -114,7 +114,7 @@ def sandbox_session(
 
 @pytest.fixture
 def sandbox(request: pytest.FixtureRequest, sandbox_backend: str | None) -> "Iterator[Sandbox]":
-    """A sandbox of its own for each test, for commands and files, as the marker `sandbox` says."""
+    """Provide a sandbox for each test, for commands and files, as the marker `sandbox` says."""
     from llm_sandbox.sandbox import Sandbox
 
     asked = _asked(request, *_OF_BOTH)
@@ -125,7 +125,7 @@ def sandbox(request: pytest.FixtureRequest, sandbox_backend: str | None) -> "Ite
 
 
 def _asked(request: pytest.FixtureRequest, *known: str) -> dict[str, Any]:
-    """What the markers ask for, the nearest to the test last."""
+    """Return the options of the markers; those nearest to the test override others."""
     asked: dict[str, Any] = {}
     for marker in reversed(list(request.node.iter_markers("sandbox"))):
         if marker.args:

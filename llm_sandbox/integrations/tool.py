@@ -1,4 +1,4 @@
-"""A session as a tool: what a model is told of it, and what it is answered."""
+"""Session as a tool: description for a model, options, answers."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -33,9 +33,9 @@ __all__ = [
 ]
 
 DEFAULT_NAME = "run_code"
-"""What the tool is called, unless the caller says otherwise."""
+"""Default name of the tool."""
 DEFAULT_READER = "read_output"
-"""What the tool is called that reads what answers leave out, unless the caller says otherwise."""
+"""Default name of the tool that reads omitted parts of answers."""
 
 PARAMETERS: dict[str, Any] = {
     "type": "object",
@@ -50,7 +50,7 @@ PARAMETERS: dict[str, Any] = {
     "required": ["code"],
     "additionalProperties": False,
 }
-"""The arguments of the tool, for frameworks that take a JSON schema."""
+"""Parameters of the tool as JSON schema."""
 
 _Images = Literal["auto", "none", "inline"]
 _MOST_NAMES = 20
@@ -62,25 +62,26 @@ _SHOWS = {
 
 @dataclass(frozen=True)
 class ToolOptions:
-    """How a tool behaves.
+    """Options of a tool.
 
     Raises:
-        ValidationError: A value is not acceptable.
+        ValidationError: A value is invalid.
     """
 
     name: str = DEFAULT_NAME
-    """What the model calls it."""
+    """Name of the tool for the model."""
     description: str | None = None
-    """What the model is told it does; None describes the session."""
+    """Description for the model; None for a description of the session."""
     timeout: float | None = DEFAULT_TIMEOUT_S
-    """Seconds for each run; None for the session's own, which by itself has none."""
+    """Seconds for each run; None for the session's timeout, which is none by default."""
     max_tokens: int = 2000
-    """How many tokens an answer may take."""
+    """Maximum number of tokens of an answer."""
     images: _Images = "auto"
-    """Which pictures are answered; see `ExecutionResult.for_llm`."""
+    """Images in answers; see `ExecutionResult.for_llm`."""
     reader: str | None = DEFAULT_READER
-    """What the model calls the second tool, which reads what answers leave out, of doors that offer
-    it; None for no such tool."""
+    """Name of the second tool, which reads omitted parts of answers, in integrations that offer it;
+    None for no such tool.
+    """
 
     def __post_init__(self) -> None:
         # Here, and not at the first call: a model can do nothing about them.
@@ -110,14 +111,14 @@ class ToolOptions:
 
 
 def words_only(options: ToolOptions | None, framework: str) -> ToolOptions:
-    """Return the options of a tool whose framework takes no pictures from it.
+    """Return the options of a tool whose framework takes no images from tools.
 
     Args:
-        options: What was asked for; None for the defaults.
-        framework: What takes none, as the subject of a sentence.
+        options: Given options; None for the defaults.
+        framework: Name of the framework, as the subject of a sentence.
 
     Raises:
-        ValidationError: Pictures were asked for, or it is something else.
+        ValidationError: Images are requested, or the argument has the wrong type.
     """
     options = check_options(options)
     if options.images == "inline":
@@ -130,10 +131,10 @@ def words_only(options: ToolOptions | None, framework: str) -> ToolOptions:
 
 
 def check_options(options: object) -> ToolOptions:
-    """Return the options of a tool, the defaults for None.
+    """Return the options of a tool, or the defaults for None.
 
     Raises:
-        ValidationError: It is something else.
+        ValidationError: The argument has the wrong type.
     """
     if options is None:
         return ToolOptions()
@@ -152,20 +153,20 @@ def _is_name(name: object) -> bool:
 
 @dataclass(frozen=True)
 class ToolReply:
-    """What a model is answered."""
+    """Answer for a model."""
 
     result: ExecutionResult | None
-    """The run; None when nothing was run."""
+    """Result of the run; None if nothing was run."""
     refusal: str | None
-    """Why nothing was run, in words for the model; None when nothing is wrong."""
+    """Reason for the model why nothing was run; None if code was run."""
     options: ToolOptions
     reader: str | None = None
-    """The tool by which the model reads what is left out; None where it has none."""
+    """Name of the tool that reads omitted parts; None for none."""
     page: str | None = None
-    """What was read of an earlier answer; None for a call of the tool that runs code."""
+    """Page of an earlier answer; None for a run of code."""
 
     def parts(self, shape: Shape = "openai") -> list[dict[str, Any]]:
-        """Return it as content parts; see `ExecutionResult.for_llm`."""
+        """Return the answer as content parts; see `ExecutionResult.for_llm`."""
         if self.result is None:
             return [text_part(self.page or self.refusal or "nothing was run", shape)]
         return self.result.for_llm(
@@ -174,12 +175,12 @@ class ToolReply:
 
     @property
     def text(self) -> str:
-        """Its text alone."""
+        """Text of the answer."""
         return "\n".join(part["text"] for part in self.parts() if "text" in part)
 
     @property
     def failed(self) -> bool:
-        """Whether the code was refused or did not end well."""
+        """Whether the code was refused or failed."""
         if self.page is not None:
             return False
         return self.result is None or self.result.exit_code != 0
@@ -188,15 +189,15 @@ class ToolReply:
 def answer(
     run: Callable[[], ExecutionResult], options: ToolOptions, *, reader: str | None = None
 ) -> ToolReply:
-    """Run code and answer whatever came of it.
+    """Run code and return the answer for the model.
 
-    What a model can do something about is an answer: code that fails, takes too long or is refused,
-    libraries that cannot be installed. What only people can mend is raised.
+    Failures that a model can react to are answers: code that fails, takes too long or is refused,
+    libraries that cannot be installed. Other failures are raised.
 
     Args:
-        run: Runs the code.
-        options: How the tool behaves.
-        reader: The tool by which the model reads what is left out; None where it has none.
+        run: Function that runs the code.
+        options: Options of the tool.
+        reader: Name of the tool that reads omitted parts; None for none.
 
     Raises:
         SandboxError: The sandbox itself failed.
@@ -213,7 +214,7 @@ async def answer_async(
     *,
     reader: str | None = None,
 ) -> ToolReply:
-    """As `answer`, for a session's awaitable twin."""
+    """Run code on a session's awaitable twin and return the answer; see `answer`."""
     try:
         return ToolReply(await run(), None, options, reader)
     except SandboxError as error:
@@ -233,16 +234,16 @@ def _answer_error(error: SandboxError, options: ToolOptions, reader: str | None)
 
 
 def refuse_arguments(problem: object) -> str:
-    """Return what a model is answered whose arguments are none.
+    """Return the answer to a call with invalid arguments.
 
     Args:
-        problem: What is wrong with them, as part of a sentence.
+        problem: Description of the error, as part of a sentence.
     """
     return f"Nothing was run: {problem}. Send an object with code and libraries."
 
 
 def describe_session(session: BaseSession, options: ToolOptions) -> str:
-    """Return what a model should know before it calls the tool."""
+    """Return a description of the session for the model."""
     if options.description is not None:
         return options.description
     config = session.config

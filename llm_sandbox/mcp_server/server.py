@@ -1,4 +1,4 @@
-"""The server: ``execute_code``, ``get_supported_languages``, ``get_language_details``."""
+"""MCP server with ``execute_code``, ``get_supported_languages``, ``get_language_details``."""
 
 import json
 import sys
@@ -22,11 +22,11 @@ def make_server(settings: ServerSettings | None = None) -> Any:
     """Return the server, an `mcp.server.mcpserver.MCPServer` that is not running yet.
 
     Args:
-        settings: What its sandboxes are like; None for what the environment says.
+        settings: Settings of the sandboxes; None for those of the environment.
 
     Raises:
         MissingDependencyError: The package ``mcp`` is not installed.
-        SandboxError: The environment asks for what cannot be done here.
+        SandboxError: The settings in the environment cannot be honoured.
     """
     require("mcp.server.mcpserver", "mcp")
     from mcp.server.mcpserver import MCPServer
@@ -73,7 +73,7 @@ def make_server(settings: ServerSettings | None = None) -> Any:
 
     @server.resource("sandbox://languages", mime_type="application/json")
     def all_details() -> str:
-        """What there is to know about each language."""
+        """Return details of each language."""
         known = {name: get_language_details(name) for name in get_supported_languages()}
         return json.dumps(known, indent=2)
 
@@ -90,8 +90,8 @@ async def execute_code(
     """Run code in a sandbox of its own.
 
     Returns:
-        Its exit code, streams and ending, and its pictures as MIME type and base64. What the
-        sandbox failed to do is an exit code of 1 with the words on standard error.
+        Exit code, streams and status, and images as MIME type and base64. A failure of the sandbox
+        is exit code 1 with the message on standard error.
     """
     try:
         async with settings.make_session(language) as session:
@@ -123,7 +123,7 @@ def get_supported_languages() -> list[str]:
 
 
 def get_language_details(language: str) -> dict[str, object]:
-    """Return what there is to know about a language; its only key is ``error`` if there is none."""
+    """Return details of a language; with the only key ``error`` if it is unknown."""
     try:
         handler = LanguageHandlerFactory.create_handler(language)
     except SandboxError as error:
@@ -145,7 +145,7 @@ def _failed(error: SandboxError) -> dict[str, object]:
 
 
 def main() -> None:
-    """Serve one client on standard input and output, until it goes."""
+    """Serve one client on standard input and output, until it disconnects."""
     try:
         server = make_server()
     except SandboxError as error:

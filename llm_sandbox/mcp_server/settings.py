@@ -1,4 +1,4 @@
-"""What the environment of the server says of its sandboxes."""
+"""Settings of the server's sandboxes, from environment variables."""
 
 import os
 import uuid
@@ -16,17 +16,17 @@ __all__ = ["ServerSettings"]
 _YES = frozenset({"true", "1", "yes", "on"})
 _NO = frozenset({"false", "0", "no", "off"})
 _OUTPUT_BYTES = 1 << 18
-"""What a model is told of a stream; the result says when there was more."""
+"""Maximum bytes of a stream for the model; the result says when there was more."""
 
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """The sandboxes of the server."""
+    """Settings of the server's sandboxes."""
 
     backend: str | None = None
-    """Where they are made; None for the strongest that works here."""
+    """Backend; None for the strongest that works."""
     commit_container: bool = False
-    """Whether each container is saved as an image of its own when its call ends."""
+    """Whether each container is saved as an image at the end of its call."""
     runtime_configs: Mapping[str, Any] = field(default_factory=dict)
     """Engine options by docker-py's names."""
 
@@ -35,8 +35,8 @@ class ServerSettings:
         """Read ``BACKEND``, ``COMMIT_CONTAINER``, ``KEEP_TEMPLATE`` and ``SANDBOX_*``.
 
         Raises:
-            ValidationError: A value is not acceptable.
-            UnsupportedError: It asks for what is not done.
+            ValidationError: A value is invalid.
+            UnsupportedError: A setting is not supported.
         """
         given = {name: text.strip() for name, text in environment.items() if text.strip()}
         if not _flag(given, "KEEP_TEMPLATE", default=True):
@@ -66,18 +66,18 @@ class ServerSettings:
         return cls(given.get("BACKEND"), _flag(given, "COMMIT_CONTAINER"), configs)
 
     def check(self) -> None:
-        """Refuse now what every call would be refused; starts nothing.
+        """Check the settings, without starting anything.
 
         Raises:
-            SandboxError: Such sandboxes cannot be made here.
+            SandboxError: Such sandboxes cannot be created.
         """
         ArtifactSandboxSession(**self._arguments("python"))
 
     def make_session(self, language: str) -> AsyncSession:
-        """Return a new session, not open yet.
+        """Return a new session that is not open yet.
 
         Raises:
-            SandboxError: It cannot be made here.
+            SandboxError: The session cannot be created.
         """
         return create_session(**self._arguments(language))
 

@@ -1,4 +1,4 @@
-"""What of this computer a sandbox is given besides its own files: folders, volumes and memory."""
+"""Mounts of a sandbox: folders of this computer, volumes and memory."""
 
 from llm_sandbox.mounts.kinds import Bind, Mount, Tmpfs
 from llm_sandbox.mounts.targets import check_mounts

@@ -1,4 +1,4 @@
-"""What can be mounted: a folder of this computer, memory, or a `Volume`."""
+"""Kinds of mounts: a folder of this computer, memory, or a `Volume`."""
 
 import os
 from dataclasses import dataclass
@@ -14,21 +14,22 @@ __all__ = ["Bind", "Mount", "Tmpfs"]
 
 @dataclass(frozen=True)
 class Bind:
-    """A folder or file of this computer, as it is, and as it becomes.
+    """Bind mount of a folder or file of this computer.
 
-    In it the sandbox has the rights of the folder's owner, and what it makes there is the owner's.
+    The sandbox accesses it with the rights of the folder's owner, who also owns new files.
 
     Raises:
-        ValidationError: A value is not of its kind.
+        ValidationError: A value is invalid.
     """
 
     source: str | Path
-    """Its path; a relative one is made absolute at once, and a link is followed when the sandbox
-    is made."""
+    """Path; a relative one is made absolute immediately, and a link is followed at creation of the
+    sandbox.
+    """
     read_only: bool = True
-    """Whether the sandbox may only read it; True."""
+    """Whether the mount is read-only; True."""
     dangerous: bool = False
-    """Whether a place that nobody should give away, such as ``/etc``, is given all the same."""
+    """Whether a sensitive path, such as ``/etc``, is accepted."""
 
     def __post_init__(self) -> None:
         source = _check_path(self.source)
@@ -41,23 +42,23 @@ class Bind:
 
 @dataclass(frozen=True)
 class Tmpfs:
-    """An empty file system in memory, which ends with the sandbox.
+    """Empty file system in memory, which ends with the sandbox.
 
-    What it holds counts as memory of the sandbox. Any program of the sandbox may write to it.
+    Its content counts as memory of the sandbox. Any program of the sandbox may write to it.
 
     Raises:
-        ValidationError: The size is none.
+        ValidationError: The size is invalid.
     """
 
     size: str | int
-    """What fits in, in bytes, or as text: ``"64m"``; made a number of bytes at once."""
+    """Size in bytes, or as text such as ``"64m"``, which is converted to bytes."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", parse_size(self.size))
 
     @property
     def size_bytes(self) -> int:
-        """The size in bytes."""
+        """Size in bytes."""
         return int(self.size)
 
 
@@ -69,11 +70,11 @@ def _check_path(path: object) -> str:
         os.fsencode(text)
     except UnicodeEncodeError:
         raise ValidationError(
-            "the source of a Bind is no path: it has characters that no file name has",
+            "the source of a Bind is invalid: it has characters that no file name can have",
             parameter="source",
         ) from None
     return text
 
 
 Mount: TypeAlias = Bind | Volume | Tmpfs
-"""What can be mounted."""
+"""Any kind of mount."""

@@ -1,4 +1,4 @@
-"""How large something is, from the text that people write."""
+"""Parsing of sizes and counts."""
 
 import re
 
@@ -12,13 +12,13 @@ _LARGEST = 2**63 - 1
 
 
 def parse_size(text: str | int, name: str = "size") -> int:
-    """Return a size in bytes from text like ``"512m"``, ``"1.5 GiB"`` or ``"4096"``.
+    """Parse a size in bytes from text like ``"512m"``, ``"1.5 GiB"`` or ``"4096"``.
 
     Units are powers of 1024, with or without ``b`` and ``ib``, in any letter case.
 
     Args:
-        text: The size; an int is bytes already.
-        name: The parameter to name in an error.
+        text: Size; an int is in bytes.
+        name: Parameter name for errors.
 
     Raises:
         ValidationError: `text` is not a positive size.
@@ -33,15 +33,15 @@ def parse_size(text: str | int, name: str = "size") -> int:
 
 
 def check_count(name: str, value: object, smallest: int) -> int:
-    """Return a whole number from `smallest` to the largest that a kernel takes.
+    """Return a valid integer from `smallest` to the kernel's maximum.
 
     Args:
-        name: The parameter to name in an error.
-        value: The number.
-        smallest: The least that it may be.
+        name: Parameter name for errors.
+        value: Number to check.
+        smallest: Minimum.
 
     Raises:
-        ValidationError: `value` is none.
+        ValidationError: `value` is invalid.
     """
     if isinstance(value, bool) or not isinstance(value, int) or not smallest <= value <= _LARGEST:
         raise ValidationError(

@@ -1,4 +1,4 @@
-"""Where volumes are kept: a folder of this user's alone, with one folder for each."""
+"""Store of volumes: a private folder of this user with one folder for each volume."""
 
 # ruff: noqa: PTH112
 # Because: paths come as text, from the environment and from what a folder has.
@@ -27,17 +27,17 @@ _PRIVATE = 0o700
 
 
 class VolumeStore:
-    """The volumes of this user.
+    """Store of this user's volumes.
 
-    Each is ``NAME/files``, beside a ``NAME/lock`` that is held as long as a sandbox has it: by the
-    process that the sandbox ends with, so that nothing has to be tidied up after a crash.
+    Each is ``NAME/files``, with a ``NAME/lock`` that the process of a sandbox holds while the
+    sandbox uses the volume, so that no cleanup is needed after a crash.
 
     Args:
-        path: The folder of all volumes; None for ``volumes`` in this library's folder of data.
+        path: Folder of all volumes; None for ``volumes`` in this library's data folder.
 
     Raises:
-        SecurityError: It is not this user's alone.
-        FileError: It cannot be made.
+        SecurityError: Other users can access the folder.
+        FileError: The folder cannot be created.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -61,7 +61,7 @@ class VolumeStore:
             )
 
     def names(self) -> list[str]:
-        """Return the names of those that there are, sorted."""
+        """Return the names of all volumes, sorted."""
         return sorted(
             entry.name
             for entry in os.scandir(self.path)
@@ -69,10 +69,10 @@ class VolumeStore:
         )
 
     def make(self, name: str, *, exist_ok: bool) -> None:
-        """Make one.
+        """Create a volume.
 
         Raises:
-            SandboxFileExistsError: It is there already, and will not do.
+            SandboxFileExistsError: The volume exists, and `exist_ok` is False.
         """
         folder = self.path / name
         folder.mkdir(mode=_PRIVATE, exist_ok=True)
@@ -86,10 +86,10 @@ class VolumeStore:
                 ) from None
 
     def folder(self, name: str) -> Path:
-        """Return the folder with the files of one.
+        """Return the folder with the files of a volume.
 
         Raises:
-            SandboxFileNotFoundError: There is none of that name.
+            SandboxFileNotFoundError: The volume does not exist.
         """
         folder = self.path / name / _FILES
         if not folder.is_dir():
@@ -97,11 +97,11 @@ class VolumeStore:
         return folder
 
     def hold(self, name: str) -> int:
-        """Make one unless it is there, and keep it from being removed until the returned descriptor
+        """Create a volume if necessary, and protect it from deletion until the returned descriptor
         is closed.
 
         Raises:
-            FileError: It is just being removed.
+            FileError: The volume is being deleted.
         """
         self.make(name, exist_ok=True)
         descriptor = self._open_lock(name)
@@ -114,11 +114,11 @@ class VolumeStore:
         return descriptor
 
     def remove(self, name: str) -> None:
-        """Remove one with its files.
+        """Delete a volume with its files.
 
         Raises:
-            FileError: A sandbox has it, or something of it cannot be removed.
-            SandboxFileNotFoundError: There is none of that name.
+            FileError: A sandbox uses the volume, or a file cannot be deleted.
+            SandboxFileNotFoundError: The volume does not exist.
         """
         self.folder(name)
         with self._locked(name):

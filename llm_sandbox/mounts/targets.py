@@ -1,4 +1,4 @@
-"""Where in a sandbox something can be mounted."""
+"""Validation of mount points."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -13,7 +13,7 @@ _OF_THE_SYSTEM: Final = (
     *("bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32"),
     *("opt", "proc", "sbin", "sys", "usr"),
 )
-"""Folders of the root that hold programs, devices, or what the sandbox itself runs."""
+"""Top-level folders with programs, devices, or files of the sandbox itself."""
 _TAKEN: Final = {
     "/": "it would hide everything",
     "/run": "programs and the sandbox keep sockets there",
@@ -26,14 +26,14 @@ _LONGEST: Final = 1024
 
 
 def check_mounts(mounts: object, workdir: str) -> dict[str, Mount]:
-    """Return what is to be mounted, by the normalised path inside, sorted.
+    """Return valid mounts by normalised path, sorted.
 
     Args:
-        mounts: `Bind`, `Volume` or `Tmpfs` by path inside; None for nothing.
-        workdir: The sandbox's working directory, normalised.
+        mounts: `Bind`, `Volume` or `Tmpfs` by path in the sandbox; None for none.
+        workdir: Normalised working directory of the sandbox.
 
     Raises:
-        ValidationError: One is of another kind, would hide something that the sandbox needs, or
+        ValidationError: A mount has the wrong type, would hide files that the sandbox needs, or
             lies within another.
     """
     if mounts is None:

@@ -1,7 +1,7 @@
 """Named volumes: folders of this user that outlive sandboxes and are shared by them.
 
-A volume is a folder of this computer and not one of an engine's, so that sandboxes of every backend
-have the same files, and the host reads and writes them without a sandbox.
+A volume is a folder of this computer, not a volume of an engine, so that sandboxes of every backend
+share the same files, and the host can access them without a sandbox.
 """
 
 import builtins
@@ -21,19 +21,19 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 
 @dataclass(frozen=True)
 class Volume:
-    """A named folder of this user's that outlives sandboxes.
+    """Named folder of this user that outlives sandboxes.
 
-    A sandbox that is made with one that does not exist makes it. It belongs to no snapshot, and has
-    no size of its own: it grows as far as this computer's disk does.
+    A missing volume is created with the sandbox that uses it. Volumes are not part of snapshots,
+    and have no size limit except the disk of this computer.
 
     Raises:
-        ValidationError: The name cannot be one.
+        ValidationError: The name is invalid.
     """
 
     name: str
     """1 to 64 letters, digits, ``.``, ``_`` or ``-``, with a letter or digit first."""
     read_only: bool = False
-    """Whether the sandbox may only read it; False."""
+    """Whether the mount is read-only; False."""
 
     def __post_init__(self) -> None:
         if not _is_name(self.name):
@@ -47,16 +47,16 @@ class Volume:
 
     @classmethod
     def create(cls, name: str, *, exist_ok: bool = True) -> Self:
-        """Make a volume, and return it.
+        """Create a volume, and return it.
 
         Args:
-            name: Its name.
-            exist_ok: Whether one that is there already will do; True.
+            name: Name of the volume.
+            exist_ok: Whether an existing volume is accepted; True.
 
         Raises:
-            SandboxFileExistsError: It is there already, and will not do.
-            SecurityError: The folder of all volumes is not this user's alone.
-            ValidationError: The name cannot be one.
+            SandboxFileExistsError: The volume exists, and `exist_ok` is False.
+            SecurityError: Other users can access the folder of all volumes.
+            ValidationError: The name is invalid.
         """
         from llm_sandbox.mounts.store import VolumeStore
 
@@ -73,11 +73,11 @@ class Volume:
 
     @classmethod
     def delete(cls, name: str) -> None:
-        """Remove a volume with all that is in it.
+        """Delete a volume with its files.
 
         Raises:
-            FileError: A sandbox has it, or something of it cannot be removed.
-            SandboxFileNotFoundError: There is none of that name.
+            FileError: A sandbox uses the volume, or a file cannot be deleted.
+            SandboxFileNotFoundError: The volume does not exist.
         """
         from llm_sandbox.mounts.store import VolumeStore
 
@@ -85,17 +85,17 @@ class Volume:
 
     @property
     def exists(self) -> bool:
-        """Whether there is one of that name."""
+        """Whether the volume exists."""
         from llm_sandbox.mounts.store import VolumeStore
 
         return self.name in VolumeStore().names()
 
     @property
     def files(self) -> "VolumeFiles":
-        """Its files, read and written from outside; sandboxes that have it see them at once.
+        """Files of the volume, accessed from the host; sandboxes see changes at once.
 
         Raises:
-            SandboxFileNotFoundError: There is none of that name.
+            SandboxFileNotFoundError: The volume does not exist.
         """
         from llm_sandbox.mounts.store import VolumeStore
         from llm_sandbox.mounts.volume_files import VolumeFiles

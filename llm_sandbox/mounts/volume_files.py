@@ -1,7 +1,7 @@
-"""The files of a volume, read and written from outside.
+"""Files of a volume, accessed from the host.
 
-Sandboxes write there at the same time, so a path is opened name by name from the folder's own
-descriptor, and no link is followed anywhere: what a sandbox swaps in between is refused.
+Sandboxes write there concurrently, so path components are opened one by one from the folder's
+descriptor, and no link is followed: replaced components are refused.
 """
 
 import builtins
@@ -40,33 +40,33 @@ _ERRORS: dict[int, type[FileError]] = {
 
 @dataclass(frozen=True)
 class VolumeEntry:
-    """Something in a volume."""
+    """File, folder or link in a volume."""
 
     path: str
-    """Where it is in the volume."""
+    """Path in the volume."""
     kind: Literal["file", "folder", "link", "other"]
-    """What it is."""
+    """Kind of the entry."""
     size: int
-    """Of a file, in bytes; 0 for anything else."""
+    """Size of a file in bytes; 0 for other kinds."""
     mtime: float
-    """When it was changed last, in seconds since 1970."""
+    """Time of the last change, in seconds since 1970."""
 
 
 class VolumeFiles:
-    """The files of a volume. Paths are relative to it; a leading ``/`` stands for it.
+    """Files of a volume. Paths are relative to the volume; a leading ``/`` stands for its root.
 
     Args:
-        folder: The volume's folder.
+        folder: Folder of the volume.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def put(self, path: str, data: bytes) -> None:
-        """Write a file, with the folders above it; one that is there is replaced as a whole.
+        """Write a file, with missing parent folders; an existing file is replaced atomically.
 
         Raises:
-            FileError: It could not be written; `PathError` where a link is in the way.
+            FileError: The write failed; `PathError` if the path contains a link.
         """
         names = _names(path)
         if not names:
@@ -88,13 +88,13 @@ class VolumeFiles:
         """Return a file's content.
 
         Args:
-            path: The file.
-            limit: Most bytes; 1 GiB.
+            path: Path of the file.
+            limit: Maximum bytes; 1 GiB.
 
         Raises:
-            FileError: There is none; `PathError` where a link is in the way or it is no regular
-                file.
-            OutputLimitError: It is larger.
+            FileError: The file does not exist; `PathError` if the path contains a link or is not a
+                regular file.
+            OutputLimitError: The file is larger.
         """
         names = _names(path)
         with self._parent(path, names) as parent:
@@ -107,14 +107,14 @@ class VolumeFiles:
         return data
 
     def list(self, path: str = "/", *, recursive: bool = False) -> builtins.list[VolumeEntry]:
-        """Return what is in a folder, by path; a file is listed as itself.
+        """Return the entries of a folder, by path; a file is listed as itself.
 
         Args:
-            path: The folder.
-            recursive: Whether what is in the folders below is listed too; links are not followed.
+            path: Path of the folder.
+            recursive: Whether subfolders are listed; links are not followed.
 
         Raises:
-            FileError: There is nothing at the path.
+            FileError: The path does not exist.
         """
         names = _names(path)
         found: builtins.list[VolumeEntry] = []
@@ -131,14 +131,14 @@ class VolumeFiles:
         return sorted(found, key=lambda entry: entry.path)
 
     def remove(self, path: str, *, recursive: bool = False) -> None:
-        """Remove a file, a link, or a folder.
+        """Delete a file, a link, or a folder.
 
         Args:
-            path: What is removed.
-            recursive: Whether a folder is removed with what is in it; otherwise it must be empty.
+            path: Path to delete.
+            recursive: Whether a folder is deleted with its contents; otherwise it must be empty.
 
         Raises:
-            FileError: There is nothing at the path, or a folder that is not empty.
+            FileError: The path does not exist, or is a folder that is not empty.
         """
         names = _names(path)
         if not names:
@@ -155,9 +155,7 @@ class VolumeFiles:
 
     @contextlib.contextmanager
     def _parent(self, path: str, names: builtins.list[str], *, make: bool = False) -> Iterator[int]:
-        """Have, for a block, a descriptor of the folder above; what the kernel says inside the
-        block becomes an error of ours.
-        """
+        """Open the parent folder for a block, and translate `OSError` in it."""
         folder = -1
         try:
             folder = os.open(self._folder, _FOLDER)
@@ -195,7 +193,7 @@ def _regular(descriptor: int, path: str) -> int:
     os.close(descriptor)
     if stat.S_ISDIR(mode):
         raise SandboxIsADirectoryError(f"{path!r} in the volume is a folder", path=path)
-    raise PathError(f"{path!r} in the volume is no regular file", path=path)
+    raise PathError(f"{path!r} in the volume is not a regular file", path=path)
 
 
 def _walk(folder: int, path: str, found: list[VolumeEntry], *, recursive: bool) -> None:

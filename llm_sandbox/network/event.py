@@ -1,4 +1,4 @@
-"""What a sandbox tried over its network in vain, and which door that was."""
+"""Network events: blocked or failed connection attempts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -22,7 +22,7 @@ HINTS = {
     "NetworkRules.allow(cidrs=['{address}/32']) opens it",
     "resolved_private": "the name {name} has the address {address}, which is not a public one; "
     "NetworkRules.allow(hosts={{{name!r}: '{address}'}}) opens it",
-    "never": "{address} is no address that connections can be made to",
+    "never": "{address} is not an address that can be connected to",
     "unknown_synthetic": "{address} stands for a name that was not looked up; "
     "programs have to look names up before they connect",
     "tls_name": "a TLS client asked for {detail!r} on a connection to {name}; "
@@ -51,42 +51,42 @@ HINTS = {
     "to trust the file that SSL_CERT_FILE names inside",
     "rules_changed": "a connection to {target} was cut as the rules allow it no longer",
 }
-"""Reason to the sentence that says which door is closed and what opens it."""
+"""Hints by reason: the restriction, and the option that lifts it."""
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkEvent:
-    """Something that a sandbox tried over its network and that did not come about."""
+    """Blocked or failed network operation of a sandbox."""
 
     number: int
-    """Counts up from 1 in each sandbox; an attempt that is repeated gets a new one."""
+    """Number from 1 in each sandbox; a repeated attempt gets a new one."""
     time: float
-    """When it was last tried, in seconds since 1970."""
+    """Time of the last attempt, in seconds since 1970."""
     protocol: Literal["dns", "tcp", "tls", "http"]
-    """What closed: looking a name up, a connection, TLS or a request on a connection."""
+    """Layer: name lookup, connection, TLS, or a request on a connection."""
     verdict: Literal["denied", "failed"]
-    """``denied`` by the rules; ``failed``: allowed, and the other side did not answer."""
+    """``denied``: refused by the rules; ``failed``: allowed, but the other side did not answer."""
     reason: str
-    """Stable word, such as ``name_not_listed``."""
+    """Stable identifier, such as ``name_not_listed``."""
     name: str | None = None
-    """The name that was looked up; None where an address was connected to."""
+    """Name that was looked up; None for a connection to an address."""
     address: str | None = None
-    """The address that was connected to, or that the name has; None where it came to neither."""
+    """Address of the connection or the name; None if there was neither."""
     port: int | None = None
-    """The port; None for a name that was only looked up."""
+    """Port; None for a name lookup."""
     detail: str = ""
-    """What else there is to say, such as the server name that a TLS client asked for."""
+    """Further detail, such as the server name requested by a TLS client."""
     count: int = 1
-    """How often it was tried."""
+    """Number of attempts."""
 
     @property
     def target(self) -> str:
-        """The name, or the address where there is none."""
+        """Name, or the address if there is none."""
         return self.name or self.address or "?"
 
     @property
     def hint(self) -> str:
-        """Which door is closed and what opens it, as one sentence without a full stop."""
+        """Restriction, and the option that lifts it, as one sentence without a full stop."""
         sentence = HINTS.get(self.reason, "{target}: {reason}")
         return sentence.format(
             name=self.name,
@@ -109,7 +109,7 @@ class NetworkEvent:
         """Return the event that `to_dict` described; unknown fields are ignored.
 
         Raises:
-            ValidationError: A field is missing or of another kind.
+            ValidationError: A field is missing or invalid.
         """
         try:
             return cls(

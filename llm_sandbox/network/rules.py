@@ -1,59 +1,62 @@
-"""Which hosts a sandbox may connect to."""
+"""Network rules: hosts that a sandbox may connect to."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, Self, get_args
 
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.network.reading import (
+from llm_sandbox.network.parsing import (
     as_tuple,
-    read_cidr,
-    read_denied,
-    read_domain,
-    read_hosts,
-    read_port,
+    parse_cidr,
+    parse_denied,
+    parse_domain,
+    parse_hosts,
+    parse_port,
     unique,
 )
 
 __all__ = ["Network", "NetworkRules", "TlsCheck", "rules_of"]
 
 TlsCheck = Literal["check", "strict", "off"]
-"""What is looked at when a program opens a TLS connection to a name."""
+"""Check of TLS connections to a name."""
 
 
 @dataclass(frozen=True)
 class NetworkRules:
-    """Which hosts a sandbox may connect to; everything else is closed.
+    """Allowlist of hosts that a sandbox may connect to; everything else is closed.
 
-    Make one with `allow` or `internet`. Only TCP is carried, and DNS for the names that are
-    allowed; other UDP, ICMP and IPv6 addresses are closed always. A rule with a port
-    (``example.com:443``, ``10.0.0.5:5432``) is for that port, whatever `ports` says.
+    Created by `allow` or `internet`. Only TCP is carried, and DNS for the names that are allowed;
+    other UDP, ICMP and IPv6 addresses are closed always. A rule with a port (``example.com:443``,
+    ``10.0.0.5:5432``) is for that port, whatever `ports` says.
 
     Raises:
-        ValidationError: A rule cannot be read; `parameter` names the field.
+        ValidationError: A rule is invalid; `parameter` names the field.
     """
 
     domains: tuple[str, ...] = ()
-    """Names: ``example.com`` is that name alone, ``*.example.com`` names with exactly one label
-    more, ``**.example.com`` with one or more; neither includes ``example.com``; ``**`` is any."""
+    """Domains: ``example.com`` is that name alone, ``*.example.com`` names with exactly one label
+    more, ``**.example.com`` with one or more; neither includes ``example.com``; ``**`` is any.
+    """
     cidrs: tuple[str, ...] = ()
-    """Addresses that may be connected to as such, like ``93.184.0.0/16`` or ``10.0.0.5``. Private
-    ones are reached only by a range that is private as a whole; an address of the host only by its
-    exact address."""
+    """Addresses that may be connected to directly, like ``93.184.0.0/16`` or ``10.0.0.5``. Private
+    addresses need an entirely private range; an address of the host must be given exactly.
+    """
     ports: tuple[int, ...] = ()
     """Ports of the rules that have none of their own; empty for any."""
     deny: tuple[str, ...] = ()
-    """Names and addresses that stay closed whatever else allows them."""
+    """Names and addresses that are denied, whatever other rules allow."""
     public: bool = False
     """Whether every name and address of the public internet is allowed."""
     hosts: tuple[tuple[str, str], ...] = ()
-    """Names with the address that each of them has here, which may be a private one; they are
-    allowed on `ports`. Given as a mapping or as pairs."""
+    """Names with a fixed, possibly private, address; allowed on `ports`. Given as a mapping or as
+    pairs.
+    """
     resolve_into_cidrs: bool = False
     """Whether an allowed name may have a private address that is in `cidrs`."""
     tls: TlsCheck = "check"
-    """``check``: the server name that a TLS client asks for is the name it looked up. ``strict``:
-    it must ask for one, and may not encrypt it (ECH). ``off``: nobody looks."""
+    """``check``: the server name requested by a TLS client must be the name it looked up.
+    ``strict``: it must request one unencrypted (no ECH). ``off``: no check.
+    """
 
     _sequences: ClassVar[tuple[str, ...]] = ("domains", "cidrs", "ports", "deny")
 
@@ -63,11 +66,11 @@ class NetworkRules:
             if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
                 raise ValidationError(f"{name} is a list, not {given!r}", parameter=name)
         values = {
-            "domains": unique(read_domain(rule, "domains") for rule in self.domains),
-            "cidrs": unique(read_cidr(rule, self.resolve_into_cidrs) for rule in self.cidrs),
-            "ports": unique(read_port(port, "ports") for port in self.ports),
-            "deny": unique(read_denied(rule) for rule in self.deny),
-            "hosts": read_hosts(self.hosts),
+            "domains": unique(parse_domain(rule, "domains") for rule in self.domains),
+            "cidrs": unique(parse_cidr(rule, self.resolve_into_cidrs) for rule in self.cidrs),
+            "ports": unique(parse_port(port, "ports") for port in self.ports),
+            "deny": unique(parse_denied(rule) for rule in self.deny),
+            "hosts": parse_hosts(self.hosts),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -81,14 +84,15 @@ class NetworkRules:
 
     @classmethod
     def internet(cls, *, ports: Iterable[int] = (), deny: Iterable[str] = ()) -> Self:
-        """Everything public: never the host, private, link-local or metadata addresses.
+        """Return rules that allow the public internet: never host, private, link-local or metadata
+        addresses.
 
         Args:
-            ports: The only ports; empty for any.
-            deny: Names and addresses that stay closed.
+            ports: Allowed ports; empty for any.
+            deny: Names and addresses to deny.
 
         Raises:
-            ValidationError: A rule cannot be read.
+            ValidationError: A rule is invalid.
         """
         return cls(ports=as_tuple(ports, "ports"), deny=as_tuple(deny, "deny"), public=True)
 
@@ -104,10 +108,10 @@ class NetworkRules:
         resolve_into_cidrs: bool = False,
         tls: TlsCheck = "check",
     ) -> Self:
-        """Only what is listed; with nothing listed, nothing. See the fields for what each means.
+        """Return rules that allow only the listed hosts; see the fields for each parameter.
 
         Raises:
-            ValidationError: A rule cannot be read.
+            ValidationError: A rule is invalid.
         """
         return cls(
             domains=as_tuple(domains, "domains"),
@@ -127,11 +131,10 @@ class NetworkRules:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the rules that `to_dict` described; what is missing has its default.
+        """Return the rules that `to_dict` described; missing fields have their defaults.
 
         Raises:
-            ValidationError: A rule cannot be read, or there is one of an unknown kind, which may
-                be one that closes something.
+            ValidationError: A rule is invalid or of an unknown kind, which might be restrictive.
         """
         unknown = set(data) - {item.name for item in fields(cls)}
         if unknown:
@@ -143,14 +146,14 @@ class NetworkRules:
 
 
 Network = Literal["blocked", "open", "internet"] | NetworkRules
-"""What network a sandbox has: none, the host's, the public internet, or what rules allow."""
+"""Network of a sandbox: none, the host's, the public internet, or by rules."""
 
 
 def rules_of(network: Network) -> NetworkRules | None:
-    """The rules that a gate holds for a network; None where there is no gate.
+    """Return the rules for the egress gate of a network; None if there is no gate.
 
     Raises:
-        ValidationError: It is none of the networks there are.
+        ValidationError: The network is unknown.
     """
     if isinstance(network, NetworkRules):
         return network

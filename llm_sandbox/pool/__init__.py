@@ -1,4 +1,4 @@
-"""Pools of sessions: sandboxes made ahead, with libraries in them, each for one session alone.
+"""Pools of sandboxes created ahead of need, with libraries, each for one session.
 
 ::
 
@@ -6,8 +6,8 @@
         with create_session(pool=pool) as session:
             session.run("import numpy")
 
-What a session has used is ended with it, and a new one is made ready: no state, no process and no
-file of one ever reaches another. The names are those of the reference.
+A used sandbox is ended with its session, and replaced by a new one: no state, process or file
+reaches another session. The names are those of the reference.
 """
 
 from llm_sandbox.exceptions import (

@@ -1,4 +1,4 @@
-"""How large a pool is, how long its sandboxes live, and what happens when there are none left."""
+"""Settings of a pool: size, lifetimes, behaviour when exhausted."""
 
 from enum import StrEnum
 from typing import Self
@@ -9,43 +9,43 @@ __all__ = ["ExhaustionStrategy", "PoolConfig"]
 
 
 class ExhaustionStrategy(StrEnum):
-    """What a session gets when every sandbox of the pool is in use."""
+    """Behaviour when all sandboxes of a pool are in use."""
 
     FAIL_FAST = "fail_fast"
-    """`PoolExhaustedError`, at once."""
+    """Raise `PoolExhaustedError` immediately."""
     WAIT = "wait"
-    """The next that is free, for as long as `PoolConfig.acquisition_timeout`."""
+    """Wait for the next free sandbox, up to `PoolConfig.acquisition_timeout`."""
     TEMPORARY = "temporary"
-    """One beyond `PoolConfig.max_pool_size`."""
+    """Create a sandbox beyond `PoolConfig.max_pool_size`."""
 
 
 class PoolConfig(BaseModel):
-    """The settings of a pool.
+    """Settings of a pool.
 
     Raises:
-        pydantic.ValidationError: A value is not acceptable; a ValueError.
+        pydantic.ValidationError: A value is invalid; a ValueError.
     """
 
     model_config = ConfigDict(extra="forbid")
 
     max_pool_size: int = Field(default=10, ge=1)
-    """Most sandboxes, ready and in use together; 10."""
+    """Maximum number of sandboxes, ready and in use; 10."""
     min_pool_size: int = Field(default=0, ge=0)
-    """How many are kept ready, as long as there is room for them; 0."""
+    """Number of sandboxes to keep ready, if there is room; 0."""
     idle_timeout: float | None = Field(default=300.0, gt=0)
-    """Seconds after which a ready one that nobody takes is ended; 300, None for never."""
+    """Seconds after which an unused ready sandbox is ended; 300, None for never."""
     acquisition_timeout: float | None = Field(default=30.0, gt=0)
-    """Seconds that are waited for one; 30, None for as long as it takes."""
+    """Seconds to wait for a sandbox; 30, None for no limit."""
     health_check_interval: float = Field(default=60.0, gt=0)
-    """Seconds between looks for ready ones that have ended or are too old; 60."""
+    """Seconds between checks for ended or expired ready sandboxes; 60."""
     max_container_lifetime: float | None = Field(default=3600.0, gt=0)
-    """Seconds after which a ready one is ended; 3600, None for never."""
+    """Maximum age in seconds of a ready sandbox; 3600, None for no limit."""
     max_container_uses: int | None = Field(default=None, ge=1)
-    """Most sessions that one serves. It never serves more than one, whatever is asked."""
+    """Maximum number of sessions of a sandbox. A sandbox never serves more than one."""
     exhaustion_strategy: ExhaustionStrategy = ExhaustionStrategy.WAIT
-    """What happens when all are in use; `WAIT`."""
+    """Behaviour when all sandboxes are in use; `WAIT`."""
     enable_prewarming: bool = True
-    """Whether any are made before somebody asks."""
+    """Whether sandboxes are created ahead of need."""
 
     @model_validator(mode="after")
     def _sizes_agree(self) -> Self:

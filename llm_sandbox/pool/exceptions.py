@@ -1,4 +1,4 @@
-"""What a pool raises, by the path that other programs import; see `llm_sandbox.compat`."""
+"""Exceptions of pools, at the import path of the reference; see `llm_sandbox.compat`."""
 
 from llm_sandbox.exceptions import (
     DuplicateClientError,

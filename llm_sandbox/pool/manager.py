@@ -1,4 +1,4 @@
-"""The pool: sandboxes made ahead, each lent to one session and ended after it."""
+"""Pool manager: creates sandboxes ahead of need, and hands each to one session."""
 
 import atexit
 import inspect
@@ -41,62 +41,62 @@ _OF_THE_SESSION = (
     "stream",
     "verbose",
 )
-"""Arguments of `create_session` that each session of a pool has for itself."""
+"""Options of `create_session` that are individual to each session of a pool."""
 _RETRY_S = 5.0
 
 
 class ContainerState(StrEnum):
-    """Where a sandbox of a pool is in its life."""
+    """State of a sandbox in a pool."""
 
     INITIALIZING = "initializing"
-    """It is being made."""
+    """Being created."""
     IDLE = "idle"
-    """It is ready."""
+    """Ready."""
     BUSY = "busy"
-    """A session has it."""
+    """In use by a session."""
     UNHEALTHY = "unhealthy"
-    """It ended while it was ready."""
+    """Ended while ready."""
     REMOVING = "removing"
-    """It is being ended."""
+    """Being ended."""
 
 
 @dataclass(eq=False)
 class PooledContainer:
-    """A sandbox of a pool."""
+    """Sandbox in a pool."""
 
     session: ArtifactSandboxSession = field(repr=False)
-    """The session that made it. It is open until another takes the sandbox over."""
+    """Session that created the sandbox, open until another takes over."""
     container_id: str
     """Id of the sandbox."""
     state: ContainerState = ContainerState.IDLE
-    """Where it is in its life."""
+    """State of the sandbox."""
     created_at: float = field(default_factory=time.time)
-    """When it was ready, in seconds since the epoch."""
+    """Time of creation, in seconds since the epoch."""
     last_used_at: float = field(default_factory=time.time)
-    """When it was last lent, or else made."""
+    """Time of the last acquisition, or of creation."""
     use_count: int = 0
-    """How many sessions have had it: 0 or 1."""
+    """Number of sessions served: 0 or 1."""
 
     @property
     def container(self) -> object:
-        """The engine's object for it; the `Sandbox` where there are no containers."""
+        """Container object of the engine; the `Sandbox` on backends without containers."""
         backend = self.session._backend
         return self.session.container if backend.has_containers else self.session.sandbox
 
 
 class ContainerPoolManager:
-    """A pool; use it in a with block, or call `close`. Its methods may be called by any thread.
+    """Pool of sandboxes; use it in a ``with`` block, or call `close`. Thread-safe.
 
     Args:
-        client: For a container backend: its engine's client; None for its usual one.
-        config: The pool's settings; None for the defaults.
+        client: For a container backend: client of its engine; None for the default.
+        config: Settings of the pool; None for the defaults.
         lang: Language of the code.
         **session: Other arguments of `create_session`, such as ``backend``, ``image``,
-            ``libraries``, ``limits``, ``network``: what every sandbox of the pool is like.
+            ``libraries``, ``limits``, ``network``, for all sandboxes of the pool.
 
     Raises:
-        ValidationError: An argument is one that each session has for itself.
-        SandboxError: Such sandboxes cannot be made here; see `create_session`.
+        ValidationError: An option is individual to each session.
+        SandboxError: Such sandboxes cannot be created; see `create_session`.
     """
 
     def __init__(
@@ -137,18 +137,18 @@ class ContainerPoolManager:
 
     @property
     def client(self) -> object:
-        """The engine's client; None where there are no containers."""
+        """Client of the engine; None on backends without containers."""
         return self._pattern.client if self._pattern._backend.has_containers else None
 
     def acquire(self) -> PooledContainer:
-        """Lend out a sandbox that nothing has run in; `release` ends it.
+        """Acquire a fresh sandbox; `release` ends it.
 
-        Sessions with ``pool=`` do both by themselves.
+        Sessions with ``pool=`` call both.
 
         Raises:
-            PoolExhaustedError: All are in use, and none came back as long as the settings wait.
+            PoolExhaustedError: All sandboxes are in use, and none was released in time.
             PoolClosedError: The pool is closed.
-            SandboxError: One had to be made, and could not.
+            SandboxError: A sandbox could not be created.
         """
         ticket = object()
         with self._changed:
@@ -161,10 +161,10 @@ class ContainerPoolManager:
         return _lend(ready or self._make())
 
     def _await_turn(self, ticket: object) -> PooledContainer | None:
-        """Wait for a ready sandbox, or for room to make one, which then is None and counted.
+        """Wait for a ready sandbox, or for room to create one, and return it or None.
 
-        Who came first is served first: a thread that gives one back and at once asks for another
-        would be faster than all that wait.
+        Waiting threads are served in order: otherwise a thread that releases a sandbox and acquires
+        another would overtake them.
         """
         timeout = self.config.acquisition_timeout
         limit = None if timeout is None else time.monotonic() + timeout
@@ -191,7 +191,7 @@ class ContainerPoolManager:
         return None
 
     def release(self, container: PooledContainer) -> None:
-        """Take a sandbox back and end it; one that is no longer lent out is left alone."""
+        """Release and end a sandbox; no effect if it is not in use."""
         with self._changed:
             if container not in self._members:
                 return
@@ -205,7 +205,7 @@ class ContainerPoolManager:
                 self._changed.notify_all()
 
     def close(self) -> None:
-        """End the ready sandboxes, and make no more; those in use end with their sessions."""
+        """Close the pool and end its ready sandboxes; those in use end with their sessions."""
         with self._changed:
             if self._closed:
                 return
@@ -219,7 +219,7 @@ class ContainerPoolManager:
         self._keeper.join()
 
     def get_stats(self) -> dict[str, Any]:
-        """Return the pool's sizes, how many sandboxes are in which state, and whether it is closed.
+        """Return sizes, number of sandboxes in each state, and whether the pool is closed.
 
         The keys are ``total_size, max_size, min_size, state_counts, closed``.
         """
@@ -252,13 +252,13 @@ class ContainerPoolManager:
     def admit(
         self, given: Mapping[str, Any]
     ) -> tuple[SessionConfig, Backend, str, AbstractLanguageHandler]:
-        """Return what a session of the pool is made of.
+        """Return the configuration of a session of the pool.
 
         Args:
-            given: The arguments of the session, by name.
+            given: Arguments of the session by name.
 
         Raises:
-            ValidationError: One asks for another sandbox than those of the pool.
+            ValidationError: An argument does not match the sandboxes of the pool.
         """
         mine = self._pattern
         same = {"lang": mine.config.lang, "workdir": mine.config.workdir, "backend": mine.backend}
@@ -295,7 +295,7 @@ class ContainerPoolManager:
         return None
 
     def _make(self) -> PooledContainer:
-        """Make a sandbox, for which `_making` has been raised."""
+        """Create a sandbox, for which the caller has incremented `_making`."""
         session = ArtifactSandboxSession(**self._options)
         try:
             session.open()
@@ -341,7 +341,7 @@ class ContainerPoolManager:
         try:
             member = self._make()
         except SandboxError as error:
-            # Whoever asks for one makes it himself then, and hears why it cannot be.
+            # The next caller of acquire then creates one itself, and gets the error.
             logger.warning("a pool could not make a sandbox: %s", error)
             with self._changed:
                 if not self._closed:
@@ -379,14 +379,14 @@ def create_pool_manager(
     """Return a new pool; see `ContainerPoolManager`.
 
     Args:
-        client: For a container backend: its engine's client; None for its usual one.
-        backend: Where sandboxes are made; None for the strongest that works here.
-        config: The pool's settings; None for the defaults.
+        client: For a container backend: client of its engine; None for the default.
+        backend: Backend; None for the strongest that works.
+        config: Settings of the pool; None for the defaults.
         lang: Language of the code.
         **session: Other arguments of `create_session`.
 
     Raises:
-        UnsupportedBackendError: There is no such backend in this version.
+        UnsupportedBackendError: The backend is unknown.
     """
     return ContainerPoolManager(client, config, lang, backend=backend, **session)
 

@@ -1,4 +1,4 @@
-"""Sessions by the names that say that their sandbox comes from a pool."""
+"""Session class for pools, under its name for compatibility."""
 
 from typing import TYPE_CHECKING
 
@@ -15,19 +15,19 @@ __all__ = ["ArtifactPooledSandboxSession", "PooledSandboxSession"]
 
 
 class PooledSandboxSession(ArtifactSandboxSession):
-    """A session whose sandbox comes from a pool: ``create_session(pool=pool_manager)``.
+    """Session whose sandbox comes from a pool: ``create_session(pool=pool_manager)``.
 
     Args:
-        pool_manager: The pool.
-        verbose: Log what happens to stderr.
+        pool_manager: Pool to take the sandbox from.
+        verbose: Log events to stderr.
         stream: Accepted for compatibility: output always streams to the callbacks of `run`.
-        workdir: The pool's own working directory; another is refused.
-        security_policy: What code `run` refuses.
+        workdir: Working directory of the pool; any other is refused.
+        security_policy: Policy by which `run` refuses code.
         default_timeout: Seconds for commands, and for runs without another timeout; None for no
             limit.
         execution_timeout: Seconds for runs.
         session_timeout: Seconds until the sandbox ends, counted from `open`.
-        encoding_errors: As in `create_session`.
+        encoding_errors: As for `create_session`.
         enable_plotting: Whether `ExecutionResult.plots` is filled.
         observers: Called with a `RunRecord` after each run, command and installation.
 
@@ -66,7 +66,7 @@ class PooledSandboxSession(ArtifactSandboxSession):
 
     @property
     def backend_session(self) -> ArtifactSandboxSession:
-        """The session that works in the sandbox: this one."""
+        """This session itself."""
         self._life.runtime()
         return self
 

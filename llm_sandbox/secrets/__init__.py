@@ -1,5 +1,5 @@
-"""Values that programs in a sandbox use and nothing else shows: one secret, what a sandbox gets of
-several, and the store of this machine's user.
+"""Secrets: values that only programs in a sandbox can use, their delivery, and the store of this
+user.
 """
 
 from llm_sandbox.secrets.plan import Binding, SecretFile, SecretPlan, plan_secrets

@@ -1,13 +1,13 @@
-"""What is acceptable as a secret's name, as its value, and as a host that it is bound to."""
+"""Validation of names, values and bound hosts of secrets."""
 
 import contextlib
 import re
 from collections.abc import Iterable
 
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.network.reading import as_tuple, read_domain, unique
+from llm_sandbox.network.parsing import as_tuple, parse_domain, unique
 
-__all__ = ["check_name", "check_value", "read_binding", "read_bindings", "read_query"]
+__all__ = ["check_name", "check_value", "parse_binding", "parse_bindings", "parse_query"]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _LONGEST_NAME = 128
@@ -17,10 +17,10 @@ _PREFIX = re.compile(r"/[A-Za-z0-9._~/:@!$&'()*+,;=-]*", re.ASCII)
 
 
 def check_name(name: object, parameter: str = "name") -> str:
-    """Return a secret's name, which is a variable's.
+    """Return a valid name of a secret, which is that of a variable.
 
     Raises:
-        ValidationError: It is none.
+        ValidationError: The value is invalid.
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
         # Not shown: somebody may have put the value there.
@@ -32,15 +32,16 @@ def check_name(name: object, parameter: str = "name") -> str:
 
 
 def check_value(value: object, name: str) -> str:
-    """Return a secret's value.
+    """Return a valid value of a secret.
 
     Raises:
-        ValidationError: It is no text, empty, too large, or holds a NUL; the message does not
-            show it.
+        ValidationError: The value is not text, empty, too large, or contains a NUL; the message
+            does not show it.
     """
     if not isinstance(value, str):
         raise ValidationError(
-            f"the value of secret {name} is no text, but {type(value).__name__}", parameter="value"
+            f"the value of secret {name} must be text, not {type(value).__name__}",
+            parameter="value",
         )
     problem = "is empty" if not value else "holds a NUL" if "\0" in value else ""
     size = -1
@@ -55,34 +56,34 @@ def check_value(value: object, name: str) -> str:
     return value
 
 
-def read_bindings(hosts: Iterable[str]) -> tuple[str, ...]:
-    """Return hosts that a secret is bound to, in one spelling.
+def parse_bindings(hosts: Iterable[str]) -> tuple[str, ...]:
+    """Return the hosts that a secret is bound to, normalised.
 
     Raises:
-        ValidationError: One cannot be read.
+        ValidationError: A host is invalid.
     """
-    return unique(read_binding(host) for host in as_tuple(hosts, "hosts"))
+    return unique(parse_binding(host) for host in as_tuple(hosts, "hosts"))
 
 
-def read_binding(rule: object) -> str:
-    """Return one host as ``name:port`` and a prefix of paths, ``/`` for all.
+def parse_binding(rule: object) -> str:
+    """Parse a bound host to ``name:port`` and a path prefix, ``/`` for all.
 
     Args:
         rule: ``api.example.com``, ``*.example.com``, ``api.example.com:8443`` or
             ``api.example.com/v1/``; the port is 443 unless given.
 
     Raises:
-        ValidationError: It is none.
+        ValidationError: The value is invalid.
     """
     if not isinstance(rule, str):
         raise ValidationError(f"a host is text, not {rule!r}", parameter="hosts")
     if "://" in rule:
         raise ValidationError(
-            f"{rule!r} is no host: write it without a scheme, such as api.example.com/v1/",
+            f"{rule!r} is not a host: write it without a scheme, such as api.example.com/v1/",
             parameter="hosts",
         )
     host, slash, rest = rule.partition("/")
-    domain = read_domain(host, "hosts")
+    domain = parse_domain(host, "hosts")
     name, colon, port = domain.rpartition(":")
     name, port = (name, port) if colon else (domain, "443")
     if name == "**" or (name.startswith("*") and "." not in name.partition(".")[2]):
@@ -100,11 +101,11 @@ def _climbs(path: str) -> bool:
     return any(part in (".", "..") for part in path.split("/"))
 
 
-def read_query(fields: Iterable[str]) -> tuple[str, ...]:
-    """Return names of query fields.
+def parse_query(fields: Iterable[str]) -> tuple[str, ...]:
+    """Return valid names of query fields.
 
     Raises:
-        ValidationError: One is none.
+        ValidationError: A name is invalid.
     """
     listed = as_tuple(fields, "query")
     for field in listed:

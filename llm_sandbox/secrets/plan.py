@@ -1,21 +1,29 @@
-"""What a sandbox gets of its secrets: variables, files, and what the gate has to replace."""
+"""Delivery of secrets to a sandbox: variables, files, and placeholders for the gate."""
 
 import secrets
+import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.secrets.names import check_name
-from llm_sandbox.secrets.placeholders import make_placeholder
 from llm_sandbox.secrets.secret import MEMORY, Secret
 
-__all__ = ["AUTHORITY", "BUNDLE", "Binding", "SecretFile", "SecretPlan", "plan_secrets"]
+__all__ = [
+    "AUTHORITY",
+    "BUNDLE",
+    "Binding",
+    "SecretFile",
+    "SecretPlan",
+    "make_placeholder",
+    "plan_secrets",
+]
 
 _FOLDER = f"{MEMORY}/secrets"
 AUTHORITY = f"{MEMORY}/llm-sandbox-authority.pem"
-"""The certificate of the authority that signs for bound hosts in one sandbox."""
+"""Path of the certificate of the authority that signs for bound hosts in one sandbox."""
 BUNDLE = f"{MEMORY}/llm-sandbox-certificates.pem"
-"""The same with all that programs trust besides."""
+"""Path of that certificate together with the default trusted ones."""
 _CERTIFICATES = {
     "SSL_CERT_FILE": BUNDLE,
     "REQUESTS_CA_BUNDLE": BUNDLE,
@@ -29,21 +37,21 @@ _CERTIFICATES = {
 
 @dataclass(frozen=True)
 class Binding:
-    """A placeholder, and what the gate puts in its place."""
+    """Placeholder, and the value that the gate puts in its place."""
 
     name: str
-    """The secret's name."""
+    """Name of the secret."""
     hosts: tuple[str, ...]
-    """Where: ``name:port/prefix``."""
+    """Hosts as ``name:port/prefix``."""
     query: tuple[str, ...]
-    """Fields of a query in which it is replaced besides headers."""
+    """Query fields in which the placeholder is replaced, in addition to headers."""
     placeholder: str = field(repr=False)
     value: str = field(repr=False)
 
 
 @dataclass(frozen=True)
 class SecretFile:
-    """A file in the sandbox's memory."""
+    """File in the sandbox's memory file system."""
 
     path: str
     value: str = field(repr=False)
@@ -51,14 +59,14 @@ class SecretFile:
 
 @dataclass(frozen=True)
 class SecretPlan:
-    """What is to be done for the secrets of a sandbox, or of one program."""
+    """Plan of delivery for the secrets of a sandbox or a program."""
 
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Variables: values, placeholders, and paths of files."""
+    """Environment variables: values, placeholders, and paths of files."""
     files: tuple[SecretFile, ...] = ()
     bindings: tuple[Binding, ...] = ()
     hidden: tuple[str, ...] = field(default=(), repr=False)
-    """What no message may show, the longest first."""
+    """Values that no message may show, longest first."""
 
 
 def plan_secrets(
@@ -67,15 +75,15 @@ def plan_secrets(
     *,
     apart: bool = False,
 ) -> SecretPlan:
-    """Return what is to be done for secrets.
+    """Return the plan of delivery for secrets.
 
     Args:
-        given: Values by name, which are delivered as variables; or secrets; or what this returned.
-        parameter: What it was given as, for errors.
-        apart: Whether files get a folder of their own, since others may have the same names.
+        given: Values by name, to deliver as variables; or secrets; or an existing plan.
+        parameter: Parameter name for errors.
+        apart: Whether files get a separate folder, to avoid conflicts of names.
 
     Raises:
-        ValidationError: It is neither, a name is none, or two secrets have the same one.
+        ValidationError: The type is wrong, or a name is invalid or not unique.
     """
     if isinstance(given, SecretPlan):
         return given
@@ -125,7 +133,7 @@ def _listed(given: object, parameter: str) -> list[Secret | str]:
 
 
 def _of_variable(name: object, value: object, parameter: str) -> Secret | str:
-    """A variable's secret; its name alone where it is empty, which is none."""
+    """Return the secret of a variable; only its name if it is empty, which is refused."""
     checked = check_name(name, parameter)
     if value == "":
         return checked
@@ -133,3 +141,36 @@ def _of_variable(name: object, value: object, parameter: str) -> Secret | str:
         return Secret(checked, value)  # type: ignore[arg-type]
     except ValidationError as error:
         raise ValidationError(error.message, parameter=parameter) from None
+
+
+_KINDS = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
+_LONGEST_PREFIX = 12
+_MADE_UP = 20
+"""Minimum number of random characters, to prevent guesses and accidental matches."""
+
+
+def make_placeholder(value: str) -> str:
+    """Return a random word with the length and character classes of the value, and its prefix if
+    that only states the kind of key (``sk-``, ``ghp_``); a longer word if the value is too short
+    for a unique one.
+    """
+    prefix = _prefix(value)
+    rest = value[len(prefix) :]
+    if sum(character in "".join(_KINDS) for character in rest) < _MADE_UP:
+        return f"PLACEHOLDER{secrets.token_hex(_MADE_UP // 2)}"
+    return prefix + "".join(map(_other, rest))
+
+
+def _prefix(value: str) -> str:
+    """Return the prefix with the kind of key: short words that end with ``-`` or ``_``."""
+    end = max(value[:_LONGEST_PREFIX].rfind(sign) for sign in "-_") + 1
+    head = value[:end]
+    words = head.replace("_", "-").split("-")
+    return head if all(word.islower() and word.isalpha() for word in words if word) else ""
+
+
+def _other(character: str) -> str:
+    for kind in _KINDS:
+        if character in kind:
+            return secrets.choice(kind)
+    return character

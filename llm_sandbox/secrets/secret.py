@@ -1,4 +1,4 @@
-"""One secret: a name, a value that is shown nowhere, and how programs get it."""
+"""Secret: a name, a hidden value, and the way of delivery to programs."""
 
 import hmac
 import os
@@ -7,36 +7,37 @@ from collections.abc import Iterable
 from typing import Any, Literal, NoReturn, Self, get_args
 
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
-from llm_sandbox.secrets.names import check_name, check_value, read_bindings, read_query
+from llm_sandbox.secrets.names import check_name, check_value, parse_bindings, parse_query
 
 __all__ = ["MEMORY", "Delivery", "Secret"]
 
 Delivery = Literal["env", "file", "placeholder"]
-"""How programs get a secret."""
+"""Way of delivery of a secret."""
 
 MEMORY = "/dev/shm"  # noqa: S108 - inside
-"""Where every sandbox has a file system in memory."""
+"""Mount point of the memory file system in every sandbox."""
 _SHORTEST = 8
 
 
 class Secret:
-    """A value for programs in a sandbox; no representation, format, copy or pickle shows it.
+    """Secret value for programs in a sandbox; no representation, format, copy or pickle shows it.
 
     Args:
-        name: The variable that it is found by: letters, digits and ``_``.
-        value: The value, at most 64 KiB.
+        name: Name of the variable: letters, digits and ``_``.
+        value: Value of at most 64 KiB.
         delivery: ``env``: a variable of the programs. ``file``: a file in memory that the variable
             ``NAME_FILE`` names; the value is in no environment. ``placeholder``: the variable holds
-            a word that means nothing, for which the gate puts the value into requests over TLS to
-            `hosts`; the value never comes into the sandbox.
-        hosts: Of a placeholder: where the value may go, such as ``api.example.com``,
+            a random word, which the gate replaces with the value in TLS requests to `hosts`; the
+            value never enters the sandbox.
+        hosts: For a placeholder: hosts that the value may be sent to, such as ``api.example.com``,
             ``*.example.com``, ``api.example.com:8443`` (443 unless given) or
-            ``api.example.com/v1/``, which is that beginning of a path only. They open no network.
-        path: Of a file: where it lies, below ``/dev/shm``; None for a place of ours.
-        query: Of a placeholder: fields of a request's query in which it is replaced, too.
+            ``api.example.com/v1/``, which is limited to that path prefix. They do not open the
+            network.
+        path: For a file: path below ``/dev/shm``; None for a default.
+        query: For a placeholder: query fields of requests in which it is also replaced.
 
     Raises:
-        ValidationError: A value is not acceptable, or means nothing with that delivery.
+        ValidationError: A value is invalid, or unsupported by the way of delivery.
     """
 
     __slots__ = ("__weakref__", "_delivery", "_hosts", "_name", "_path", "_query", "_value")
@@ -68,9 +69,9 @@ class Secret:
             "_name": checked,
             "_value": check_value(value, checked),
             "_delivery": delivery,
-            "_hosts": read_bindings(hosts),
+            "_hosts": parse_bindings(hosts),
             "_path": None if path is None else _check_path(path),
-            "_query": read_query(query),
+            "_query": parse_query(query),
         }
         for slot, content in given.items():
             object.__setattr__(self, slot, content)
@@ -116,10 +117,10 @@ class Secret:
         path: str | None = None,
         query: Iterable[str] = (),
     ) -> Self:
-        """Return the secret whose value is a variable of this process; arguments as of the class.
+        """Return a secret with the value of a variable of this process; arguments as for the class.
 
         Raises:
-            ValidationError: There is no such variable, or it is empty.
+            ValidationError: The variable is not set, or empty.
         """
         value = os.environ.get(check_name(name), "")
         if not value:
@@ -140,11 +141,11 @@ class Secret:
         path: str | None = None,
         query: Iterable[str] = (),
     ) -> Self:
-        """Return the secret of that name in this user's store; arguments as of the class.
+        """Return a secret of this user's store by name; arguments as for the class.
 
         Raises:
-            ValidationError: It is not there.
-            SecurityError: Others can read the store, or own it.
+            ValidationError: The secret does not exist.
+            SecurityError: Other users can read or own the store.
         """
         from llm_sandbox.secrets.store import SecretStore
 
@@ -153,27 +154,27 @@ class Secret:
 
     @property
     def name(self) -> str:
-        """The variable that it is found by."""
+        """Name of the variable."""
         return self._name
 
     @property
     def delivery(self) -> Delivery:
-        """How programs get it."""
+        """Way of delivery."""
         return self._delivery
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Where a placeholder is replaced: ``name:port/prefix``."""
+        """Hosts for which a placeholder is replaced: ``name:port/prefix``."""
         return self._hosts
 
     @property
     def path(self) -> str | None:
-        """Where its file lies; None for a place of ours, or without one."""
+        """Path of the file; None for the default, or without a file."""
         return self._path
 
     @property
     def query(self) -> tuple[str, ...]:
-        """Fields of a query in which it is replaced."""
+        """Query fields in which a placeholder is replaced."""
         return self._query
 
     def reveal(self) -> str:

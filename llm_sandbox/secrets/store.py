@@ -1,4 +1,4 @@
-"""The secrets that a user keeps on this machine: one file, which nobody else can read."""
+"""Secret store of this user: one file that no other user can read."""
 
 # ruff: noqa: PTH103, PTH117, PTH118, PTH120
 # Because: works with descriptors, and with paths that must not be followed.
@@ -27,8 +27,8 @@ _FORMAT = 1
 
 
 def store_file() -> str:
-    """Path of the file: ``llm-sandbox/secrets/secrets.json`` in ``$XDG_CONFIG_HOME``, else in
-    ``~/.config``. The folder is its own, as others may read that of the settings.
+    """Return the path of the file: ``llm-sandbox/secrets/secrets.json`` in ``$XDG_CONFIG_HOME``,
+    else in ``~/.config``. The folder is separate, as others may read that of the settings.
     """
     base = os.environ.get("XDG_CONFIG_HOME", "")
     if not os.path.isabs(base):
@@ -41,19 +41,19 @@ def store_file() -> str:
 
 @dataclass(frozen=True)
 class StoredSecret:
-    """What may be known of a secret that is kept."""
+    """Metadata of a stored secret."""
 
     name: str
-    """Its name."""
+    """Name of the secret."""
     changed_at: float
-    """When it was last set, in seconds since 1970."""
+    """Time of the last change, in seconds since 1970."""
 
 
 class SecretStore:
-    """The store of this user. Safe between processes; each change is whole or not made.
+    """Secret store of this user. Safe for concurrent processes; each change is atomic.
 
     Args:
-        file: Where it is; None for `store_file`.
+        file: Path of the file; None for `store_file`.
     """
 
     def __init__(self, file: str | None = None) -> None:
@@ -61,11 +61,11 @@ class SecretStore:
         self._folder = os.path.dirname(self.file)
 
     def read(self, name: str) -> str:
-        """Return a secret's value.
+        """Return the value of a secret.
 
         Raises:
-            ValidationError: There is none of that name.
-            SecurityError: Others can read the store, or own it.
+            ValidationError: The secret does not exist.
+            SecurityError: Other users can read or own the store.
         """
         found = self._load().get(check_name(name))
         if found is None:
@@ -73,20 +73,20 @@ class SecretStore:
         return str(found["value"])
 
     def list(self) -> tuple[StoredSecret, ...]:
-        """Return names and dates, by name.
+        """Return the metadata of all secrets, sorted by name.
 
         Raises:
-            SecurityError: Others can read the store, or own it.
+            SecurityError: Other users can read or own the store.
         """
         entries = sorted(self._load().items())
         return tuple(StoredSecret(name, float(entry["changed_at"])) for name, entry in entries)
 
     def set(self, name: str, value: str) -> None:
-        """Keep a secret, in place of one of the same name.
+        """Store a secret, replacing one of the same name.
 
         Raises:
-            ValidationError: The name or the value is not acceptable.
-            SecurityError: Others can read the store, or own it.
+            ValidationError: The name or the value is invalid.
+            SecurityError: Other users can read or own the store.
         """
         checked = check_name(name)
         entry = {"value": check_value(value, checked), "changed_at": time.time()}
@@ -94,11 +94,11 @@ class SecretStore:
             entries[checked] = entry
 
     def delete(self, name: str) -> None:
-        """Forget a secret.
+        """Delete a secret.
 
         Raises:
-            ValidationError: There is none of that name.
-            SecurityError: Others can read the store, or own it.
+            ValidationError: The secret does not exist.
+            SecurityError: Other users can read or own the store.
         """
         check_name(name)
         with self._changing() as entries:
@@ -116,7 +116,7 @@ class SecretStore:
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[dict[str, dict[str, Any]]]:
-        """Have all entries for a block, after which they are written."""
+        """Yield all entries for a block, and write them after it."""
         with self._opened(make=True) as folder:
             assert folder is not None  # noqa: S101 - it was made
             lock = os.open(
@@ -136,7 +136,7 @@ class SecretStore:
 
     @contextlib.contextmanager
     def _opened(self, *, make: bool) -> Iterator[int | None]:
-        """Have the folder open; what its path leads to later does not matter."""
+        """Open the folder for a block, independent of later changes of its path."""
         try:
             if make:
                 os.makedirs(os.path.dirname(self._folder), mode=_PRIVATE_FOLDER, exist_ok=True)
@@ -179,13 +179,13 @@ class SecretStore:
             return {}
         except OSError as error:
             raise SecurityError(
-                f"{self.file} is no file of secrets: {error.strerror}",
+                f"{self.file} cannot be read as a secret store: {error.strerror}",
                 hint=f"look at it, and move it away: mv {self.file} {self.file}.other",
             ) from None
         with os.fdopen(fd, "rb") as file:
             found = os.fstat(fd)
             if not stat.S_ISREG(found.st_mode):
-                raise SecurityError(f"{self.file} is no file", hint=f"rm {self.file}")
+                raise SecurityError(f"{self.file} is not a regular file", hint=f"rm {self.file}")
             self._check(found, self.file, _PRIVATE_FILE)
             data = file.read(_LARGEST + 1)
         entries = _entries(data)
@@ -216,7 +216,7 @@ class SecretStore:
 
 
 def _entries(data: bytes) -> dict[str, dict[str, Any]] | None:
-    """The entries in a file; None if it holds something else."""
+    """Return the entries in a file; None if the file is invalid."""
     if len(data) > _LARGEST:
         return None
     try:

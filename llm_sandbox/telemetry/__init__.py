@@ -1,6 +1,7 @@
-"""What sessions tell of their runs: to a function, to logs, to OpenTelemetry.
+"""Telemetry of runs: records for callbacks, logs and OpenTelemetry.
 
-A record never holds code, output, names or messages, unless its observer is in a `WithContent`.
+A record never holds code, output, names or messages, unless its observer is wrapped in
+`WithContent`.
 
 May import what `sandbox` may. Start reading at `record`.
 """

@@ -1,4 +1,4 @@
-"""Which tool call of a model a run belongs to."""
+"""Tool call ids of runs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,20 +9,19 @@ from llm_sandbox.exceptions import ValidationError
 __all__ = ["LONGEST_ID", "current_tool_call_id", "tool_call_id"]
 
 LONGEST_ID = 256
-"""Characters of an id that are kept: a model's words are not unbounded in logs."""
+"""Maximum characters of an id, which comes from a model and must be bounded in logs."""
 
 _current: ContextVar[str | None] = ContextVar("llm_sandbox_tool_call_id", default=None)
 
 
 @contextmanager
 def tool_call_id(id: str | None) -> Iterator[None]:
-    """Say which tool call the runs in a with block belong to: their `RunRecord.tool_call_id`.
+    """Set the `RunRecord.tool_call_id` of the runs in a ``with`` block.
 
-    It holds for this thread or task, and for what a session's awaitable twin does for it.
+    The id applies to this thread or task, and to calls of awaitable twins in it.
 
     Args:
-        id: The id by which the model's API knows the call; None for none. Longer ones than 256
-            characters are cut.
+        id: Id of the call in the model's API; None for none. Cut to 256 characters.
 
     Raises:
         ValidationError: `id` is not text.
@@ -43,5 +42,5 @@ def _checked(id: object) -> str | None:
 
 
 def current_tool_call_id() -> str | None:
-    """Return the id that `tool_call_id` has set here; None when there is none."""
+    """Return the current id set by `tool_call_id`; None if there is none."""
     return _current.get()

@@ -1,4 +1,4 @@
-"""Content in records, for those who ask for it."""
+"""Opt-in content of records."""
 
 import shlex
 from collections.abc import Sequence
@@ -15,17 +15,18 @@ _MOST_NAMES = 100
 
 
 class WithContent:
-    """Gives an observer what records leave out: code, output, values, names and messages.
+    """Wrapper of an observer that adds the content to records: code, output, values, names,
+    messages.
 
-    Whoever reads the logs can then read what users and models wrote, secrets included. Wrap each
-    observer that is to have it; the others go on without.
+    Logs then contain what users and models wrote, including secrets. Only wrapped observers receive
+    content.
 
     Args:
-        observer: Gets records whose `content` is set.
-        max_chars: Characters of each text that are kept, from its beginning.
+        observer: Observer that receives records with `content`.
+        max_chars: Maximum characters of each text, from its start.
 
     Raises:
-        ValidationError: An argument is not acceptable.
+        ValidationError: An argument is invalid.
     """
 
     def __init__(self, observer: RunObserver, *, max_chars: int = 4000) -> None:
@@ -35,7 +36,7 @@ class WithContent:
         self.max_chars = max_chars
 
     def __call__(self, record: RunRecord, /) -> object:
-        """Hand a record on, its texts cut."""
+        """Pass on a record with its texts cut."""
         content = record.content
         if content is not None:
             record = replace(record, content=self._cut(content))
@@ -71,12 +72,12 @@ def _check_length(max_chars: object) -> None:
 def content_of(
     text: str | Sequence[str], result: ConsoleOutput | None, error: BaseException | None
 ) -> RunContent:
-    """Return the content of something that has ended, uncut.
+    """Return the complete content of an ended run.
 
     Args:
-        text: The code, the command or the libraries.
-        result: What came of it; None when nothing did.
-        error: What was raised; None when nothing was.
+        text: Code, command or libraries.
+        result: Result; None if there is none.
+        error: Raised exception; None if there is none.
     """
     names: tuple[str, ...] = ()
     value = None

@@ -1,4 +1,4 @@
-"""Names for OpenTelemetry: those of its conventions for generative AI, and our own beside them.
+"""OpenTelemetry names: its semantic conventions for generative AI, and additional ones.
 
 The conventions are still in development. When they change, this file does.
 """
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 SCOPE = "llm_sandbox"
-"""Who measures: the name of the tracer and of the meter."""
+"""Instrumentation scope: name of the tracer and the meter."""
 
 OPERATION = "gen_ai.operation.name"
 EXECUTE_TOOL = "execute_tool"
@@ -38,7 +38,7 @@ ARGUMENTS = "gen_ai.tool.call.arguments"
 RESULT = "gen_ai.tool.call.result"
 ERROR_TYPE = "error.type"
 CHOSEN_NAME = "_OTHER"
-"""The conventions' word for an error whose name is not told."""
+"""Conventional value for an undisclosed error type."""
 
 DURATION = "gen_ai.execute_tool.duration"
 DURATION_WORDS = "Time that a tool call took."
@@ -75,7 +75,7 @@ OWN = {
     "library_count": "llm_sandbox.library_count",
     "policy_rules": "llm_sandbox.policy.rules",
 }
-"""Attributes of our own, by the names of a record's fields."""
+"""Additional attributes, by field of the record."""
 
 PHASE = "llm_sandbox.phase."
-"""Before the name of a phase: its seconds."""
+"""Prefix of the attributes with the seconds of phases."""

@@ -1,4 +1,4 @@
-"""Runs as lines of the standard library's logging."""
+"""Observers that log runs: standard library and structlog."""
 
 import logging
 from typing import Any, Literal, get_args
@@ -10,14 +10,14 @@ __all__ = ["Level", "LoggingObserver", "StructlogObserver"]
 
 
 class LoggingObserver:
-    """Logs a line for each record; the record as data is the line's attribute ``llm_sandbox``, for
-    handlers that write JSON.
+    """Observer that logs a line for each record; the attribute ``llm_sandbox`` of the line has the
+    record as data, for JSON handlers.
 
     In a `WithContent`, the line ends with the content, its control characters escaped.
 
     Args:
-        logger: Where to; None for the logger ``llm_sandbox.runs``.
-        level: At which level, whatever the run's end.
+        logger: Logger; None for the logger ``llm_sandbox.runs``.
+        level: Log level, independent of the outcome.
     """
 
     def __init__(self, logger: logging.Logger | None = None, level: int = logging.INFO) -> None:
@@ -58,20 +58,20 @@ def _word(value: object) -> str:
 
 
 Level = Literal["debug", "info", "warning", "error", "critical"]
-"""At which level events are logged, by structlog's names."""
+"""Log level, by structlog's names."""
 
 
 class StructlogObserver:
-    """Logs an event for each record, such as ``llm_sandbox.run``, with the record's fields that are
-    known as its values; in a `WithContent`, ``content`` is one of them.
+    """Observer that logs an event for each record, such as ``llm_sandbox.run``, with the known
+    fields of the record as values, in a `WithContent` also ``content``.
 
     Args:
         logger: A bound logger of structlog; None for ``structlog.get_logger("llm_sandbox.runs")``.
-        level: At which level, whatever the run's end.
+        level: Log level, independent of the outcome.
 
     Raises:
         MissingDependencyError: structlog is not installed.
-        ValidationError: There is no such level.
+        ValidationError: The level is unknown.
     """
 
     def __init__(self, logger: Any = None, level: Level = "info") -> None:

@@ -1,4 +1,4 @@
-"""Runs as spans and a histogram of OpenTelemetry: its API alone, whatever SDK there is."""
+"""Observer that reports runs to OpenTelemetry as spans and a histogram, with any SDK."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -20,15 +20,15 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class OpenTelemetryObserver:
-    """Makes a span of each record, a child of the span that is current around the run, and adds its
-    duration to the histogram ``gen_ai.execute_tool.duration``.
+    """Observer that creates a span for each record, as child of the current span, and records the
+    duration in the histogram ``gen_ai.execute_tool.duration``.
 
     The span is named for its tool, such as ``execute_tool run_code``; its times are those of the
     run. In a `WithContent`, it has the conventions' attributes for arguments and results.
 
     Args:
-        tracer_provider: Where spans go; None for the process's own.
-        meter_provider: Where the histogram goes; None for the process's own.
+        tracer_provider: Provider of the tracer; None for the global one.
+        meter_provider: Provider of the meter; None for the global one.
 
     Raises:
         MissingDependencyError: OpenTelemetry's API is not installed.
@@ -55,7 +55,7 @@ class OpenTelemetryObserver:
         )
 
     def __call__(self, record: RunRecord, /) -> None:
-        """Make the span, and count the duration."""
+        """Create the span, and record the duration."""
         tool = names.TOOL_NAMES[record.kind]
         shared: dict[str, AttributeValue] = {
             names.OPERATION: names.EXECUTE_TOOL,
@@ -82,7 +82,7 @@ class OpenTelemetryObserver:
 
 
 def _attributes(record: RunRecord) -> "dict[str, AttributeValue]":
-    """What only spans have: too many values for a metric."""
+    """Return the attributes of spans only, with too many values for a metric."""
     attributes: dict[str, AttributeValue] = {}
     for field, name in names.OWN.items():
         value = getattr(record, field)

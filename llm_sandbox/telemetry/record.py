@@ -1,4 +1,4 @@
-"""What is told of a run: numbers and words of this library, never what the code holds or says."""
+"""Records of runs for observers, without content of the code."""
 
 import builtins
 import inspect
@@ -41,31 +41,32 @@ RecordStatus = Literal[
     "interrupted",
     "failed",
 ]
-"""How it ended: a `RunStatus`; ``interrupted``: it was stopped from this side, by `interrupt`, by
-cancelling, by closing or by a key press; ``failed``: the library could not do it, and raised."""
+"""Outcome: a `RunStatus`; ``interrupted``: stopped by the host, through `interrupt`, cancellation,
+closing or a key press; ``failed``: the library raised an exception.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class RunContent:
-    """What a record leaves out unless its observer is in a `WithContent`, which cuts each text."""
+    """Content of a record, set only for an observer in `WithContent`, which cuts each text."""
 
     code: str = ""
-    """The code, the command line, or the libraries of an installation."""
+    """Code, command line, or libraries of an installation."""
     stdout: str = ""
-    """What was written to standard output."""
+    """Standard output."""
     stderr: str = ""
-    """What was written to standard error."""
+    """Standard error."""
     value: str | None = None
-    """The last expression's value as text; None when it had none."""
+    """Value of the last expression as text; None for none."""
     error: str | None = None
-    """The error's own name and message; None when there was none."""
+    """Name and message of the error; None for none."""
     names: tuple[str, ...] = ()
     """Names of artifacts and files, the first 100."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
-    """One run, command or installation, after it has ended.
+    """Record of an ended run, command or installation.
 
     No field holds code, output, messages, or names that code has chosen. Bytes, counts, CPU time
     and memory come from inside the sandbox, whose code could forge them; times and endings by
@@ -73,60 +74,62 @@ class RunRecord:
     """
 
     kind: RecordKind
-    """What was done."""
+    """Kind of the operation."""
     status: RecordStatus
-    """How it ended."""
+    """Outcome."""
     started_at: datetime
-    """When it was asked for, in UTC."""
+    """Time of the request, in UTC."""
     duration_s: float
-    """Seconds from then until its end, on the host's clock."""
+    """Duration in seconds, on the host's clock."""
     session_id: str | None
-    """Id of the session's sandbox; None when the session was not open."""
+    """Id of the sandbox; None if the session was not open."""
     backend: str
     """Name of the backend."""
     language: str
     """Language of the session."""
     exit_code: int | None = None
-    """Exit code; None when there is none, as of what failed and of installations."""
+    """Exit code; None for failures and installations."""
     signal: int | None = None
-    """The signal that ended it; None when none did."""
+    """Signal that ended the program; None for none."""
     error_type: str | None = None
-    """Name of the error: that of an exception of Python, of another language's own or of this
-    library; ``other`` for any else, since names can carry content. None when there was none."""
+    """Name of the error: a built-in exception of Python or another language, or one of this
+    library; ``other`` for any other, since names can carry content. None for none.
+    """
     phases: Mapping[str, float] = field(default_factory=dict, hash=False)
-    """Seconds of each phase by name: ``prepare``, ``execute``, ``recover``, ``collect``; empty
-    when it had none."""
+    """Seconds of each phase by name: ``prepare``, ``execute``, ``recover``, ``collect``; empty for
+    none.
+    """
     cpu_s: float | None = None
-    """CPU time in seconds; None when not known."""
+    """CPU time in seconds; None if unknown."""
     peak_memory_bytes: int | None = None
-    """Largest memory in bytes; None when not known."""
+    """Peak memory in bytes; None if unknown."""
     stdout_bytes: int = 0
-    """Bytes of standard output that were kept."""
+    """Kept bytes of standard output."""
     stderr_bytes: int = 0
-    """Bytes of standard error that were kept."""
+    """Kept bytes of standard error."""
     dropped_bytes: int = 0
-    """Bytes of both streams that were not kept."""
+    """Dropped bytes of both streams."""
     stdout_truncated: bool = False
-    """Standard output was longer than what is kept."""
+    """Whether standard output was truncated."""
     stderr_truncated: bool = False
-    """Standard error was longer than what is kept."""
+    """Whether standard error was truncated."""
     artifact_count: int = 0
-    """Artifacts: what was shown, and files that were made or changed."""
+    """Number of artifacts: displays, and created or changed files."""
     plot_count: int = 0
-    """Figures."""
+    """Number of figures."""
     file_count: int = 0
-    """Files that were made or changed."""
+    """Number of created or changed files."""
     dropped_outputs: int = 0
-    """Displays that were not kept because of a limit."""
+    """Number of displays dropped because of a limit."""
     library_count: int = 0
-    """Libraries that were asked for."""
+    """Number of requested libraries."""
     policy_rules: tuple[str, ...] = ()
-    """Rules of the security policy that applied, each once, in the order of their names; empty
-    without a policy."""
+    """Distinct rules of the security policy that applied, sorted by name; empty without a policy.
+    """
     tool_call_id: str | None = None
-    """The model's tool call that it belongs to; None when `tool_call_id` was not used."""
+    """Id of the model's tool call; None if `tool_call_id` was not used."""
     content: RunContent | None = field(default=None, repr=False)
-    """What it was about; None unless the observer is in a `WithContent`."""
+    """Content; None unless the observer is in a `WithContent`."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "phases", MappingProxyType(dict(self.phases)))
@@ -138,11 +141,11 @@ class RunRecord:
 
     @property
     def ok(self) -> bool:
-        """Whether it ended well: of status ``ok``, or it exited with 0."""
+        """Whether the operation succeeded: status ``ok``, or exit code 0."""
         return self.status == "ok" or (self.status == "exited" and self.exit_code == 0)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the record as JSON-able data, without `content` when there is none."""
+        """Return the record as JSON-able data, without an empty `content`."""
         data = {name: to_plain(getattr(self, name)) for name in FIELDS}
         data["started_at"] = self.started_at.isoformat()
         if self.content is not None:
@@ -156,20 +159,20 @@ def _restored(values: dict[str, Any]) -> RunRecord:
 
 
 FIELDS = tuple(name for name in RunRecord.__dataclass_fields__ if name != "content")
-"""Names of a record's fields, but for `content`."""
+"""Names of the fields of a record, except `content`."""
 
 
 class RunObserver(Protocol):
-    """Whoever wants to hear of what a session ran: anything that can be called with a record."""
+    """Observer of a session's runs: a callable that takes a record."""
 
     def __call__(self, record: RunRecord, /) -> object:
-        """Take a record. Called in the thread of the run, once it has ended, whatever its end; what
-        is raised is logged once and disturbs nothing.
+        """Receive a record. Called in the thread of the run after every end; exceptions are logged
+        once and have no effect.
         """
 
 
 OTHER = "other"
-"""Stands for every name that is not told."""
+"""Replacement for undisclosed names."""
 
 _OF_PYTHON = {
     name
@@ -193,10 +196,10 @@ _KNOWN = frozenset(_OF_PYTHON | _OF_LANGUAGES | set(exceptions.__all__))
 
 
 def told_name(name: str | None) -> str | None:
-    """Return an error's name if it may be told, ``other`` if not, None for None.
+    """Return the name of an error if it may be disclosed, otherwise ``other``; None for None.
 
     Args:
-        name: The name, which code may have chosen.
+        name: Name, possibly chosen by the code.
     """
     # trust: a class in the sandbox can be called anything, a secret included.
     if name is None:
@@ -205,10 +208,11 @@ def told_name(name: str | None) -> str | None:
 
 
 def check_observer(observer: object) -> RunObserver:
-    """Return an observer that can be called with a record.
+    """Return a valid observer.
 
     Raises:
-        ValidationError: It cannot be called, or is a coroutine function, which nobody would await.
+        ValidationError: The observer is not callable, or a coroutine function, which would not be
+            awaited.
     """
     if isinstance(observer, type) or not callable(observer):
         kind = observer.__name__ if isinstance(observer, type) else type(observer).__name__
@@ -220,7 +224,7 @@ def check_observer(observer: object) -> RunObserver:
             else "give a function of one argument",
         )
     if inspect.iscoroutinefunction(observer) or inspect.iscoroutinefunction(
-        getattr(observer, "__call__", None)  # noqa: B004 - an instance's method is what is looked at
+        getattr(observer, "__call__", None)  # noqa: B004 - the method of an instance is needed
     ):
         raise ValidationError(
             "an observer is called in the thread of the run, and a coroutine would not be awaited",
@@ -232,10 +236,10 @@ def check_observer(observer: object) -> RunObserver:
 
 
 def checked_observers(observers: object) -> tuple[RunObserver, ...]:
-    """Return a session's observers.
+    """Return the valid observers of a session.
 
     Raises:
-        ValidationError: They are no sequence, or one of them is no observer.
+        ValidationError: The argument is not a sequence of observers.
     """
     if callable(observers) or isinstance(observers, str) or not isinstance(observers, Sequence):
         kind = type(observers).__name__

@@ -1,4 +1,4 @@
-"""The conformance suites, as classes to inherit from; they need pytest.
+"""Conformance suites, as pytest classes to inherit from.
 
 May import everything below; nothing imports this.
 Start reading at `suite`, then `backend_suite`.

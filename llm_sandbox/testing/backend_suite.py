@@ -1,4 +1,4 @@
-"""What a backend must do: the suite that every backend passes, in this library or outside.
+"""Conformance suite of backends, in this library or outside.
 
 In a test module::
 
@@ -6,7 +6,7 @@ In a test module::
         backend_name = "mine"
         known_deviations = {"test_loopback_works": "why it does not here"}
 
-A backend that does not work on a machine is skipped there with its reason.
+A backend that is unavailable on a machine is skipped there with the reason.
 """
 
 from llm_sandbox.testing.ending_suite import EndingSuite
@@ -22,4 +22,4 @@ __all__ = ["BackendSuite"]
 class BackendSuite(
     StreamSuite, EndingSuite, EnvironmentSuite, FileSuite, TransferSuite, LifetimeSuite
 ):
-    """All behaviours of a machine."""
+    """All behaviours of a backend's machines."""

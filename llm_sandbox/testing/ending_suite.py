@@ -1,4 +1,4 @@
-"""How programs end, on every backend."""
+"""Conformance suite of the ends of programs."""
 
 import signal
 import threading
@@ -71,7 +71,7 @@ class EndingSuite(Suite):
         assert 0.2 <= result.duration_s < 10
 
     def test_output_before_a_timeout_is_kept(self, shared: Sandbox) -> None:
-        """What was written before the timeout is in the result."""
+        """Output written before the timeout is in the result."""
         result = shared.sh("echo early; echo e >&2; sleep 60", timeout=0.3).collect(timeout=20)
 
         assert (result.stdout, result.stderr, result.exit_code) == ("early\n", "e\n", 124)

@@ -1,4 +1,4 @@
-"""What a program finds around it, on every backend."""
+"""Conformance suite of the environment of programs."""
 
 import os
 from pathlib import Path
@@ -24,7 +24,7 @@ _SECRET = "tr0ub4dor-and-3"  # noqa: S105 - stands for one
 
 
 class EnvironmentSuite(Suite):
-    """Behaviours of arguments, environment, working directory, user and walls."""
+    """Behaviours of arguments, environment, working directory, user and isolation."""
 
     def test_no_shell_sees_the_words(self, shared: Sandbox) -> None:
         """A word of every shell metacharacter arrives as it is."""
@@ -175,7 +175,7 @@ class EnvironmentSuite(Suite):
         """Programs print text beyond ASCII without being told how."""
         assert shared.exec("python3", "-c", "print('€')").stdout.read() == "€\n"
 
-    # --- walls
+    # --- isolation
 
     def test_the_report_names_every_resource(self, shared: Sandbox) -> None:
         """The isolation report says of each resource what holds it, and by what."""

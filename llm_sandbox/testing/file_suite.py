@@ -1,4 +1,4 @@
-"""What a sandbox's files must do on every backend."""
+"""Conformance suite of the files of a sandbox."""
 
 import io
 import os
@@ -31,7 +31,7 @@ class FileSuite(Suite):
     """Behaviours of reading, writing, listing and removing."""
 
     def test_bytes_come_back(self, shared: Sandbox) -> None:
-        """What is written is read, byte by byte."""
+        """Written bytes are read back unchanged."""
         data = bytes(range(256)) * 1000
         shared.files.write_bytes("all-bytes", data)
 
@@ -131,7 +131,7 @@ class FileSuite(Suite):
             shared.files.write_text("x" * 300, "")
 
     def test_a_missing_file_is_not_found(self, shared: Sandbox) -> None:
-        """What is missing is a `FileNotFoundError`, and the error names the path."""
+        """A missing path is a `FileNotFoundError`, and the error names the path."""
         for operation in (
             shared.files.read_bytes,
             shared.files.stat,
@@ -245,7 +245,7 @@ class FileSuite(Suite):
         assert (link.kind, link.target) == ("link", "real")
 
     def test_exists_says_so(self, shared: Sandbox) -> None:
-        """What is there exists; what is missing, below a file, or a link to nothing does not."""
+        """An existing path exists; a missing one, one below a file, or a dangling link does not."""
         shared.sh("touch there; ln -sf /nowhere dangling").wait()
 
         assert [shared.files.exists(p) for p in ("there", ".", "/usr")] == [True] * 3
@@ -278,7 +278,7 @@ class FileSuite(Suite):
         assert not shared.files.exists("full")
 
     def test_permissions_are_the_users(self, shared: Sandbox) -> None:
-        """What the sandbox's user may not do is a permission error."""
+        """An operation without the permission is a permission error."""
         self.need(shared, "privileges")
         shared.files.write_text("sealed", "x", mode=0)
 

@@ -1,4 +1,4 @@
-"""How programs of a language fail: by themselves."""
+"""Conformance suite of failing programs of a language."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Sessions of languages for the suites that test them."""
+"""Fixtures with sessions of languages."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -23,25 +23,25 @@ from llm_sandbox.testing.suite import usable_backend
 __all__ = ["GREETING", "RUN_S", "LanguageFixtures", "SharedSession", "timed_out"]
 
 GREETING = "good day, wörld"
-"""What the environment variable GREETING is in every session."""
+"""Value of the environment variable GREETING in every session."""
 RUN_S = 60.0
-"""Seconds after which a run that should have ended long ago is given up."""
+"""Seconds after which a run is given up."""
 
 
 class LanguageFixtures:
-    """Gives tests one session for each language, on the backend that a subclass names."""
+    """Fixtures with one session for each language, on the backend that a subclass names."""
 
     backend_name: ClassVar[str]
     samples_place: ClassVar[Path] = BUILTIN_SAMPLES
-    """The samples: a folder with a file for each language, or one file."""
+    """Folder with a file of samples for each language, or one file."""
     languages: ClassVar[Sequence[str] | None] = None
-    """The languages that are tried; None for all that have samples."""
+    """Languages to test; None for all that have samples."""
     options: ClassVar[dict[str, Any]] = {}
-    """What sessions are opened with besides, such as an image."""
+    """Further options of sessions, such as an image."""
 
     @classmethod
     def marks_of(cls, language: str) -> list[pytest.MarkDecorator]:
-        """Marks of a language's tests; none."""
+        """Return the pytest marks for the tests of a language; none."""
         return []
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
@@ -55,14 +55,14 @@ class LanguageFixtures:
     @pytest.fixture(scope="class")
     @classmethod
     def language(cls, request: pytest.FixtureRequest) -> str:
-        """Name of the language."""
+        """Provide the name of the language."""
         usable_backend(cls.backend_name)
         return str(request.param)
 
     @pytest.fixture(scope="class")
     @classmethod
     def samples(cls, language: str) -> LanguageSamples:
-        """The language's samples."""
+        """Provide the samples of the language."""
         place = cls.samples_place
         return LanguageSamples.load(place / f"{language}.toml" if place.is_dir() else place)
 
@@ -77,7 +77,7 @@ class LanguageFixtures:
     def session(
         self, request: pytest.FixtureRequest, _shared: "SharedSession"
     ) -> Iterator[BaseSession]:
-        """The language's session, a new one after a test that failed in it."""
+        """Provide the session of the language, a new one after a failed test."""
         failed = request.session.testsfailed
         yield _shared.get()
         if request.session.testsfailed > failed:
@@ -105,11 +105,11 @@ class LanguageFixtures:
 
 
 class SharedSession:
-    """A session for many tests.
+    """Session shared by many tests.
 
     Args:
-        opener: Opens it.
-        language: Its language.
+        opener: Function that opens the session.
+        language: Language of the session.
     """
 
     def __init__(self, opener: type[LanguageFixtures], language: str) -> None:
@@ -119,7 +119,7 @@ class SharedSession:
         self._absence: str | None = None
 
     def get(self) -> BaseSession:
-        """The session, a new one if there is none that works."""
+        """Return the session, a new one if none works."""
         if self._absence is not None:
             pytest.skip(self._absence)
         if self._session is not None and not self._session.is_open:
@@ -142,7 +142,7 @@ class SharedSession:
 
 
 def timed_out(session: BaseSession, code: str, timeout: float) -> ExecutionResult:
-    """Run code that does not end in time, and return what it came to."""
+    """Run code that exceeds its timeout, and return the partial result."""
     with pytest.raises(SandboxTimeoutError) as caught:
         session.run(code, timeout=timeout)
     result = caught.value.result

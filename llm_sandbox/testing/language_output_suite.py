@@ -1,4 +1,4 @@
-"""What a language's programs put out, and what they show and leave."""
+"""Conformance suite of the output of a language's programs."""
 
 import time
 
@@ -17,7 +17,7 @@ class LanguageOutputSuite(LanguageFixtures):
     """Text, files, pictures, tables and values."""
 
     def test_hello(self, session: BaseSession, samples: LanguageSamples) -> None:
-        """What is printed comes back, and nothing else does."""
+        """Printed text comes back, and nothing else does."""
         sample = self.need(samples, "hello")
         result = session.run(sample.code, timeout=RUN_S)
 
@@ -48,7 +48,7 @@ class LanguageOutputSuite(LanguageFixtures):
         assert result.stdout == "x" * 3_000_000 + "\n"
 
     def test_streaming(self, session: BaseSession, samples: LanguageSamples) -> None:
-        """What is printed arrives while the code runs, in order."""
+        """Printed text arrives while the code runs, in order."""
         sample = self.need(samples, "stream")
         for _ in range(_ATTEMPTS):
             pieces: list[tuple[float, str]] = []
@@ -101,7 +101,7 @@ class LanguageOutputSuite(LanguageFixtures):
         assert "42" in (result.value or "")
 
     def test_order_of_what_is_shown(self, session: BaseSession, samples: LanguageSamples) -> None:
-        """What is shown stands among what is printed, where it was shown."""
+        """Displays and printed text are in the order of their output."""
         sample = self.need(samples, "shown_order")
         result = session.run(sample.code, timeout=RUN_S)
 

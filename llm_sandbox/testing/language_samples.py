@@ -1,7 +1,7 @@
-r"""Samples of a language: small programs, and what must come of them.
+r"""Samples of a language: small programs with their expected outcome.
 
-A file ``<language>.toml`` has a table for each thing that the suites try, with its ``code`` and
-what is expected of it::
+A file ``<language>.toml`` has a table for each behaviour in the suites, with its ``code`` and
+expected outcome::
 
     keeps_state = true        # whether a run finds the variables of those before it
 
@@ -12,7 +12,7 @@ what is expected of it::
     code = "print 'hello'"
     stdout = "hello\n"
 
-What the suites ask for is in `TABLES`.
+`TABLES` lists the behaviours.
 """
 
 import tomllib
@@ -24,7 +24,7 @@ from typing import Any
 __all__ = ["BUILTIN_SAMPLES", "TABLES", "LanguageSamples", "Sample", "languages_in"]
 
 BUILTIN_SAMPLES = Path(__file__).with_name("language_samples")
-"""The folder with the samples of the languages that this library brings."""
+"""Folder with the samples of the built-in languages."""
 
 TABLES = {
     "hello": "prints `hello` and a line end",
@@ -55,54 +55,54 @@ TABLES = {
     "table": "shows a table with the columns `name` and `value`",
     "shown_order": "prints `before`, shows an image or HTML, prints `after`",
 }
-"""Name of a table to what its code does."""
+"""Names of tables, each with the behaviour of its code."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One small program, or two that are run one after the other."""
+    """One small program, or two that run in sequence."""
 
     code: str = ""
-    """The program."""
+    """Program."""
     first: str = ""
-    """Of two, the first."""
+    """First of two programs."""
     second: str = ""
-    """Of two, the second."""
+    """Second of two programs."""
     stdout: str = ""
-    """What it prints."""
+    """Expected standard output."""
     stderr: str = ""
-    """What it writes to standard error."""
+    """Expected standard error."""
     name: str = ""
     """Name of the error."""
     value: str = ""
-    """A part of the error's message."""
+    """Part of the error message."""
     line: int | None = None
-    """Line of the error in the code, from 1; None where the language cannot tell."""
+    """Line of the error in the code, from 1; None if the language does not report it."""
     column: int | None = None
     """Column of the error in the line, from 1."""
     libraries: Sequence[str] = ()
-    """Libraries that it uses."""
+    """Libraries of the program."""
 
 
 @dataclass(frozen=True)
 class LanguageSamples:
-    """All samples of one language."""
+    """Samples of one language."""
 
     language: str
-    """The language's name."""
+    """Name of the language."""
     keeps_state: bool
     """Whether a run finds the variables of those before it."""
     samples: Mapping[str, Sample] = field(default_factory=dict)
-    """The samples by name."""
+    """Samples by name."""
     absent: Mapping[str, str] = field(default_factory=dict)
-    """Why there is none, by name."""
+    """Reasons for missing samples, by name."""
 
     @classmethod
     def load(cls, path: Path) -> "LanguageSamples":
-        """Read a file.
+        """Load the samples of one language from a file.
 
         Raises:
-            ValueError: It has names that mean nothing here.
+            ValueError: The file has unknown names.
         """
         found: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
         keeps_state = found.pop("keeps_state")
@@ -117,10 +117,10 @@ class LanguageSamples:
 
 
 def languages_in(place: Path) -> list[str]:
-    """The languages that there are samples of, sorted.
+    """Return the languages with samples, sorted.
 
     Args:
-        place: A folder of such files, or one file.
+        place: Folder of sample files, or one file.
     """
     paths = place.glob("*.toml") if place.is_dir() else [place]
     return sorted(path.stem for path in paths)

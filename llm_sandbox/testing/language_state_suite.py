@@ -1,4 +1,4 @@
-"""What programs of a language find: state, input, variables of the environment, libraries."""
+"""Conformance suite of state, input, environment variables and libraries of a language."""
 
 import pytest
 

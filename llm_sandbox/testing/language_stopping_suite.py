@@ -1,4 +1,4 @@
-"""How programs of a language are stopped: from outside."""
+"""Conformance suite of stopping programs of a language."""
 
 import threading
 
@@ -75,7 +75,7 @@ class LanguageStoppingSuite(LanguageFixtures):
         assert session.run(samples.samples["hello"].code, timeout=RUN_S).stdout == "hello\n"
 
     def test_output_before_a_stop(self, session: BaseSession, samples: LanguageSamples) -> None:
-        """What was printed before code was stopped is kept, and the rest never comes."""
+        """Output printed before code was stopped is kept, and no more arrives."""
         sample = self.need(samples, "stream")
         for _ in range(_ATTEMPTS):
             result = session.run(

@@ -1,4 +1,4 @@
-"""What every language must do on every backend.
+"""Conformance suite of languages.
 
 Subclass `LanguageSuite` in a test module, give it a `backend_name` and, for a language from
 elsewhere, its samples (see `language_samples`)::
@@ -19,8 +19,8 @@ __all__ = ["LanguageSuite"]
 class LanguageSuite(
     LanguageOutputSuite, LanguageStateSuite, LanguageFailureSuite, LanguageStoppingSuite
 ):
-    """Every behaviour of a language. One session serves all tests that leave it usable.
+    """All behaviours of a language. One session serves all tests that leave it usable.
 
-    What a language cannot do is declared in its samples, and its test is skipped with that reason;
-    so are all tests of a language whose programs are not installed.
+    Unsupported behaviours are declared in the samples, and skipped with that reason; so are all
+    tests of a language whose programs are not installed.
     """

@@ -1,4 +1,4 @@
-"""How sandboxes begin and end, on every backend."""
+"""Conformance suite of the lifetime of sandboxes."""
 
 import os
 import signal
@@ -38,7 +38,7 @@ sandbox.files.write_text("file", "x")
 
 
 def _running(token: str) -> list[str]:
-    """Commands of the living processes that have `token` in their command line."""
+    """Return the command lines of the living processes with `token` in it."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         try:
@@ -124,7 +124,7 @@ class LifetimeSuite(Suite):
         assert "closed" in repr(own)
 
     def test_output_outlives_the_sandbox(self, own: Sandbox) -> None:
-        """What a program wrote can be read after its sandbox is gone."""
+        """Output of a program can be read after its sandbox is gone."""
         process = own.exec("echo", "kept")
         process.wait()
         own.destroy()
@@ -291,7 +291,7 @@ class LifetimeSuite(Suite):
         "end", ["time.sleep(600)", "", "raise SystemExit(1)", "import os; os._exit(1)"]
     )
     def test_nothing_outlives_the_host(self, backend: Backend, tmp_path: Path, end: str) -> None:
-        """When the host process is killed or ends, its sandboxes' processes and files are gone."""
+        """Processes and files of sandboxes are gone after the host process ends or is killed."""
         token = f"token-{uuid.uuid4().hex}"
         host = subprocess.Popen(
             [sys.executable, "-c", _HOST.format(end=end), backend.name, token],

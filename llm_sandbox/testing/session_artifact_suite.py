@@ -1,4 +1,4 @@
-"""What a run shows comes back as typed data, once, whatever way the run ended."""
+"""Conformance suite of the artifacts of runs."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Ways for a run to end, and what is said of each: one table for every backend."""
+"""Conformance suite of the reported causes of ends of runs."""
 
 import threading
 from collections.abc import Mapping
@@ -58,7 +58,7 @@ _FILL = "with open({!r}, 'wb') as file:\n    while True: file.write(bytes(1 << 2
 
 @dataclass(frozen=True)
 class Way:
-    """A way for a run to end, and what its result says."""
+    """Case of a run that ends in a certain way, and its expected result."""
 
     code: str
     status: RunStatus = RunStatus.ERROR
@@ -66,21 +66,21 @@ class Way:
     signal: int | None = None
     cause: RunCause | None = RunCause.EXCEPTION
     state: StateOutcome | None = StateOutcome.KEPT
-    """None for either."""
+    """Expected outcome of the state; None for any."""
     limits: Limits = field(default_factory=Limits)
     timeout: float | None = None
     cpu_s: float = 0.0
-    """CPU seconds that it used at least."""
+    """Minimum of the CPU seconds used."""
     measured: bool = False
-    """Whether the cause is told from outside."""
+    """Whether the cause is measured outside."""
     note: str = ""
-    """What a note says."""
+    """Text of an expected note."""
     needs: tuple[str, ...] = ()
-    """What the backend has to hold for it."""
+    """Resources that the backend must enforce."""
     interrupted: bool = False
-    """Whether it is interrupted from another thread."""
+    """Whether the run is interrupted from another thread."""
     session: Mapping[str, Any] = field(default_factory=dict)
-    """Other options of the session."""
+    """Further options of the session."""
 
 
 _RESET: dict[str, Any] = {"state": StateOutcome.RESET, "measured": True}
@@ -313,7 +313,7 @@ WAYS: dict[str, Way] = {
     "syntax": Way("def"),
     "keyboard-interrupt": Way("raise KeyboardInterrupt"),
     "missing-file": Way("open('nowhere')"),
-    # --- walls
+    # --- isolation
     "policy": Way(
         "import os; os.system('ls')",
         RunStatus.BLOCKED,
@@ -338,19 +338,20 @@ WAYS: dict[str, Way] = {
 
 
 class SessionCauseSuite:
-    """Each way to end is told from the others: status, exit code, signal, cause, use, state."""
+    """Behaviours of ended runs: status, exit code, signal, cause, resource usage, state."""
 
     backend_name: ClassVar[str]
     otherwise: ClassVar[dict[str, dict[str, Any]]] = {}
-    """What a backend does in another way, or may do, if it is ``or_not``: name of the way to fields
-    of `Way`."""
+    """Deviations of a backend by name of the case, as fields of `Way`; optional ones with
+    ``or_not``.
+    """
     lacks: ClassVar[dict[str, str]] = {}
-    """What a backend does not hold, and why."""
+    """Resources that a backend does not enforce, with the reasons."""
 
     @pytest.fixture(scope="class")
     @classmethod
     def cause_backend(cls) -> Backend:
-        """The backend under test."""
+        """Provide the backend under test."""
         return usable_backend(cls.backend_name)
 
     def _need(self, backend: Backend, *needs: str) -> None:

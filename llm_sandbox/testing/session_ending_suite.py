@@ -1,4 +1,4 @@
-"""How runs end, whatever the code does."""
+"""Conformance suite of the ends of runs, and of output after the end."""
 
 import os
 import time
@@ -9,11 +9,11 @@ from llm_sandbox.artifact_session import ArtifactSandboxSession
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.exceptions import SandboxTimeoutError
 from llm_sandbox.limits import Limits
-from llm_sandbox.results.outputs import DisplayOutput, ErrorOutput, StreamOutput
+from llm_sandbox.results.outputs import BackgroundOutput, DisplayOutput, ErrorOutput, StreamOutput
 from llm_sandbox.session.session import BaseSession
 from llm_sandbox.testing.session_fixtures import SessionFixtures
 
-__all__ = ["SessionEndingSuite"]
+__all__ = ["SessionBackgroundSuite", "SessionEndingSuite"]
 
 
 class SessionEndingSuite(SessionFixtures):
@@ -53,7 +53,7 @@ class SessionEndingSuite(SessionFixtures):
         assert own.run("print(2)").stdout == "2\n"
 
     def test_a_killed_run_says_that_the_state_is_reset(self, own: BaseSession) -> None:
-        """When only killing helped, the result says that variables are gone."""
+        """The result of a killed run says that variables are gone."""
         with pytest.raises(SandboxTimeoutError) as caught:
             own.run("sum(range(10**13))", timeout=0.3)
 
@@ -136,7 +136,7 @@ class SessionEndingSuite(SessionFixtures):
         assert not result.stdout_truncated
 
     def test_a_line_of_fifty_megabytes_is_cut_and_counted(self, own: BaseSession) -> None:
-        """What is over the limit is counted, and the run is fine."""
+        """Output over the limit is counted, and the run succeeds."""
         result = own.run("print('x' * 50_000_000)")
 
         assert (result.exit_code, result.stdout_truncated) == (0, True)
@@ -177,3 +177,65 @@ class SessionEndingSuite(SessionFixtures):
         outputs = shared.run("print(1); raise ValueError('v')").outputs
 
         assert [StreamOutput, ErrorOutput] == [type(o) for o in outputs]
+
+
+_LATE = """
+import threading
+
+go = threading.Event()
+
+def work():
+    go.wait()
+    print("late")
+
+thread = threading.Thread(target=work)
+thread.start()
+"""
+_PATIENCE_S = 30.0
+
+
+class SessionBackgroundSuite(SessionFixtures):
+    """Behaviours of background output."""
+
+    def test_a_late_print_belongs_to_its_run(self, own: BaseSession) -> None:
+        """Output of a thread during a later run belongs to the run that started it."""
+        own.run("before = 1")
+        own.run(_LATE)
+
+        later = own.run("go.set(); thread.join(); print('mine')")
+
+        assert later.stdout == "mine\n"
+        assert [note for note in later.notes if "(run 2)" in note]
+        assert _facts(own.background_output()) == [(2, "stdout", "late\n")]
+        assert own.background_output() == []
+
+    def test_late_output_comes_while_nothing_runs(self, own: BaseSession) -> None:
+        """Output and traceback of a thread between runs can be read without another run."""
+        own.run(f"{_LATE}\ndef fail():\n    thread.join()\n    1 / 0")
+        own.run("threading.Thread(target=fail).start(); threading.Timer(0.2, go.set).start()")
+
+        found = _await_text(own, "ZeroDivisionError")
+
+        assert (1, "stdout", "late\n") in found
+        errors = "".join(text for run, stream, text in found if (run, stream) == (2, "stderr"))
+        assert "ZeroDivisionError: division by zero" in errors
+
+    def test_a_child_process_that_outlives_its_run(self, own: BaseSession) -> None:
+        """Output of a process between runs belongs to the only run that can have started it."""
+        own.run("before = 1")
+        own.run("import subprocess\nchild = subprocess.Popen(['sh', '-c', 'sleep 0.2; echo late'])")
+
+        assert _await_text(own, "late") == [(2, "stdout", "late\n")]
+
+
+def _facts(records: list[BackgroundOutput]) -> list[tuple[int | None, str | None, str]]:
+    return [(record.run, record.stream, record.text) for record in records]
+
+
+def _await_text(session: BaseSession, text: str) -> list[tuple[int | None, str | None, str]]:
+    found: list[tuple[int | None, str | None, str]] = []
+    end = time.monotonic() + _PATIENCE_S
+    while not any(text in piece for _, _, piece in found) and time.monotonic() < end:
+        time.sleep(0.05)
+        found += _facts(session.background_output())
+    return found

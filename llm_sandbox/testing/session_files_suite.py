@@ -1,4 +1,4 @@
-"""Which files a result brings back."""
+"""Conformance suite of the files in results."""
 
 import copy
 from pathlib import Path
@@ -56,7 +56,7 @@ class SessionFilesSuite(SessionFixtures):
         assert result.artifact("a").read_text() == "amore"
 
     def test_a_later_run_lists_only_its_own(self, own: BaseSession) -> None:
-        """What an earlier run made is not listed again."""
+        """Files of an earlier run are not listed again."""
         own.run("open('first', 'w').write('x')")
 
         assert own.run("1").files == ()
@@ -100,7 +100,7 @@ class SessionFilesSuite(SessionFixtures):
         assert [path.name for path in tmp_path.iterdir()] == ["new"]
 
     def test_a_read_only_place_names_the_others(self, own: BaseSession, tmp_path: Path) -> None:
-        """What cannot be written says where it could be, and that is so."""
+        """The error for a read-only path names writable ones, which are writable."""
         if own.isolation.state("files") == "absent":
             pytest.skip("nothing is read-only here")
         (tmp_path / "up").write_text("up")
@@ -144,7 +144,7 @@ class SessionFilesSuite(SessionFixtures):
             assert result.artifact("small").content is not None
 
     def test_over_the_limit_a_file_is_brought_when_asked_for(self, tmp_path: Path) -> None:
-        """What was too large for the result is saved and opened while the file is the run's."""
+        """A file too large for the result can be saved and opened while it is that of the run."""
         limits = Limits(artifact_bytes=1 << 20)
         with ArtifactSandboxSession(self.backend_name, limits=limits) as session:
             code = "open('large', 'wb').write(bytes(range(256)) * 20_000)"
@@ -194,7 +194,7 @@ class SessionFilesSuite(SessionFixtures):
         ids=["exception", "sys.exit", "os._exit", "kill", "segfault"],
     )
     def test_files_outlive_a_bad_end(self, own: BaseSession, end: str) -> None:
-        """What was written before a run failed or died comes back, and once."""
+        """Files written before a run failed or died come back, once."""
         result = own.run(f"open('f.txt', 'w').write('kept')\n{end}")
 
         assert _changes(result) == {"f.txt": "created"}
@@ -203,7 +203,7 @@ class SessionFilesSuite(SessionFixtures):
 
     @pytest.mark.parametrize("code", ["while True: pass", "sum(range(10**13))"], ids=["py", "c"])
     def test_files_outlive_a_timeout(self, own: BaseSession, code: str) -> None:
-        """What was written before the time was up comes back, whether the state is kept or not."""
+        """Files written before a timeout come back, whether the state is kept or not."""
         with pytest.raises(SandboxTimeoutError) as caught:
             own.run(f"open('f.txt', 'w').write('kept')\n{code}", timeout=0.5)
         result = caught.value.result
@@ -213,7 +213,7 @@ class SessionFilesSuite(SessionFixtures):
         assert own.run("1").files == ()
 
     def test_files_outlive_the_memory_limit(self) -> None:
-        """What was written before memory ran out comes back."""
+        """Files written before memory ran out come back."""
         limits = Limits(memory_bytes=300 << 20)
         code = (
             "open('f.txt', 'w').write('kept')\n"
@@ -235,7 +235,7 @@ class SessionFilesSuite(SessionFixtures):
         assert (_changes(first), _changes(second)) == ({"a": "created"}, {"b": "created"})
 
     def test_a_session_that_ends_meanwhile_has_no_files(self) -> None:
-        """When the sandbox ends in the middle of a run, a note says that its files are gone."""
+        """A note says that files are gone if the sandbox ends during a run."""
         with ArtifactSandboxSession(self.backend_name, session_timeout=1.5) as session:
             result = session.run("open('f', 'w').write('x')\nimport time; time.sleep(30)")
 

@@ -1,4 +1,4 @@
-"""Sessions for the suites that test them."""
+"""Fixtures with sessions."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -13,11 +13,11 @@ __all__ = ["SessionFixtures"]
 
 
 class SessionFixtures:
-    """Gives tests sessions on the backend that a subclass names."""
+    """Fixtures with sessions on the backend that a subclass names."""
 
     backend_name: ClassVar[str]
     stopped_within_s: ClassVar[float] = 2.0
-    """How long after its timeout a run that resists may go on, a new interpreter included."""
+    """Maximum seconds after the timeout of a run that resists, including a new interpreter."""
 
     @pytest.fixture(scope="class", autouse=True)
     @classmethod
@@ -27,12 +27,12 @@ class SessionFixtures:
     @pytest.fixture(scope="class")
     @classmethod
     def shared(cls) -> Iterator[BaseSession]:
-        """One session for the whole class."""
+        """Provide one session for the whole class."""
         with ArtifactSandboxSession(cls.backend_name) as session:
             yield session
 
     @pytest.fixture
     def own(self) -> Iterator[BaseSession]:
-        """A session for one test."""
+        """Provide a session for one test."""
         with ArtifactSandboxSession(self.backend_name) as session:
             yield session

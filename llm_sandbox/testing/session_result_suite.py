@@ -1,4 +1,4 @@
-"""What a run of code brings back."""
+"""Conformance suite of results."""
 
 import time
 
@@ -14,7 +14,7 @@ __all__ = ["SessionResultSuite"]
 
 
 class SessionResultSuite(SessionFixtures):
-    """Results, displays, input and callbacks."""
+    """Behaviours of results, displays, input and callbacks."""
 
     def test_stdout_and_stderr_are_kept_apart(self, shared: BaseSession) -> None:
         """Each stream holds what was written to it and nothing else."""
@@ -63,7 +63,7 @@ class SessionResultSuite(SessionFixtures):
         assert (result.exit_code, result.error.kind, result.error.line) == (1, "syntax", 2)
 
     def test_output_before_an_exception_is_kept(self, shared: BaseSession) -> None:
-        """What was printed before the code failed is in the result."""
+        """Output printed before the code failed is in the result."""
         assert shared.run("print('before'); raise ValueError").stdout == "before\n"
 
     def test_sys_exit_is_the_exit_code(self, shared: BaseSession) -> None:
@@ -87,7 +87,7 @@ class SessionResultSuite(SessionFixtures):
         assert (result.exit_code, result.stdout) == (3, "")
 
     def test_child_process_output_is_captured(self, shared: BaseSession) -> None:
-        """What a child process writes to the inherited streams is in the result."""
+        """Output of a child process on the inherited streams is in the result."""
         result = shared.run(
             "import subprocess; subprocess.run(['sh', '-c', 'echo out; echo err >&2'])"
         )
@@ -95,7 +95,7 @@ class SessionResultSuite(SessionFixtures):
         assert (result.stdout, result.stderr) == ("out\n", "err\n")
 
     def test_prints_stand_before_the_child_that_follows(self, shared: BaseSession) -> None:
-        """What is printed before a child process runs comes before the child's output."""
+        """Output printed before a child process runs precedes that of the child."""
         code = "import os\nprint('first', flush=True)\nos.system('sleep 0.1; echo second')\n"
 
         assert shared.run(code).stdout == "first\nsecond\n"
@@ -129,7 +129,7 @@ class SessionResultSuite(SessionFixtures):
         assert {"prepare", "execute"} <= set(usage.phases)
 
     def test_a_program_that_is_started_is_observed(self, shared: BaseSession) -> None:
-        """What a scanner would judge is seen when it happens, and ordinary code is not."""
+        """Actions relevant to a scanner are observed when they happen, and ordinary code is not."""
         code = (
             "open('word', 'w').write('sys' + 'tem')\ngetattr(__import__('os'), open('word').read())"
         )

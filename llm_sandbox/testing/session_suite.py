@@ -1,14 +1,15 @@
-"""What a session must do on every backend: the interpreter, its results, and its ends.
+"""Conformance suite of sessions: interpreter, results, ends.
 
 Subclass `SessionSuite` in a test module and give it a `backend_name`.
 """
 
 from llm_sandbox.testing.session_artifact_suite import SessionArtifactSuite
-from llm_sandbox.testing.session_background_suite import SessionBackgroundSuite
-from llm_sandbox.testing.session_ending_suite import SessionEndingSuite
+from llm_sandbox.testing.session_ending_suite import SessionBackgroundSuite, SessionEndingSuite
+from llm_sandbox.testing.session_environment_suite import (
+    SessionEnvironmentSuite,
+    SessionPolicySuite,
+)
 from llm_sandbox.testing.session_files_suite import SessionFilesSuite
-from llm_sandbox.testing.session_place_suite import SessionPlaceSuite
-from llm_sandbox.testing.session_policy_suite import SessionPolicySuite
 from llm_sandbox.testing.session_result_suite import SessionResultSuite
 
 __all__ = ["SessionSuite"]
@@ -20,7 +21,7 @@ class SessionSuite(
     SessionArtifactSuite,
     SessionFilesSuite,
     SessionEndingSuite,
-    SessionPlaceSuite,
+    SessionEnvironmentSuite,
     SessionPolicySuite,
 ):
-    """Every behaviour of a session. One session serves all tests that do not end it."""
+    """All behaviours of a session. One session serves all tests that do not end it."""

@@ -1,4 +1,4 @@
-"""What streams must do on every backend."""
+"""Conformance suite of streams."""
 
 import threading
 import time
@@ -72,7 +72,7 @@ class StreamSuite(Suite):
         assert list(process.stdout.lines()) == ["a\rb\fc\u2028d", "e", "", "f"]
 
     def test_pieces_come_while_the_program_runs(self, shared: Sandbox) -> None:
-        """What is written is there to read before the program ends."""
+        """Written output can be read before the program ends."""
         process = shared.sh("echo first; sleep 30; echo last")
 
         assert next(iter(process.stdout)) == "first\n"

@@ -1,4 +1,4 @@
-"""What every suite has: a backend, sandboxes to try it with, and a place to admit deviations."""
+"""Base of the conformance suites: backend, sandboxes, declared deviations."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -28,8 +28,9 @@ class Suite:
     backend_name: ClassVar[str]
     known_deviations: ClassVar[dict[str, str]] = {}
     process_allowance: ClassVar[int] = 0
-    """How many processes more than `Limits.processes` its code can have, where one count has to
-    serve for the sandbox's own as well."""
+    """Number of processes that code can have beyond `Limits.processes`, where the limit includes
+    those of the sandbox itself.
+    """
 
     @pytest.fixture(autouse=True)
     def _declared(self, request: pytest.FixtureRequest) -> None:
@@ -41,19 +42,19 @@ class Suite:
     @pytest.fixture(scope="class")
     @classmethod
     def backend(cls) -> Backend:
-        """The backend under test."""
+        """Provide the backend under test."""
         return usable_backend(cls.backend_name)
 
     @pytest.fixture(scope="class")
     @classmethod
     def shared(cls, backend: Backend) -> Iterator[Sandbox]:
-        """One sandbox for all tests that leave it as it was."""
+        """Provide one sandbox for all tests that leave it unchanged."""
         with Sandbox.create(backend=backend) as sandbox:
             yield sandbox
 
     @pytest.fixture
     def make(self, backend: Backend) -> Iterator[MakeSandbox]:
-        """Make sandboxes that end with the test."""
+        """Provide a factory of sandboxes that end with the test."""
         made: list[Sandbox] = []
 
         def make(**options: Any) -> Sandbox:
@@ -66,12 +67,12 @@ class Suite:
 
     @pytest.fixture
     def own(self, make: MakeSandbox) -> Sandbox:
-        """A sandbox for one test."""
+        """Provide a sandbox for one test."""
         return make()
 
     @staticmethod
     def need(sandbox: Sandbox, *resources: str) -> None:
-        """Skip where the sandbox says that it does not hold one of the resources."""
+        """Skip the test if the sandbox does not enforce one of the resources."""
         for resource in resources:
             control = sandbox.isolation.controls[resource]
             if control.state == "absent" or sandbox.isolation.level == "none":
@@ -79,7 +80,7 @@ class Suite:
 
 
 def usable_backend(name: str) -> Backend:
-    """The backend of that name; skips the test where it does not work."""
+    """Return a backend by name; skip the test if it is unavailable."""
     backend = get_backend(name)
     try:
         backend.check()
@@ -89,7 +90,7 @@ def usable_backend(name: str) -> Backend:
 
 
 def eventually(claim: Callable[[], bool], within_s: float = 5.0) -> bool:
-    """Whether `claim` becomes true in time."""
+    """Return whether `claim` becomes true in time."""
     deadline = time.monotonic() + within_s
     while not claim():
         if time.monotonic() > deadline:
@@ -99,5 +100,5 @@ def eventually(claim: Callable[[], bool], within_s: float = 5.0) -> bool:
 
 
 def open_descriptors() -> int:
-    """How many descriptors this process has open."""
+    """Return the number of open descriptors of this process."""
     return sum(1 for _ in Path("/proc/self/fd").iterdir())

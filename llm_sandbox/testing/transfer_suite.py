@@ -1,4 +1,4 @@
-"""Files between the host and a sandbox, on every backend."""
+"""Conformance suite of file transfers between host and sandbox."""
 
 import os
 import stat
@@ -144,7 +144,7 @@ class TransferSuite(Suite):
         assert (tmp_path / "copy" / "mine").read_text() == "mine"
 
     def test_a_file_is_replaced_in_one_step(self, own: Sandbox, tmp_path: Path) -> None:
-        """Who has the old file open keeps the old file."""
+        """A process with the old file open keeps the old file."""
         (tmp_path / "copy").write_text("old")
         own.files.write_text("new", "new")
         with (tmp_path / "copy").open() as old:
@@ -179,7 +179,7 @@ class TransferSuite(Suite):
         assert list((tmp_path / "copy").iterdir()) == []
 
     def test_missing_ends_are_not_found(self, own: Sandbox, tmp_path: Path) -> None:
-        """What is missing on either side is a `FileNotFoundError`, and nothing is made."""
+        """A missing path on either side is a `FileNotFoundError`, and nothing is created."""
         own.files.write_text("file", "x")
         with pytest.raises(SandboxFileNotFoundError):
             own.files.download("missing", tmp_path / "copy")
@@ -263,7 +263,7 @@ class TransferSuite(Suite):
         assert list(tmp_path.iterdir()) == []
 
     def test_deep_directories_are_left_out(self, own: Sandbox, tmp_path: Path) -> None:
-        """What lies deeper than 64 directories is left out and reported."""
+        """Entries deeper than 64 directories are left out and reported."""
         program = "import os\nfor n in range(200): os.mkdir('d'); os.chdir('d')\n"
         own.exec("python3", "-c", f"{program}open('bottom', 'w')").wait()
         report = own.files.download("d", tmp_path / "copy")

@@ -1,4 +1,4 @@
-"""A folder of the host that programs in sandboxes work in, too, and what they changed there."""
+"""Workspaces: host folders shared with programs in sandboxes, and their changes."""
 
 from llm_sandbox.workspace.changes import Change, Changes
 from llm_sandbox.workspace.manifest import Entry, Manifest

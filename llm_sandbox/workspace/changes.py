@@ -1,4 +1,4 @@
-"""What became of a workspace between two moments."""
+"""Changes of a workspace between two manifests."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,23 +13,24 @@ __all__ = ["Change", "Changes", "compare"]
 
 @dataclass(frozen=True)
 class Change:
-    """One entry that was made, changed, deleted or renamed."""
+    """Created, changed, deleted or renamed entry."""
 
     kind: Literal["added", "changed", "deleted", "renamed"]
     path: str
-    """Where it is now; of what was deleted, where it was."""
+    """Current path; for a deleted entry, the former one."""
     before: Entry | None = field(default=None, repr=False)
     after: Entry | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
 class Changes:
-    """All changes, by path."""
+    """Changes of a workspace, by path."""
 
     entries: tuple[Change, ...]
     repository: tuple[str, ...]
-    """Files of a Git repository in it that can make Git start programs, and that were made, changed
-    or deleted: hooks, configuration, attributes. No diff shows them."""
+    """Created, changed or deleted files of a Git repository that can make Git start programs:
+    hooks, configuration, attributes. They are not in the diff.
+    """
 
     def __bool__(self) -> bool:
         return bool(self.entries or self.repository)
@@ -39,16 +40,16 @@ class Changes:
 
     @cached_property
     def diff(self) -> str:
-        """The changes as text that ``git apply`` takes, but for content that is not text or larger
-        than 1 MiB, of which it only says that it differs.
+        """Changes in the format of ``git apply``; for binary content or files above 1 MiB only the
+        fact that they differ.
         """
         return "".join(diff_of(change.before, change.after) for change in self.entries)
 
 
 def compare(before: Manifest, after: Manifest) -> Changes:
-    """Return what became of one to make the other.
+    """Return the changes from one manifest to another.
 
-    A file that is gone and one that came with the same content are one rename.
+    A deleted file and a created one with the same content are one rename.
     """
     old, new = before.entries, after.entries
     gone = {path: entry for path, entry in old.items() if path not in new}

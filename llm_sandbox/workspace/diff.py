@@ -1,5 +1,5 @@
-"""The difference of two files in Git's form, computed here: Git itself would obey what a repository
-says, and start programs for it.
+"""Diffs in Git's format, computed without Git, which would obey the repository's configuration and
+start programs.
 """
 
 import hashlib
@@ -12,13 +12,13 @@ __all__ = ["diff_of"]
 _MODES = {"file": "100644", "link": "120000", "other": "000000"}
 _ZERO = "0" * 40
 _LOOKS = 8000
-"""Git takes content with a NUL among its first bytes, this many, for no text."""
+"""Number of first bytes in which Git looks for a NUL to detect binary content."""
 
 
 def diff_of(before: Entry | None, after: Entry | None) -> str:
-    """Return how one entry became another; None stands for nothing there.
+    """Return the diff from one entry to another; None stands for a missing one.
 
-    What changed its kind, a file that became a link, is a deletion and a creation.
+    A change of kind, such as a file that became a link, is a deletion and a creation.
     """
     if before is not None and after is not None and before.kind != after.kind:
         return diff_of(before, None) + diff_of(None, after)
@@ -78,7 +78,7 @@ def _is_binary(content: bytes) -> bool:
 
 
 def _quoted(path: str) -> str:
-    """A path as Git writes it: in quotes where it holds anything but printable ASCII."""
+    """Return a path as Git writes it: in quotes where it holds anything but printable ASCII."""
     raw = path.encode("utf-8", "surrogateescape")
     if all(0x20 <= byte < 0x7F and byte not in b'"\\' for byte in raw):
         return path

@@ -1,7 +1,7 @@
-"""Opening what is below a folder, and never what is beside it, while somebody swaps links.
+"""Race-free file access below a folder, even while links are replaced concurrently.
 
-The kernel resolves the whole path at once and keeps it below (`openat2`, Linux 5.6). Where that
-call is missing, or a filter forbids it, names are opened one by one and no link is followed.
+The kernel resolves the whole path atomically below the folder (`openat2`, Linux 5.6). Without that
+call, path components are opened one by one and no link is followed.
 """
 
 import ctypes
@@ -26,10 +26,10 @@ from llm_sandbox.exceptions import (
 __all__ = ["Folder", "file_error", "has_openat2"]
 
 _OPENAT2 = 437
-"""The same number on every architecture."""
+"""System call number, the same on every architecture."""
 _NO_MAGIC_LINKS, _BENEATH = 0x02, 0x08
 _TRIES = 64
-"""Somebody who renames without end could have the kernel give up each time."""
+"""Maximum retries: continuous renaming makes the kernel give up each time."""
 _BY_ERRNO: dict[int, type[FileError]] = {
     errno.ENOENT: SandboxFileNotFoundError,
     errno.EEXIST: SandboxFileExistsError,
@@ -45,22 +45,22 @@ _BY_ERRNO: dict[int, type[FileError]] = {
 _WORDS = {
     errno.EXDEV: "leads out of the workspace",
     errno.ELOOP: "goes through a link that is not followed",
-    errno.ENXIO: "is no regular file",
+    errno.ENXIO: "is not a regular file",
 }
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Folder:
-    """A folder, held by a descriptor: renaming it, or putting a link in its place, changes nothing.
+    """Folder held by a descriptor, unaffected by renaming or replacing its path.
 
     Args:
-        root: An existing folder.
-        openat2: Whether the kernel is asked to resolve paths; None for where it can.
+        root: Existing folder.
+        openat2: Whether `openat2` is used; None to detect it.
 
     Raises:
-        SandboxFileNotFoundError: There is no such folder.
-        SandboxNotADirectoryError: It is something else.
+        SandboxFileNotFoundError: The folder does not exist.
+        SandboxNotADirectoryError: The path is not a folder.
     """
 
     def __init__(self, root: Path, *, openat2: bool | None = None) -> None:
@@ -72,13 +72,13 @@ class Folder:
             raise file_error(error, str(self.root)) from error
 
     def relative(self, path: str | PurePath) -> str:
-        """Return a path as one below the folder; ``.`` for the folder itself.
+        """Return a path relative to the folder; ``.`` for the folder itself.
 
         Args:
-            path: Relative to the folder, or absolute and in it.
+            path: Path relative to the folder, or absolute and inside it.
 
         Raises:
-            PathError: It is neither, or holds a NUL.
+            PathError: The path is outside, or contains a NUL.
         """
         text = os.fspath(path)
         if "\0" in text:
@@ -91,15 +91,15 @@ class Folder:
         return text
 
     def open(self, path: str, flags: int, mode: int = 0) -> int:
-        """Open what is below the folder and return its descriptor.
+        """Open an entry below the folder and return its descriptor.
 
         Args:
-            path: As `relative` returned it.
-            flags: As for `os.open`; never waits for the other end of a pipe.
-            mode: Permissions of a file that is made.
+            path: Path from `relative`.
+            flags: As for `os.open`; opening a pipe never blocks.
+            mode: Permissions of a created file.
 
         Raises:
-            FileError: By what the kernel says; `PathError` when the way leads out.
+            FileError: The open failed; `PathError` if the path leads outside.
         """
         flags |= os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
         try:
@@ -110,10 +110,10 @@ class Folder:
             raise file_error(error, path) from error
 
     def open_regular(self, path: str) -> tuple[int, os.stat_result]:
-        """Open a regular file to read; a pipe, a device or a folder is refused.
+        """Open a regular file for reading; a pipe, a device or a folder is refused.
 
         Raises:
-            FileError: There is none, or it is something else.
+            FileError: The file is missing or not a regular file.
         """
         descriptor = self.open(path, os.O_RDONLY)
         found = os.fstat(descriptor)
@@ -122,13 +122,13 @@ class Folder:
         os.close(descriptor)
         if stat.S_ISDIR(found.st_mode):
             raise SandboxIsADirectoryError(f"{path!r} is a folder", path=path)
-        raise PathError(f"{path!r} is no regular file", path=path)
+        raise PathError(f"{path!r} is not a regular file", path=path)
 
     def open_folder(self, path: str, *, make: bool = False) -> int:
-        """Open a folder; with `make`, it and those above it are made where they are missing.
+        """Open a folder; with `make`, create it with missing parents.
 
         Raises:
-            FileError: There is none, or something else.
+            FileError: The folder is missing or not a folder.
         """
         flags = os.O_RDONLY | os.O_DIRECTORY
         if not make:
@@ -161,7 +161,7 @@ class Folder:
             os.close(parent)
 
     def close(self) -> None:
-        """Let go of the folder; may be called twice."""
+        """Close the descriptor; may be called twice."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -174,7 +174,7 @@ class Folder:
 
 
 def file_error(error: OSError, path: str) -> FileError:
-    """Return an error of the system as one of ours."""
+    """Return an `OSError` as an error of this library."""
     number = error.errno or 0
     words = _WORDS.get(number) or (os.strerror(number) if number else str(error))
     return _BY_ERRNO.get(number, FileError)(f"{path!r}: {words}", path=path)
@@ -195,7 +195,7 @@ def _openat2(parent: int, path: str, flags: int, mode: int) -> int:
 
 @cache
 def has_openat2() -> bool:
-    """Whether the kernel has `openat2`, and nothing forbids it."""
+    """Return whether `openat2` is available."""
     try:
         os.close(_openat2(-100, ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, 0))
     except OSError:

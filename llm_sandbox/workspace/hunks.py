@@ -1,8 +1,7 @@
-"""The lines that differ between two texts, in hunks.
+"""Hunks of a unified diff between two texts.
 
-Lines that both have exactly once are matched first (patience), which takes time in proportion to
-the texts; only what lies between those is compared line by line, and only where that is small, as
-texts are made to be slow by whoever likes.
+Lines that occur exactly once in both are matched first (patience diff), in linear time; only short
+gaps between them are compared line by line, since hostile texts could make that slow.
 """
 
 from bisect import bisect_left
@@ -15,15 +14,15 @@ __all__ = ["hunks"]
 
 _CONTEXT = 3
 _COMPARED = 200
-"""Lines on each side, at most, that are compared each with each."""
+"""Maximum lines on each side for a comparison of all pairs."""
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 _Block = tuple[int, int, int, int]
-"""Lines from and to of the first text that became lines from and to of the second."""
+"""Changed block: start and end lines in the first text, start and end lines in the second."""
 
 
 def hunks(first: bytes, second: bytes) -> str:
-    """Return the hunks of a unified diff; bytes that are no UTF-8 as `os.fsdecode` has them."""
+    """Return the hunks of a unified diff; invalid UTF-8 is decoded as by `os.fsdecode`."""
     old, new = _lines(first), _lines(second)
     blocks = list(_differences(old, new))
     return "".join(_hunk(old, new, group) for group in _grouped(blocks))
@@ -47,7 +46,7 @@ def _differences(old: Sequence[str], new: Sequence[str]) -> Iterator[_Block]:
 
 
 def _matches(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int, int]]:
-    """Runs of equal lines: where in each, and how many; in their order, none next to another."""
+    """Return maximal runs of equal lines as positions and length, in order."""
     pairs: list[tuple[int, int]] = []
     # A stack in place of recursion: texts nest as deep as their maker likes.
     todo = [(0, len(old), 0, len(new))]
@@ -78,7 +77,7 @@ def _matches(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int, int
 
 
 def _anchors(old: Sequence[str], new: Sequence[str], part: _Block) -> list[tuple[int, int]]:
-    """Lines that each side has once, as many as stand in the same order on both."""
+    """Return the longest sequence of unique common lines in the same order."""
     at, end, to, stop = part
     counts, others = Counter(old[at:end]), Counter(new[to:stop])
     places = {new[n]: n for n in range(to, stop) if others[new[n]] == 1}
@@ -116,7 +115,7 @@ def _runs(pairs: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
 
 
 def _grouped(blocks: list[_Block]) -> Iterator[list[_Block]]:
-    """Blocks so close to each other that their context would overlap, together."""
+    """Group blocks whose context would overlap."""
     group: list[_Block] = []
     for block in blocks:
         if group and block[0] - group[-1][1] > 2 * _CONTEXT:

@@ -1,4 +1,4 @@
-"""What a workspace held at one moment: its files by content, its links by where they point."""
+"""Manifests of a workspace: its files by content, its links by target."""
 
 import contextlib
 import hashlib
@@ -6,19 +6,20 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Literal
 
 from llm_sandbox.exceptions import FileError, OutputLimitError
 from llm_sandbox.workspace.folder import Folder
 
-__all__ = ["GIT", "Entry", "Manifest", "read_manifest", "walk"]
+__all__ = ["GIT", "Entry", "Manifest", "matches", "read_manifest", "walk"]
 
 _Kind = Literal["file", "link", "other"]
 
 GIT = ".git"
-"""The repository's own records are no part of what was made; see `Changes.repository`."""
+"""Folder of Git's own data, which is excluded; see `Changes.repository`."""
 _KEPT_BYTES = 1 << 20
-"""Of larger files the content is not kept, so that no lines of theirs can be compared."""
+"""Maximum size of files whose content is kept for comparison."""
 _KEPT_TOTAL_BYTES = 64 << 20
 _MOST_ENTRIES = 200_000
 _CHUNK = 1 << 20
@@ -27,41 +28,42 @@ _EXECUTABLE = 0o111
 
 @dataclass(frozen=True)
 class Entry:
-    """A file, a link, or something else that is there."""
+    """File, link, or other entry."""
 
     path: str
-    """Relative, with slashes; bytes that are no UTF-8 as `os.fsdecode` has them."""
+    """Relative path with slashes; invalid UTF-8 is decoded as by `os.fsdecode`."""
     kind: _Kind
     size: int
-    """In bytes."""
+    """Size in bytes."""
     digest: str
-    """SHA-256 in hexadecimal: of a file's content, of where a link points; else empty."""
+    """SHA-256 in hexadecimal of a file's content or a link's target; otherwise empty."""
     executable: bool = False
     content: bytes | None = field(default=None, repr=False, compare=False)
-    """What it holds; None where that is not kept."""
+    """Content; None if not kept."""
     stamp: tuple[int, ...] = field(default=(), repr=False, compare=False)
-    """Inode, size and times: what has the same ones is not read again. A program can set the time
-    of its content, but not that of its change."""
+    """Inode, size and times: an entry with the same values is not read again. A program can set the
+    modification time, but not the change time.
+    """
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """All entries, by their paths."""
+    """All entries, by path."""
 
     entries: Mapping[str, Entry]
     repository: Mapping[str, str]
-    """Digests of those files of a repository in it that can make Git start programs."""
+    """Digests of the files of a Git repository that can make Git start programs."""
 
 
 def read_manifest(folder: Folder, before: Manifest | None = None) -> Manifest:
-    """Read what a folder holds.
+    """Read the manifest of a folder.
 
     Args:
-        folder: The folder.
-        before: An earlier reading, which saves reading again what is as it was.
+        folder: Folder to read.
+        before: Earlier manifest, so that unchanged files are not read again.
 
     Raises:
-        OutputLimitError: It holds more than 200,000 entries.
+        OutputLimitError: The folder has more than 200,000 entries.
     """
     known = before.entries if before is not None else {}
     entries: dict[str, Entry] = {}
@@ -84,7 +86,7 @@ def read_manifest(folder: Folder, before: Manifest | None = None) -> Manifest:
 
 
 def walk(folder: Folder) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield each thing that is no folder, by its path; follows no link."""
+    """Yield each entry that is not a folder, by path, without following links."""
     # A list of what is to be read yet: a program can nest folders deeper than calls can nest.
     todo = ["."]
     while todo:
@@ -161,3 +163,24 @@ def _read_link(folder: Folder, path: str, stamp: tuple[int, ...]) -> Entry:
     return Entry(
         path, "link", len(target), hashlib.sha256(target).hexdigest(), False, target, stamp
     )
+
+
+def matches(path: str, pattern: str) -> bool:
+    """Return whether a relative path matches a pattern; ``**`` matches any number of folders."""
+    names, wanted = path.split("/"), pattern.strip("/").split("/")
+    # One row of the usual table: which beginnings of the path fit the pattern so far.
+    fits = [True] + [False] * len(names)
+    for number, part in enumerate(wanted):
+        last = number == len(wanted) - 1
+        row = [False] * (len(names) + 1)
+        if part == "**":
+            reached = False
+            for at in range(len(names) + 1):
+                reached = reached or fits[at]
+                # At the end it stands for files, too: at least one name.
+                row[at] = reached and (not last or at > 0)
+        else:
+            for at in range(len(names)):
+                row[at + 1] = fits[at] and fnmatchcase(names[at], part)
+        fits = row
+    return fits[-1]

@@ -1,4 +1,4 @@
-"""A folder of the host that others work in as well, by safe paths."""
+"""Workspace: safe access to a host folder that programs in sandboxes modify."""
 
 import contextlib
 import os
@@ -10,26 +10,25 @@ from typing import Self
 from llm_sandbox.exceptions import FileError, OutputLimitError, PathError, ValidationError
 from llm_sandbox.workspace.changes import Changes, compare
 from llm_sandbox.workspace.folder import Folder, file_error
-from llm_sandbox.workspace.manifest import Manifest, read_manifest, walk
-from llm_sandbox.workspace.patterns import matches
+from llm_sandbox.workspace.manifest import Manifest, matches, read_manifest, walk
 
 __all__ = ["Workspace"]
 
 
 class Workspace:
-    """A folder that a sandbox has, too, as a mount or by copies.
+    """Host folder shared with a sandbox, as a mount or by copies.
 
-    Paths are relative to it, or absolute and in it. Whatever a program makes of links meanwhile,
-    what is read, written and deleted lies in the folder: the kernel resolves each path at once.
+    Paths are relative to the folder, or absolute and inside it. Concurrent changes of links cannot
+    redirect an operation outside: the kernel resolves each path atomically.
 
-    As a context manager it is closed at the block's end.
+    As a context manager it is closed at the end of the block.
 
     Args:
-        root: An existing folder.
+        root: Existing folder.
 
     Raises:
-        SandboxFileNotFoundError: There is no such folder.
-        SandboxNotADirectoryError: It is something else.
+        SandboxFileNotFoundError: The folder does not exist.
+        SandboxNotADirectoryError: The path is not a folder.
     """
 
     def __init__(self, root: str | Path) -> None:
@@ -37,7 +36,7 @@ class Workspace:
 
     @property
     def root(self) -> Path:
-        """The folder, absolute."""
+        """Absolute path of the folder."""
         return self._folder.root
 
     def __repr__(self) -> str:
@@ -49,14 +48,14 @@ class Workspace:
         """Return a file's content.
 
         Args:
-            path: The file; a link in the workspace is followed where it stays in it.
-            max_bytes: The largest size that is read; None for any.
+            path: File; links are followed inside the workspace.
+            max_bytes: Maximum size; None for no limit.
 
         Raises:
-            SandboxFileNotFoundError: There is none.
-            SandboxIsADirectoryError: It is a folder.
-            PathError: It leads out of the workspace, or is a pipe or a device.
-            OutputLimitError: It is larger than `max_bytes`.
+            SandboxFileNotFoundError: The file does not exist.
+            SandboxIsADirectoryError: The path is a folder.
+            PathError: The path leads out of the workspace, or is a pipe or a device.
+            OutputLimitError: The file is larger than `max_bytes`.
         """
         if max_bytes is not None and max_bytes < 0:
             raise ValidationError("max_bytes is a number from 0, or None", parameter="max_bytes")
@@ -75,23 +74,23 @@ class Workspace:
         """Return a file's text; errors as in `read_bytes`.
 
         Raises:
-            UnicodeDecodeError: It is no text in that encoding.
+            UnicodeDecodeError: The content is not text in that encoding.
         """
         return self.read_bytes(path).decode(encoding)
 
     def write_bytes(self, path: str | PurePath, content: bytes) -> Path:
-        """Write a file as a whole: readers see the old content or the new one.
+        """Write a file atomically: readers see the old or the new content.
 
-        What is in its place is replaced, not written through: a link does not lead elsewhere, and
-        another name of the same file keeps its content. Folders above are made. An existing file's
-        permissions stay.
+        An existing entry is replaced, not written through: links are not followed, and hard links
+        keep the old content. Missing parent folders are created. The permissions of an existing
+        file are kept.
 
         Returns:
-            Its absolute path.
+            Absolute path of the file.
 
         Raises:
-            SandboxIsADirectoryError: It is a folder.
-            PathError: It leads out of the workspace.
+            SandboxIsADirectoryError: The path is a folder.
+            PathError: The path leads out of the workspace.
         """
         place = self._folder.relative(path)
         parent, name = self._parent(place, make=True)
@@ -124,16 +123,16 @@ class Workspace:
         return self.root / place
 
     def write_text(self, path: str | PurePath, content: str, *, encoding: str = "utf-8") -> Path:
-        """Write text as a file; see `write_bytes`."""
+        """Write text to a file; see `write_bytes`."""
         return self.write_bytes(path, content.encode(encoding))
 
     def delete(self, path: str | PurePath) -> None:
-        """Delete a file; of a link the link, never what it points to.
+        """Delete a file; for a link, the link and not its target.
 
         Raises:
-            SandboxFileNotFoundError: There is none.
-            SandboxIsADirectoryError: It is a folder.
-            PathError: It leads out of the workspace.
+            SandboxFileNotFoundError: The file does not exist.
+            SandboxIsADirectoryError: The path is a folder.
+            PathError: The path leads out of the workspace.
         """
         place = self._folder.relative(path)
         parent, name = self._parent(place, make=False)
@@ -145,7 +144,7 @@ class Workspace:
             os.close(parent)
 
     def list(self, pattern: str = "**/*") -> list[Path]:
-        """Return the relative paths of files, sorted; of links those to files in the workspace.
+        """Return the relative paths of files, sorted, with links to files in the workspace.
 
         Args:
             pattern: ``*`` and ``?`` within a name, ``[...]`` for one of several characters, and
@@ -167,41 +166,42 @@ class Workspace:
 
     def _parent(self, place: str, *, make: bool) -> tuple[int, str]:
         if place == ".":
-            raise PathError("the workspace itself is no file", path=place)
+            raise PathError("the workspace itself is not a file", path=place)
         above, _, name = place.rpartition("/")
         return self._folder.open_folder(above or ".", make=make), name
 
     # --- changes
 
     def manifest(self, before: Manifest | None = None) -> Manifest:
-        """Return what it holds now, to compare with later.
+        """Return the current manifest, for comparison with later.
 
         Args:
-            before: An earlier one, which saves reading what is as it was.
+            before: Earlier manifest, so that unchanged files are not read again.
 
         Raises:
-            OutputLimitError: It holds more than 200,000 entries.
+            OutputLimitError: The folder has more than 200,000 entries.
         """
         return read_manifest(self._folder, before)
 
     def changes(self, since: Manifest) -> Changes:
-        """Return what became of it: files that are new to Git, or committed meanwhile, as well.
+        """Return the changes since a manifest, including untracked files and commits made
+        meanwhile.
 
-        No program is started for it, and nothing that lies in the workspace is obeyed: no Git
-        configuration, no attributes, no hooks.
+        No program is started, and no Git configuration, attributes or hooks of the workspace are
+        used.
 
         Args:
-            since: What `manifest` returned before.
+            since: Earlier result of `manifest`.
 
         Raises:
-            OutputLimitError: It holds more than 200,000 entries.
+            OutputLimitError: The folder has more than 200,000 entries.
         """
         return compare(since, self.manifest(since))
 
     # --- end
 
     def close(self) -> None:
-        """Let go of the folder, which stays as it is; may be called twice."""
+        """Close the workspace without changing the folder; may be called twice."""
         self._folder.close()
 
     def __enter__(self) -> Self:
@@ -216,5 +216,5 @@ def _mode_of(parent: int, name: str) -> int | None:
         found = os.stat(name, dir_fd=parent, follow_symlinks=False)
     except OSError:
         return None
-    # Bits that would lend its owner's rights are not handed on.
+    # Set-id bits, which would grant the owner's rights, are not kept.
     return stat.S_IMODE(found.st_mode) & 0o777 if stat.S_ISREG(found.st_mode) else None

@@ -13,7 +13,7 @@ import pytest
 from llm_sandbox.testing.backend_suite import BackendSuite
 from llm_sandbox.testing.lifetime_suite import _HOST
 from llm_sandbox.testing.session_ending_suite import SessionEndingSuite
-from llm_sandbox.testing.session_place_suite import SessionPlaceSuite
+from llm_sandbox.testing.session_environment_suite import SessionEnvironmentSuite
 from llm_sandbox.testing.session_result_suite import SessionResultSuite
 from llm_sandbox.testing.suite import eventually
 from tests.gvisor.processes import groups_of, processes_of, still
@@ -95,7 +95,7 @@ class TestGvisorMachines(BackendSuite):
         assert eventually(lambda: not list(tmp_path.iterdir())), list(tmp_path.iterdir())
 
 
-class TestGvisorSessions(SessionResultSuite, SessionEndingSuite, SessionPlaceSuite):
+class TestGvisorSessions(SessionResultSuite, SessionEndingSuite, SessionEnvironmentSuite):
     """What of a session is gVisor's own to break; files and artifacts are the machine's, above."""
 
     backend_name = "gvisor"

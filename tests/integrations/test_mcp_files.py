@@ -156,10 +156,10 @@ async def test_bytes_are_written_and_read() -> None:
         again = await client.read_resource(found.resource.uri)
         assert base64.b64decode(again.contents[0].blob) == data
         wrong = {"path": "x", "content": "no base64!", "encoding": "base64"}
-        assert "no base64" in text_of(await client.call_tool("write_file", wrong))
+        assert "not valid base64" in text_of(await client.call_tool("write_file", wrong))
         wrong = {"path": "x", "content": "\ud800"}
         with contextlib.suppress(ValueError):  # a client may refuse to send it
-            assert "no text" in text_of(await client.call_tool("write_file", wrong))
+            assert "not valid text" in text_of(await client.call_tool("write_file", wrong))
 
         await client.call_tool("run_code", {"code": DRAW})
         drawn = await client.call_tool("read_file", {"path": "drawn.png"})

@@ -10,7 +10,7 @@ import pytest
 from llm_sandbox.backends.containers.creation.arguments import PROCESS_ALLOWANCE
 from llm_sandbox.testing.ending_suite import EndingSuite
 from llm_sandbox.testing.environment_suite import EnvironmentSuite
-from llm_sandbox.testing.session_place_suite import SessionPlaceSuite
+from llm_sandbox.testing.session_environment_suite import SessionEnvironmentSuite
 from llm_sandbox.testing.session_result_suite import SessionResultSuite
 from llm_sandbox.testing.stream_suite import StreamSuite
 
@@ -29,7 +29,7 @@ class TestMachines(StreamSuite, EndingSuite, EnvironmentSuite):
         return backend_for("science")
 
 
-class TestSessions(SessionResultSuite, SessionPlaceSuite):
+class TestSessions(SessionResultSuite, SessionEnvironmentSuite):
     backend_name = "micromamba"
 
     @pytest.fixture(scope="class", autouse=True)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from llm_sandbox import Secret, UnsupportedError, ValidationError
 from llm_sandbox.secrets import plan_secrets
-from llm_sandbox.secrets.placeholders import make_placeholder
+from llm_sandbox.secrets.plan import make_placeholder
 from llm_sandbox.session.config import SessionConfig
 
 VALUE = "sk-proj-Zq81vNw40LbXc72RtYd95"

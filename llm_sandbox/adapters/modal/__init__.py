@@ -1,7 +1,8 @@
-"""Modal's sandboxes, in this library's: ``from llm_sandbox.adapters import modal``.
+"""Modal's sandbox API on this library: ``from llm_sandbox.adapters import modal``.
 
 Programs that use `App.lookup`, `Sandbox`, `Image`, `Secret`, `Volume` and `Tunnel` run as they are,
-on this machine. What only Modal's cloud can do is refused with the reason; see `configure`.
+on this machine. Features that exist only in Modal's cloud are refused with the reason; see
+`configure`.
 """
 
 from llm_sandbox.adapters.modal import exception

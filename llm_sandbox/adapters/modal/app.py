@@ -1,4 +1,4 @@
-"""Apps: names that sandboxes are gathered under."""
+"""Apps: names that group sandboxes."""
 
 import os
 import re
@@ -15,19 +15,19 @@ from llm_sandbox.sandbox.detached.state_dir import default_state_dir
 __all__ = ["ANY_APP", "App", "namespace_of", "refuse_environment"]
 
 ANY_APP = "modal."
-"""What the namespaces of all apps begin with, so that other sandboxes of this user stay apart."""
+"""Prefix of the namespaces of all apps, which keeps other sandboxes of this user apart."""
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,58}", re.ASCII)
 _ID = "ap-"
 
 
 class App:
-    """An app: a name for the sandboxes that are created with it.
+    """Name that groups the sandboxes created with it.
 
-    `App.lookup` gives one to create sandboxes with; one that is made by its constructor is only
-    usable in its `run`.
+    `App.lookup` returns an app that sandboxes can be created with; an app made by the constructor
+    is only usable inside its `run` block.
 
     Args:
-        name: Its name: 1 to 58 letters, digits, ``.``, ``_`` or ``-``.
+        name: Name of the app: 1 to 58 letters, digits, ``.``, ``_`` or ``-``.
     """
 
     def __init__(self, name: str | None = None) -> None:
@@ -39,17 +39,17 @@ class App:
 
     @property
     def name(self) -> str | None:
-        """Its name."""
+        """Name of the app."""
         return self._name
 
     @property
     def description(self) -> str | None:
-        """As `name`."""
+        """Name of the app; the same as `name`."""
         return self._name
 
     @property
     def app_id(self) -> str | None:
-        """Its id, by which `Sandbox.list` knows it; None before it is looked up or run."""
+        """Id of the app, for `Sandbox.list`; None before it is looked up or run."""
         return None if self._namespace is None else _ID + self._namespace.removeprefix(ANY_APP)
 
     @Function
@@ -61,17 +61,17 @@ class App:
         environment_name: str | None = None,
         create_if_missing: bool = False,
     ) -> "App":
-        """Return the app of that name.
+        """Look up an app by name.
 
         Args:
-            name: Its name.
+            name: Name of the app.
             client: None; there is nothing to connect to.
             environment_name: None; there are no environments.
-            create_if_missing: Whether one that nobody has made yet is made.
+            create_if_missing: Whether to create the app if it does not exist.
 
         Raises:
-            NotFoundError: There is none.
-            InvalidError: The name cannot be one.
+            NotFoundError: There is no app of that name.
+            InvalidError: The name is invalid.
         """
         refuse_environment(client, environment_name)
         app = App(name)
@@ -90,7 +90,7 @@ class App:
         """Return a context manager, for ``with`` or ``async with``, in which the app can be used.
 
         Args:
-            detach: Whether its sandboxes live on after the block, until their timeouts.
+            detach: Whether sandboxes of the app keep running after the block, until their timeouts.
         """
         return _Run(self, detach=detach)
 
@@ -130,20 +130,20 @@ class _Run:
 
 
 def namespace_of(app: App | str | None) -> str:
-    """The namespace of an app's sandboxes.
+    """Return the namespace of the sandboxes of an app.
 
     Args:
         app: The app, or its id; None for sandboxes without one.
 
     Raises:
         ValueError: The app is neither looked up nor run.
-        InvalidError: It is no app, or no id of one.
+        InvalidError: The value is neither an app nor the id of an app.
     """
     if app is None:
         return ANY_APP.rstrip(".")
     if isinstance(app, str):
         if not app.startswith(_ID):
-            raise InvalidError(f"{app!r:.80} is no id of an app", parameter="app_id")
+            raise InvalidError(f"{app!r:.80} is not an app id", parameter="app_id")
         return ANY_APP + _checked(app.removeprefix(_ID), "app_id")
     if not isinstance(app, App):
         raise InvalidError(f"app is an App, not {type(app).__name__}", parameter="app")
@@ -157,7 +157,7 @@ def namespace_of(app: App | str | None) -> str:
 
 
 def refuse_environment(client: object, environment_name: str | None) -> list[str]:
-    """Refuse, or name, what says where in Modal's cloud something is."""
+    """Refuse parameters that name a place in Modal's cloud."""
     ignored = []
     if client is not None:
         ignored.append(refuse("client=", "nothing is connected to: sandboxes live on this machine"))

@@ -1,4 +1,4 @@
-"""Calls that have an awaitable twin: ``f(...)`` blocks, ``await f.aio(...)`` does not."""
+"""Functions with an awaitable twin: ``f(...)`` blocks, ``await f.aio(...)`` does not."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import update_wrapper
@@ -21,11 +21,11 @@ _Owner = TypeVar("_Owner")
 
 
 class Function(Generic[_P, _R]):
-    """A function with an awaitable twin, which makes the call in a worker thread.
+    """Function with an awaitable twin that makes the call in a worker thread.
 
     Args:
         function: The function.
-        undo: Takes back what a cancelled call has made nevertheless.
+        undo: Reverts the outcome of a call that was cancelled after it took effect.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Function(Generic[_P, _R]):
 
 
 class Bound(Generic[_P, _R]):
-    """A method of one object, with its awaitable twin.
+    """Bound method with its awaitable twin.
 
     Args:
         call: The method.
@@ -67,14 +67,14 @@ class Bound(Generic[_P, _R]):
 
 
 class Method(Generic[_Owner, _P, _R]):
-    """A method with an awaitable twin: a decorator.
+    """Decorator for methods with an awaitable twin.
 
-    The twin makes the call in a worker thread, unless `awaited` says how it is done better, as for
-    calls that wait: a thread that waits for what may never come would outlive its cancelled call.
+    The twin makes the call in a worker thread, unless `awaited` sets another coroutine function, as
+    for calls that wait: a thread that waits without end would outlive its cancelled call.
 
     Args:
         function: The method.
-        undo: Takes back what a cancelled call has made nevertheless.
+        undo: Reverts the outcome of a call that was cancelled after it took effect.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Method(Generic[_Owner, _P, _R]):
         update_wrapper(self, function)
 
     def __call__(self, owner: _Owner, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        """Make the call of one object's."""
+        """Call the method of one object."""
         return self._function(owner, *args, **kwargs)
 
     @overload
@@ -112,16 +112,16 @@ class Method(Generic[_Owner, _P, _R]):
     def awaited(
         self, function: Callable[Concatenate[_Owner, _P], Awaitable[_R]]
     ) -> Callable[Concatenate[_Owner, _P], Awaitable[_R]]:
-        """Have `function` be the twin: a decorator."""
+        """Use `function` as the awaitable twin; a decorator."""
         self._aio = function
         return function
 
 
 class Listing(Generic[_P, _R]):
-    """A function whose call is iterated over, with ``for`` or, of ``aio``, with ``async for``.
+    """Function whose result is iterated over, with ``for``, or with ``async for`` through ``aio``.
 
     Args:
-        function: Returns the items.
+        function: Function that returns the items.
     """
 
     def __init__(self, function: Callable[_P, Iterator[_R]]) -> None:
@@ -141,12 +141,12 @@ class Listing(Generic[_P, _R]):
 def function_undone_by(
     undo: Callable[[Any], object],
 ) -> Callable[[Callable[_P, _R]], Function[_P, _R]]:
-    """Return a decorator that makes a `Function` whose cancelled calls are taken back by `undo`."""
+    """Return a decorator for a `Function` whose cancelled calls are reverted by `undo`."""
     return lambda function: Function(function, undo)
 
 
 def method_undone_by(
     undo: Callable[[Any], object],
 ) -> Callable[[Callable[Concatenate[_Owner, _P], _R]], Method[_Owner, _P, _R]]:
-    """Return a decorator that makes a `Method` whose cancelled calls are taken back by `undo`."""
+    """Return a decorator for a `Method` whose cancelled calls are reverted by `undo`."""
     return lambda function: Method(function, undo)

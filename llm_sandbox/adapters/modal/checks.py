@@ -1,4 +1,4 @@
-"""What Modal accepts of a sandbox's parameters, rule by rule."""
+"""Validation of sandbox parameters by Modal's rules."""
 
 import posixpath
 import re
@@ -27,10 +27,10 @@ _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 
 
 def check_args(args: Sequence[object]) -> None:
-    """Refuse words that are no text, or longer than 65,536 characters together.
+    """Check that arguments are text of at most 65,536 characters in total.
 
     Raises:
-        InvalidError: They are.
+        InvalidError: An argument is not text, or they are too long.
     """
     total = 0
     for word in args:
@@ -45,10 +45,10 @@ def check_args(args: Sequence[object]) -> None:
 
 
 def check_workdir(workdir: object) -> str | None:
-    """Return a working directory.
+    """Return a valid working directory.
 
     Raises:
-        InvalidError: It is no absolute path.
+        InvalidError: The path is not absolute.
     """
     if workdir is None or (isinstance(workdir, str) and workdir.startswith("/")):
         return workdir
@@ -56,10 +56,10 @@ def check_workdir(workdir: object) -> str | None:
 
 
 def check_path(path: object, parameter: str = "remote_path") -> str:
-    """Return an absolute path in the sandbox, as text.
+    """Return a valid absolute path in the sandbox, as text.
 
     Raises:
-        InvalidError: It is none.
+        InvalidError: The value is invalid.
     """
     text = str(path)
     if not text.startswith("/"):
@@ -70,10 +70,10 @@ def check_path(path: object, parameter: str = "remote_path") -> str:
 
 
 def check_timeout(value: object, parameter: str, *, most: int | None = _MOST_SECONDS) -> None:
-    """Refuse a number of seconds that is none, or more than `most`.
+    """Check that a timeout is a number of seconds up to `most`.
 
     Raises:
-        InvalidError: It is.
+        InvalidError: The timeout is invalid.
     """
     if value is None:
         return
@@ -86,10 +86,10 @@ def check_timeout(value: object, parameter: str, *, most: int | None = _MOST_SEC
 def check_pair(
     value: float | tuple[float, float] | None, parameter: str
 ) -> tuple[float | None, float | None]:
-    """Return what is requested of ``cpu`` or ``memory``, and the most that may be used.
+    """Return the request and the limit of ``cpu`` or ``memory``.
 
     Raises:
-        InvalidError: One is no number above 0, or the second is less than the first.
+        InvalidError: A value is not a number above 0, or the limit is less than the request.
     """
     if value is None:
         return None, None
@@ -112,17 +112,17 @@ def check_pair(
 
 
 def check_env(env: Mapping[str, str | None] | None, parameter: str) -> dict[str, str]:
-    """Return variables without those whose value is None.
+    """Return environment variables without those whose value is None.
 
     Raises:
-        InvalidError: A name cannot be one, or a value is no text.
+        InvalidError: A name is invalid, or a value is not text.
     """
     kept: dict[str, str] = {}
     given: Mapping[Any, Any] = env or {}
     for name, value in given.items():
         if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
             raise InvalidError(
-                f"{name!r:.80} in {parameter} is no name of a variable: letters, digits and _, "
+                f"{name!r:.80} in {parameter} is not a valid variable name: letters, digits and _, "
                 "and no digit first",
                 parameter=parameter,
             )
@@ -130,17 +130,17 @@ def check_env(env: Mapping[str, str | None] | None, parameter: str) -> dict[str,
             continue
         if not isinstance(value, str):
             raise InvalidError(
-                f"the value of {name} in {parameter} is no text", parameter=parameter
+                f"the value of {name} in {parameter} is not text", parameter=parameter
             )
         kept[name] = value
     return kept
 
 
 def check_name(name: object, parameter: str = "name") -> str:
-    """Return a name: 1 to 64 letters, digits, ``.``, ``_`` or ``-``.
+    """Return a valid name: 1 to 64 letters, digits, ``.``, ``_`` or ``-``.
 
     Raises:
-        InvalidError: It is none.
+        InvalidError: The value is invalid.
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise InvalidError(
@@ -151,10 +151,10 @@ def check_name(name: object, parameter: str = "name") -> str:
 
 
 def check_tags(tags: object) -> dict[str, str]:
-    """Return a copy of tags.
+    """Return a copy of valid tags.
 
     Raises:
-        InvalidError: They are no mapping of texts to texts.
+        InvalidError: The tags are not a mapping of text to text.
     """
     if not isinstance(tags, Mapping):
         raise InvalidError("tags is a dict of texts to texts", parameter="tags")
@@ -165,10 +165,10 @@ def check_tags(tags: object) -> dict[str, str]:
 
 
 def check_cidrs(cidrs: Collection[str] | None, parameter: str) -> tuple[str, ...] | None:
-    """Return address ranges; None for no list.
+    """Return valid address ranges; None for no list.
 
     Raises:
-        InvalidError: One is none.
+        InvalidError: An item is not an address range.
     """
     if cidrs is None:
         return None
@@ -179,6 +179,7 @@ def check_cidrs(cidrs: Collection[str] | None, parameter: str) -> tuple[str, ...
             ip_network(cidr, strict=False)
         except ValueError:
             raise InvalidError(
-                f"{cidr!r:.80} in {parameter} is no range such as 10.0.0.0/8", parameter=parameter
+                f"{cidr!r:.80} in {parameter} is not an address range such as 10.0.0.0/8",
+                parameter=parameter,
             ) from None
     return tuple(cidrs)

@@ -1,5 +1,5 @@
-"""Where this library's sandboxes live when a program says what Modal's programs say: the one thing
-that they do not say.
+"""Configuration of the adapter: the backend and the defaults that Modal's API has no parameters
+for.
 """
 
 import contextlib
@@ -24,26 +24,27 @@ _shows_output = False
 
 @dataclass(frozen=True)
 class Configuration:
-    """What `configure` was told."""
+    """Settings made by `configure`."""
 
     backend: str | None = None
-    """Where sandboxes live; None for what the library picks, or ``LLM_SANDBOX_BACKEND`` names."""
+    """Name of the backend; None for the library's choice, or that of ``LLM_SANDBOX_BACKEND``."""
     limits: Limits = Limits()  # noqa: RUF009 - frozen, and the defaults of every sandbox
-    """What they may use where the program does not say."""
+    """Limits of sandboxes for which the program sets none."""
     network: Network = "internet"
-    """What they may reach unless the program says."""
+    """Network of sandboxes for which the program sets none."""
     strict: bool = True
-    """Whether what only Modal's cloud can do is refused; else it is recorded in
-    `Sandbox.ignored`."""
+    """Whether parameters that only Modal's cloud honours are refused; otherwise they are recorded
+    in `Sandbox.ignored`.
+    """
     tls: Literal["self-signed"] | None = None
-    """Whether ``encrypted_ports`` are encrypted, by a certificate that nobody else vouches for."""
+    """``self-signed`` if ``encrypted_ports`` are encrypted with a self-signed certificate."""
 
 
 _configuration = Configuration()
 
 
 def configuration() -> Configuration:
-    """What holds now."""
+    """Return the current configuration."""
     return _configuration
 
 
@@ -55,24 +56,24 @@ def configure(
     strict: bool = _UNCHANGED,
     tls: Literal["self-signed"] | None = _UNCHANGED,
 ) -> Configuration:
-    """Say where and how sandboxes are made from now on in this process; what is left out stays.
+    """Configure how sandboxes are created in this process; omitted arguments keep their value.
 
     Args:
         backend: ``docker``, ``podman``, ``bubblewrap``, ``gvisor`` or another; None, the default,
-            for what the library picks.
-        limits: What a sandbox may use where the program says nothing; the defaults of `Limits`.
-        network: What it may reach unless it is created with ``block_network`` or an allowlist;
-            ``internet``, the default, is everything public.
+            for the library's choice.
+        limits: Limits of sandboxes for which the program sets none; by default those of `Limits`.
+        network: Network of sandboxes that are created without ``block_network`` and without an
+            allowlist; ``internet``, the default, is everything public.
         strict: Whether parameters that only Modal's cloud can honour, such as ``region``, are
-            refused, as they are unless this is False; they are then recorded in `Sandbox.ignored`.
-        tls: ``self-signed`` gives ``encrypted_ports`` a certificate made for each sandbox, which
-            clients trust by `Tunnel.certificate`; None, the default, refuses them.
+            refused (the default); if False they are recorded in `Sandbox.ignored`.
+        tls: ``self-signed`` encrypts ``encrypted_ports`` with a certificate made for each sandbox,
+            which clients find in `Tunnel.certificate`; None, the default, refuses them.
 
     Returns:
-        What held before, as keyword arguments' values: ``configure(**vars(before))`` restores it.
+        The previous configuration: ``configure(**vars(before))`` restores it.
 
     Raises:
-        InvalidError: A value is not acceptable.
+        InvalidError: A value is invalid.
     """
     global _configuration
     given = {
@@ -102,7 +103,7 @@ def configure(
 
 
 def refuse(feature: str, why: str, *, hint: str | None = None) -> str:
-    """Refuse what only Modal's cloud can do; return its name if that is to be recorded only.
+    """Refuse a parameter that only Modal's cloud honours, or return its name to be recorded.
 
     Raises:
         UnimplementedError: `Configuration.strict` holds.
@@ -116,7 +117,7 @@ def refuse(feature: str, why: str, *, hint: str | None = None) -> str:
 
 @contextlib.contextmanager
 def enable_output() -> Iterator[None]:
-    """Show, for a block, on standard error how images are built."""
+    """Print the progress of image builds on standard error inside a ``with`` block."""
     global _shows_output
     before, _shows_output = _shows_output, True
     try:
@@ -126,7 +127,7 @@ def enable_output() -> Iterator[None]:
 
 
 def say(words: str) -> None:
-    """Tell of a step of a build, if `enable_output` holds."""
+    """Print a step of an image build if `enable_output` is active."""
     if _shows_output:
         sys.stderr.write(f"{words}\n")
     logger.debug("%s", words)

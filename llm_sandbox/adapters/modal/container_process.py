@@ -1,4 +1,4 @@
-"""A program that `Sandbox.exec` has started."""
+"""Programs started by `Sandbox.exec`."""
 
 import contextlib
 import sys
@@ -19,16 +19,16 @@ __all__ = ["ContainerProcess"]
 _T = TypeVar("_T", str, bytes)
 
 _TIMED_OUT = -1
-"""What a program's timeout comes to, for those who rely on it; the library itself says 124."""
+"""Exit code of a program after its timeout, as in Modal; the library itself uses 124."""
 
 
 class ContainerProcess(Generic[_T]):
-    """A program that runs in a sandbox, or has run. There is no way to end it but its timeout.
+    """Running or ended program of a sandbox. It can be ended only by its timeout.
 
     Args:
         process: The program.
-        stdout: Where its output goes.
-        stderr: Where its errors go.
+        stdout: Destination of the program's standard output.
+        stderr: Destination of the program's standard error.
         text: Whether both are read as text.
         by_line: Whether iterating over them yields lines.
     """
@@ -59,25 +59,25 @@ class ContainerProcess(Generic[_T]):
 
     @property
     def stdout(self) -> StreamReader[_T]:
-        """Its standard output."""
+        """Standard output of the program."""
         return self._stdout
 
     @property
     def stderr(self) -> StreamReader[_T]:
-        """Its standard error."""
+        """Standard error of the program."""
         return self._stderr
 
     @property
     def stdin(self) -> StreamWriter:
-        """Its standard input."""
+        """Standard input of the program."""
         return self._stdin
 
     @property
     def returncode(self) -> int:
-        """Its exit code, as `poll` or `wait` found it last.
+        """Exit code of the program, as last returned by `poll` or `wait`.
 
         Raises:
-            InvalidError: Neither has found that it ended.
+            InvalidError: Neither has seen the program end.
         """
         if self._returncode is None:
             raise InvalidError(
@@ -88,7 +88,9 @@ class ContainerProcess(Generic[_T]):
 
     @Method
     def poll(self) -> int | None:
-        """Its exit code, 128 + signal, -1 after its timeout; None while it runs."""
+        """Return the exit code: n, 128 + signal, or -1 after a timeout; None while the program
+        runs.
+        """
         ended = exit_of(self._process)
         if ended is not None:
             self._returncode = _TIMED_OUT if ended.timed_out else ended.exit_code
@@ -96,7 +98,7 @@ class ContainerProcess(Generic[_T]):
 
     @Method
     def wait(self) -> int:
-        """Wait for its end and return its exit code, as `poll`."""
+        """Wait for the program to end and return its exit code, as `poll` does."""
         self._process.wait()
         return self._found()
 
@@ -112,7 +114,7 @@ class ContainerProcess(Generic[_T]):
 
 
 def _show(stream: OutputStream) -> threading.Thread:
-    """Write a stream to this process' own output as it comes."""
+    """Copy a stream to the output of this process as it arrives."""
 
     def work() -> None:
         with contextlib.suppress(OSError, ValueError):

@@ -1,4 +1,4 @@
-"""From what Modal's programs ask of a sandbox to what this library is asked."""
+"""Conversion of Modal's sandbox parameters to those of `llm_sandbox.Sandbox.create`."""
 
 import math
 import os
@@ -41,12 +41,12 @@ _UNSIGNED = "tunnels end on this machine's loopback, for which nobody signs cert
 def limits_of(
     cpu: float | tuple[float, float] | None, memory: int | tuple[int, int] | None
 ) -> Limits:
-    """The limits of a sandbox: what is requested, and the most that it may use.
+    """Return the limits of a sandbox from Modal's CPU and memory requests.
 
-    A memory limit there is in any case, `Configuration.limits`, which a larger request raises.
+    Memory is always limited, by `Configuration.limits` or by a larger request.
 
     Raises:
-        InvalidError: A number is not acceptable.
+        InvalidError: A number is invalid.
     """
     cpus, most_cpus = check_pair(cpu, "cpu")
     memory_mib, most_mib = check_pair(memory, "memory")
@@ -71,10 +71,10 @@ def network_of(
     domains: Collection[str] | None,
     has_ports: bool,
 ) -> Network:
-    """What a sandbox may reach.
+    """Return the network of a sandbox.
 
     Raises:
-        InvalidError: The parameters contradict each other, or one cannot be read.
+        InvalidError: The parameters contradict each other, or one is invalid.
     """
     if cidrs is not None and outbound_cidrs is not None:
         raise InvalidError(
@@ -99,10 +99,10 @@ def network_of(
 
 
 def check_can_block(backend: str) -> None:
-    """Refuse to promise that a sandbox has no network where nothing can keep that.
+    """Check that a backend can block the network of a sandbox.
 
     Raises:
-        UnimplementedError: Programs there have this machine's network.
+        UnimplementedError: Programs of the backend share this machine's network.
     """
     with translated():
         isolation = get_backend(backend).check()
@@ -116,7 +116,7 @@ def check_can_block(backend: str) -> None:
 
 
 def _rules(domain: object) -> list[str]:
-    """The rules of one name; as Modal has it, what is carried is TLS."""
+    """Return the rules that allow one domain, over TLS only as in Modal."""
     if not isinstance(domain, str):
         raise InvalidError(f"a domain is text, not {domain!r}", parameter="domains")
     if domain == "*":
@@ -129,11 +129,11 @@ def _rules(domain: object) -> list[str]:
 def ports_of(
     encrypted: Sequence[int], unencrypted: Sequence[int], h2: Sequence[int]
 ) -> tuple[tuple[int | TlsPort, ...], list[str]]:
-    """The ports that get tunnels, and what is recorded of them.
+    """Return the ports that get tunnels, and the parameters to record as ignored.
 
     Raises:
-        InvalidError: One is no port, or is named twice.
-        UnimplementedError: One is to be encrypted, and `configure` was not told how.
+        InvalidError: A port is invalid or given twice.
+        UnimplementedError: A port is to be encrypted, and `configure` has not enabled TLS.
     """
     ports: tuple[Any, ...] = (*encrypted, *h2, *unencrypted)
     for port in ports:
@@ -171,11 +171,11 @@ def placement_of(
     runtime: str | None,
     experimental: Mapping[str, object] | None,
 ) -> list[str]:
-    """What is recorded of parameters that mean something in Modal's cloud alone.
+    """Return the parameters to record as ignored because they only apply to Modal's cloud.
 
     Raises:
         InvalidError: `region` and `scheduler_placement` are both given.
-        UnimplementedError: One is given, and `Configuration.strict` holds.
+        UnimplementedError: One is given, and `Configuration.strict` is True.
     """
     if region is not None and scheduler_placement is not None:
         raise InvalidError("_experimental_scheduler_placement goes with no region")
@@ -198,11 +198,11 @@ def placement_of(
 
 
 def gpu_of(gpu: object) -> tuple[str | None, list[str]]:
-    """How many GPUs a sandbox gets, as this library says it, and what is recorded of it.
+    """Return the number of GPUs of a sandbox, and the parameters to record as ignored.
 
     Raises:
-        InvalidError: There are several kinds, or it is no text.
-        UnimplementedError: A kind is named, and `Configuration.strict` holds.
+        InvalidError: Several kinds are given, or the value is not text.
+        UnimplementedError: A kind is named, and `Configuration.strict` is True.
     """
     if gpu is None:
         return None, []
@@ -221,10 +221,10 @@ def gpu_of(gpu: object) -> tuple[str | None, list[str]]:
 def mounts_of(
     volumes: Mapping[str | os.PathLike[str], Volume], files: Sequence[Copy], others: object
 ) -> dict[str, CoreMount]:
-    """What is mounted in a sandbox: volumes, and files of this machine.
+    """Return the mounts of a sandbox: volumes and files of this machine.
 
     Raises:
-        InvalidError: One volume has two places, or something is no `Volume`.
+        InvalidError: A volume is mounted twice, or a value is not a `Volume`.
     """
     if others:
         raise InvalidError(
@@ -238,12 +238,12 @@ def mounts_of(
         place = check_path(PurePath(path).as_posix(), "volumes")
         if not isinstance(volume, Volume):
             raise InvalidError(
-                f"volumes has {type(volume).__name__} at {place}, which is no Volume",
+                f"volumes has {type(volume).__name__} at {place}: expected a Volume",
                 parameter="volumes",
             )
         if volume.name in names:
             raise InvalidError(
-                f"the volume {volume.name!r} has two places: {names[volume.name]} and {place}",
+                f"the volume {volume.name!r} is mounted twice: at {names[volume.name]} and {place}",
                 parameter="volumes",
             )
         names[volume.name] = place
@@ -254,10 +254,10 @@ def mounts_of(
 
 
 def copies_of(mounts: Sequence[Mount]) -> tuple[Copy, ...]:
-    """Files of this machine that a sandbox begins with.
+    """Return the files of this machine that are copied into a new sandbox.
 
     Raises:
-        InvalidError: Something is no `Mount`.
+        InvalidError: A value is not a `Mount`.
     """
     for mount in mounts:
         if not isinstance(mount, Mount):
@@ -270,11 +270,11 @@ def copies_of(mounts: Sequence[Mount]) -> tuple[Copy, ...]:
 
 
 def terminal_of(*, pty: bool, pty_info: object) -> Terminal | None:
-    """The terminal that a program has; None for none.
+    """Return the terminal of a program; None for none.
 
     Args:
-        pty: Whether it has one.
-        pty_info: Modal's own description of one, whose size and kind are taken.
+        pty: Whether the program has a terminal.
+        pty_info: Modal's description of a terminal, of which size and type are used.
     """
     if pty_info is None:
         return Terminal() if pty else None

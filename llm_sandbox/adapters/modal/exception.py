@@ -1,5 +1,5 @@
-"""What Modal's programs catch. Each class is one of this library's as well, where there is one that
-means the same.
+"""Exception classes of Modal. Each also derives from the equivalent of this library, where there is
+one.
 """
 
 import builtins
@@ -38,35 +38,35 @@ __all__ = [
 
 
 class Error(core.SandboxError):
-    """Base of all that is raised here."""
+    """Base of the exceptions of this adapter."""
 
 
 class InvalidError(Error, core.ValidationError):
-    """An argument, or a call at this point, is not acceptable."""
+    """An argument is invalid, or a call is not allowed at this point."""
 
 
 class ConflictError(InvalidError):
-    """It cannot be done in the state that the sandbox is in, such as after its end."""
+    """The operation is not possible in the state of the sandbox, such as after its end."""
 
 
 class NotFoundError(Error, LookupError):
-    """There is no such sandbox, app, image, secret, volume or program."""
+    """The sandbox, app, image, secret, volume or program does not exist."""
 
 
 class AlreadyExistsError(Error, core.ContainerError):
-    """The name is taken."""
+    """The name is already in use."""
 
 
 class AuthError(Error):
-    """Who asks could not be made out; never raised here."""
+    """Authentication failed; never raised here."""
 
 
 class PermissionDeniedError(Error, core.SecurityError):
-    """It was refused for security."""
+    """The operation was refused for security reasons."""
 
 
 class ResourceExhaustedError(Error, core.ResourceError):
-    """A limit stands in the way."""
+    """A limit was exceeded."""
 
 
 class InternalError(Error):
@@ -74,7 +74,7 @@ class InternalError(Error):
 
 
 class RemoteError(Error):
-    """What was done elsewhere failed."""
+    """A remote operation failed."""
 
 
 class ImageBuildError(RemoteError, core.ContainerError):
@@ -86,31 +86,31 @@ class ExecutionError(Error, core.ContainerError):
 
 
 class UnimplementedError(Error, core.UnsupportedError):
-    """Modal's cloud does this, and this machine or backend cannot; the message says why."""
+    """Modal's cloud supports this, and this machine or backend does not; the message says why."""
 
 
 class TimeoutError(Error, builtins.TimeoutError):
-    """It took too long."""
+    """The operation took too long."""
 
 
 class SandboxTimeoutError(TimeoutError, core.SandboxTimeoutError):
-    """The sandbox came to its timeout, or something about it took too long."""
+    """The sandbox reached its timeout, or an operation on it took too long."""
 
 
 class ExecTimeoutError(TimeoutError):
-    """A program came to its timeout; never raised here: its exit code is -1."""
+    """A program reached its timeout; never raised here: the exit code is -1."""
 
 
 class SandboxTerminatedError(Error):
-    """The sandbox was ended before it ended by itself."""
+    """The sandbox was terminated before it ended by itself."""
 
 
 class SnapshotCreationError(Error):
-    """A sandbox's memory could not be saved; never raised here."""
+    """A memory snapshot failed; never raised here."""
 
 
 class ClientClosed(Error, core.SessionClosedError):
-    """The handle has let go of the sandbox."""
+    """The handle is detached from the sandbox."""
 
     def __init__(self, message: str = "this handle has let go of the sandbox") -> None:
         super().__init__(message, hint="Sandbox.from_id() gives another")
@@ -129,20 +129,20 @@ class SandboxFilesystemPathAlreadyExistsError(SandboxFilesystemError, FileExists
 
 
 class SandboxFilesystemIsADirectoryError(SandboxFilesystemError, IsADirectoryError):
-    """A file was wanted and the path is a directory."""
+    """A file was expected, and the path is a directory."""
 
 
 class SandboxFilesystemNotADirectoryError(SandboxFilesystemError, NotADirectoryError):
-    """A directory was wanted, or is on the way, and something else is there."""
+    """A directory was expected in the path, and something else exists there."""
 
 
 class SandboxFilesystemPermissionError(SandboxFilesystemError, PermissionError):
-    """The sandbox's user may not."""
+    """The sandbox's user lacks the permission."""
 
 
 class SandboxFilesystemFileTooLargeError(SandboxFilesystemError):
-    """The file is larger than what is taken, or the disk is full."""
+    """The file is larger than the limit, or the disk is full."""
 
 
 class SandboxFilesystemDirectoryNotEmptyError(SandboxFilesystemError):
-    """The directory to be removed has something in it."""
+    """The directory to remove is not empty."""

@@ -1,4 +1,4 @@
-"""A sandbox's files."""
+"""Files of a sandbox."""
 
 import contextlib
 import os
@@ -25,7 +25,7 @@ _LARGEST = 5 << 30
 
 
 class FileType(Enum):
-    """What a `FileInfo` is."""
+    """Type of a `FileInfo`."""
 
     FILE = "file"
     DIRECTORY = "directory"
@@ -37,44 +37,44 @@ _KINDS = {"directory": FileType.DIRECTORY, "link": FileType.SYMLINK}
 
 @dataclass(frozen=True)
 class FileInfo:
-    """A file of a sandbox."""
+    """Metadata of a file in a sandbox."""
 
     name: str
-    """Last part of its path."""
+    """Last component of the path."""
     path: str
-    """Its path."""
+    """Absolute path."""
     type: FileType
-    """What it is; pipes, sockets and devices count as files."""
+    """Type; pipes, sockets and devices count as files."""
     size: int
-    """In bytes."""
+    """Size in bytes."""
     mode: int
     """Permission bits."""
     permissions: str
-    """The same as ``ls -l`` writes them."""
+    """Permissions as printed by ``ls -l``."""
     modified_time: float
     """Last change, in seconds since 1970."""
     symlink_target: str | None = None
-    """What a link names; None for anything else."""
+    """Target of a symbolic link; None for other types."""
 
     def is_file(self) -> bool:
-        """Whether it is a file."""
+        """Return whether this is a file."""
         return self.type is FileType.FILE
 
     def is_dir(self) -> bool:
-        """Whether it is a directory."""
+        """Return whether this is a directory."""
         return self.type is FileType.DIRECTORY
 
     def is_symlink(self) -> bool:
-        """Whether it is a link."""
+        """Return whether this is a symbolic link."""
         return self.type is FileType.SYMLINK
 
 
 class SandboxFilesystem:
-    """Reads and writes a sandbox's files with the rights of its user; paths are absolute.
+    """Files of a sandbox, accessed with the rights of its user; paths are absolute.
 
     Raises:
         InvalidError: By every method: a path is not absolute.
-        SandboxFilesystemError: By every method: it failed; the subclass says how.
+        SandboxFilesystemError: By every method: the operation failed; the subclass says why.
 
     Args:
         sandbox: The sandbox.
@@ -94,14 +94,14 @@ class SandboxFilesystem:
         """Return a file's content as UTF-8.
 
         Raises:
-            UnicodeDecodeError: It is none.
+            UnicodeDecodeError: The content is not UTF-8.
         """
         with translated_files():
             return self._sandbox.files.read_bytes(check_path(remote_path)).decode("utf-8")
 
     @Method
     def write_bytes(self, data: bytes | bytearray | memoryview, remote_path: str) -> None:
-        """Write a file, with the folders above it; one that is there is overwritten."""
+        """Write a file, with missing parent directories; an existing file is overwritten."""
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"data is bytes, not {type(data).__name__}: data comes first")
         with translated_files():
@@ -120,7 +120,7 @@ class SandboxFilesystem:
         """Copy a file of this machine into the sandbox.
 
         Raises:
-            FileNotFoundError: There is none on this machine.
+            FileNotFoundError: The file does not exist on this machine.
         """
         path = Path(local_path)
         if path.is_dir():
@@ -134,7 +134,7 @@ class SandboxFilesystem:
 
     @Method
     def copy_to_local(self, remote_path: str, local_path: str | os.PathLike[str]) -> None:
-        """Copy a file of the sandbox to this machine in one step, with the folders above it."""
+        """Copy a file of the sandbox to this machine atomically, creating parent directories."""
         source, target = check_path(remote_path), Path(local_path)
         target.parent.mkdir(parents=True, exist_ok=True)
         with translated_files():
@@ -154,7 +154,7 @@ class SandboxFilesystem:
 
     @Method
     def list_files(self, remote_path: str) -> list[FileInfo]:
-        """Return what is in a directory, by name."""
+        """Return the entries of a directory, sorted by name."""
         path = check_path(remote_path)
         with translated_files():
             found = self._sandbox.files.list(path)
@@ -162,18 +162,19 @@ class SandboxFilesystem:
 
     @Method
     def stat(self, remote_path: str) -> FileInfo:
-        """Describe a file; a link is described itself."""
+        """Return the metadata of a file; links are not followed."""
         path = check_path(remote_path)
         with translated_files():
             return _info(self._sandbox.files.stat(path, follow=False), path)
 
     @Method
     def make_directory(self, remote_path: str, *, create_parents: bool = True) -> None:
-        """Make a directory; one that is there is left as it is.
+        """Create a directory; an existing one is left as it is.
 
         Args:
-            remote_path: Its path.
-            create_parents: Whether those above it are made, and one that is there will do.
+            remote_path: Absolute path.
+            create_parents: Whether missing parents are created, and an existing directory is
+                accepted.
         """
         with translated_files():
             self._sandbox.files.mkdir(
@@ -182,10 +183,11 @@ class SandboxFilesystem:
 
     @Method
     def remove(self, remote_path: str, *, recursive: bool = False) -> None:
-        """Remove a file, a link or an empty directory; with `recursive` all in it.
+        """Remove a file, a link or an empty directory; with `recursive`, a directory and its
+        contents.
 
         Raises:
-            InvalidError: It is the root.
+            InvalidError: The path is the root directory.
         """
         path = check_path(remote_path)
         if path == "/":

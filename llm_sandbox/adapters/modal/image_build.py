@@ -1,4 +1,4 @@
-"""Having the container engine build images, and what a sandbox is then made of."""
+"""Image builds with the container engine."""
 
 import contextlib
 import sys
@@ -36,50 +36,50 @@ from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.exceptions import BackendError, SandboxError
 from llm_sandbox.settings import get_settings
 
-__all__ = ["Ground", "build", "give_name", "prepare"]
+__all__ = ["PreparedImage", "build", "give_name", "prepare"]
 
 _WORKDIR = "/root"
-"""Where programs begin that say nothing else, as in Modal's own images."""
+"""Default working directory, as in Modal's images."""
 _OWN_WORKDIR = "/sandbox"
 _ENGINES = ("docker", "podman")
 _WHEELS = "/tmp/llm-sandbox-wheels"  # noqa: S108 - inside an image
 
 
 @dataclass(frozen=True)
-class Ground:
-    """What a sandbox is made of."""
+class PreparedImage:
+    """Built image with the settings for the sandbox created from it."""
 
     backend: str
     """Name of the backend."""
     image: str | Snapshot | None
-    """For `Sandbox.create(image=)`."""
+    """Image for `Sandbox.create(image=)`."""
     workdir: str
-    """Its working directory."""
+    """Working directory of the sandbox."""
     env: dict[str, str] = field(default_factory=dict)
-    """Variables that the image would have where there are no images."""
+    """Environment variables of the image, for backends without images."""
     files: tuple[Copy, ...] = ()
-    """Files of this machine that no image can hold for it: they are shown to it, read-only."""
+    """Files of this machine that cannot be part of an image; they are mounted read-only."""
 
 
-def prepare(image: Image, workdir: str | None, copies: Iterable[Copy]) -> Ground:
-    """Build what a sandbox needs, and say what it is made of.
+def prepare(image: Image, workdir: str | None, copies: Iterable[Copy]) -> PreparedImage:
+    """Build the image for a sandbox.
 
     Args:
-        image: Its image.
-        workdir: Its working directory; None for the image's.
-        copies: Files of this machine that it begins with.
+        image: Image of the sandbox.
+        workdir: Working directory of the sandbox; None for that of the image.
+        copies: Files of this machine to copy into the sandbox.
 
     Raises:
         ImageBuildError: A step failed.
-        InvalidError: The working directory cannot be one.
-        UnimplementedError: The backend has no images, or not such ones.
+        InvalidError: The working directory is invalid.
+        UnimplementedError: The backend does not support images, or this kind of image.
     """
     given = tuple(copies)
     steps = (*image._steps, *given)
     backend = _backend(image, steps)
     if isinstance(image._base, SnapshotBase) and not steps:
-        place = _checked_workdir(workdir or image._workdir or _usual_workdir(backend))
-        return Ground(backend.name, image._base.snapshot, place, dict(image._env))
+        directory = _checked_workdir(workdir or image._workdir or _usual_workdir(backend))
+        return PreparedImage(backend.name, image._base.snapshot, directory, dict(image._env))
     if not backend.has_containers:
         return _without_images(backend, image, steps, workdir)
     # What an image has in /tmp is for its later steps: a sandbox's is a file system of its own.
@@ -88,20 +88,20 @@ def prepare(image: Image, workdir: str | None, copies: Iterable[Copy]) -> Ground
         found, is_built = _build(backend, image._base, (*image._steps, *lasting))
     own = found.workdir or ""
     asked = workdir or image._workdir or ("" if own in ("/", _OWN_WORKDIR) else own)
-    place = _checked_workdir(asked or _WORKDIR)
-    is_below_root = place.startswith(f"{_WORKDIR}/")
-    if (is_built or own == place or is_below_root) and not found.is_snapshot:
+    directory = _checked_workdir(asked or _WORKDIR)
+    is_below_root = directory.startswith(f"{_WORKDIR}/")
+    if (is_built or own == directory or is_below_root) and not found.is_snapshot:
         with translated():
-            found = _keep_workdir(backend, found.id, place)
+            found = _keep_workdir(backend, found.id, directory)
         is_built = True
     in_memory = tuple(step for step in steps if isinstance(step, Copy) and _is_tmp(step.remote))
     image._object_id = f"im-{found.id.removeprefix('sha256:')}"
     plain = isinstance(image._base, SlimBase) and not is_built
-    return Ground(backend.name, None if plain else found.id, place, files=in_memory)
+    return PreparedImage(backend.name, None if plain else found.id, directory, files=in_memory)
 
 
 def build(image: Image) -> tuple[Backend, str]:
-    """Build an image; returns the backend, and the image's id in its engine.
+    """Build an image, and return the backend and the id of the image in its engine.
 
     Raises:
         ImageBuildError: A step failed.
@@ -115,7 +115,7 @@ def build(image: Image) -> tuple[Backend, str]:
 
 
 def give_name(built: tuple[Backend, str], name: str) -> None:
-    """Give an image that `build` returned a name."""
+    """Tag an image that `build` returned."""
     backend, found = built
     with translated():
         backend.images.tag(found, name)
@@ -183,7 +183,7 @@ def _check_python(image: Image, backend: Backend) -> None:
 
 
 def _is_simple(step: Step) -> bool:
-    """Whether a step needs no image: variables, a working directory, files of this machine."""
+    """Return whether a step can be applied without building an image."""
     if isinstance(step, Lines):
         return not step.context and all(line.startswith(("ENV ", "WORKDIR ")) for line in step.text)
     return isinstance(step, Copy)
@@ -191,16 +191,16 @@ def _is_simple(step: Step) -> bool:
 
 def _without_images(
     backend: Backend, image: Image, steps: tuple[Step, ...], workdir: str | None
-) -> Ground:
-    place = _checked_workdir(workdir or image._workdir or _usual_workdir(backend))
+) -> PreparedImage:
+    directory = _checked_workdir(workdir or image._workdir or _usual_workdir(backend))
     copies = tuple(step for step in steps if isinstance(step, Copy))
     source = image._base.snapshot if isinstance(image._base, SnapshotBase) else None
-    return Ground(backend.name, source, place, dict(image._env), copies)
+    return PreparedImage(backend.name, source, directory, dict(image._env), copies)
 
 
 def _usual_workdir(backend: Backend) -> str:
-    """Where programs begin if nobody says: where they have this machine's files, not in its
-    administrator's home.
+    """Return the default working directory: not root's home where programs see this machine's
+    files.
     """
     with translated():
         isolates = backend.check().level != "none"
@@ -220,20 +220,20 @@ def _checked_workdir(workdir: str) -> str:
 
 
 def _build(backend: Backend, base: Base, steps: tuple[Step, ...]) -> tuple[ImageInfo, bool]:
-    """Return the image, and whether it was built of something."""
-    ground = _ground(backend, base)
+    """Return the image, and whether a build was needed."""
+    base_image = _base_image(backend, base)
     steps = tuple(step for step in steps if not isinstance(step, Lines) or step.text)
     if not steps:
-        return _inspect(backend, ground), isinstance(base, DockerfileBase)
+        return _inspect(backend, base_image), isinstance(base, DockerfileBase)
     is_fresh = any(not isinstance(step, Copy) and step.is_fresh for step in steps)
     with tempfile.TemporaryDirectory(prefix="llm-sandbox-modal-") as folder:
-        lines = [f"FROM {ground}", "USER 0"]
+        lines = [f"FROM {base_image}", "USER 0"]
         for number, step in enumerate(steps):
             lines += _render(step, Path(folder), f"s{number}", backend, base)
         return _run(backend, Path(folder), lines, is_fresh=is_fresh), True
 
 
-def _ground(backend: Backend, base: Base) -> str:
+def _base_image(backend: Backend, base: Base) -> str:
     if isinstance(base, SnapshotBase):
         return base.snapshot.ref
     if isinstance(base, DockerfileBase):
@@ -275,10 +275,10 @@ def _render(step: Step, folder: Path, name: str, backend: Backend, base: Base) -
     ]
 
 
-def _keep_workdir(backend: Backend, image: str, place: str) -> ImageInfo:
-    """Return the same image, with what is at the working directory kept aside as well."""
+def _keep_workdir(backend: Backend, image: str, directory: str) -> ImageInfo:
+    """Return the same image, with a copy of its working directory saved beside it."""
     with _build_errors(backend):
-        return backend.images.save_workdir(image, place, readable=[_WORKDIR], on_line=say)
+        return backend.images.save_workdir(image, directory, readable=[_WORKDIR], on_line=say)
 
 
 def _run(backend: Backend, folder: Path, lines: list[str], *, is_fresh: bool = False) -> ImageInfo:

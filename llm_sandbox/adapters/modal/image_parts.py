@@ -1,4 +1,4 @@
-"""What an image is made of: a base, and steps on top of it. Plain data, and its Dockerfile."""
+"""Bases and build steps of an image, as plain data and as Dockerfile lines."""
 
 import json
 import shutil
@@ -28,22 +28,22 @@ __all__ = [
 
 @dataclass(frozen=True)
 class SlimBase:
-    """This library's own image of Python; where there are no images, this machine's Python."""
+    """This library's Python image; on backends without images, this machine's Python."""
 
     python: str | None = None
-    """The version that was asked for, such as ``3.11``; None for any."""
+    """Requested version, such as ``3.11``; None for any."""
 
 
 @dataclass(frozen=True)
 class NamedBase:
-    """An image of the engine or of a registry, by its name or id."""
+    """Image of the engine or of a registry, by name or id."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class DockerfileBase:
-    """An image that a Dockerfile describes."""
+    """Image built from a Dockerfile."""
 
     path: Path
     context: Path
@@ -52,13 +52,13 @@ class DockerfileBase:
 
 @dataclass(frozen=True)
 class SnapshotBase:
-    """A saved sandbox."""
+    """Snapshot of a sandbox."""
 
     snapshot: Snapshot
 
 
 Base: TypeAlias = SlimBase | NamedBase | DockerfileBase | SnapshotBase
-"""What steps stand on."""
+"""Base of an image."""
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,14 @@ class Lines:
 
     text: tuple[str, ...]
     context: tuple[tuple[str, Path], ...] = ()
-    """Files and folders of this machine that they copy, by name in the context."""
+    """Files and folders of this machine for ``COPY``, by name in the build context."""
     is_fresh: bool = False
-    """Whether what was built of them before does not count."""
+    """Whether the build cache is bypassed."""
 
 
 @dataclass(frozen=True)
 class Copy:
-    """A file or folder of this machine, which comes to lie at a path."""
+    """File or folder of this machine, copied to a path."""
 
     local: Path
     remote: str
@@ -82,21 +82,21 @@ class Copy:
 
 @dataclass(frozen=True)
 class Packages:
-    """Python packages, by pip."""
+    """Python packages installed with pip."""
 
     words: tuple[str, ...]
-    """What is to be installed, as pip's arguments."""
+    """Requirements, as arguments of pip."""
     options: tuple[str, ...] = ()
-    """How: where pip finds packages, and which."""
+    """Options of pip."""
     is_fresh: bool = False
 
 
 Step: TypeAlias = Lines | Copy | Packages
-"""What changes an image."""
+"""Build step of an image."""
 
 
 def run_line(command: str, env: Mapping[str, str] | None = None) -> str:
-    """The line that runs a command in a shell, with variables that the image does not keep."""
+    """Return the Dockerfile line that runs a shell command, with variables of that step only."""
     import shlex
 
     exports = "".join(
@@ -106,7 +106,7 @@ def run_line(command: str, env: Mapping[str, str] | None = None) -> str:
 
 
 def env_line(name: str, value: str) -> str:
-    """The line that sets a variable for good.
+    """Return the Dockerfile line that sets an environment variable.
 
     Raises:
         InvalidError: The value has a line break.
@@ -118,7 +118,7 @@ def env_line(name: str, value: str) -> str:
 
 
 def copy_into(context: Path, name: str, source: Path) -> None:
-    """Put a file or folder into a build's context."""
+    """Copy a file or folder into a build context."""
     if source.is_dir():
         shutil.copytree(source, context / name, symlinks=True, dirs_exist_ok=True)
     else:

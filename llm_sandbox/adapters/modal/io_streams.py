@@ -1,4 +1,4 @@
-"""A program's streams: readers that go forward once, and a writer that sends when told to."""
+"""Streams of a program: readers of one pass, and a writer that sends on `drain`."""
 
 import codecs
 from collections import deque
@@ -21,17 +21,17 @@ _MOST_BUFFERED = 16 << 20
 
 
 class StreamReader(Generic[_T]):
-    r"""What a program writes, from where the last reading stopped.
+    r"""Output stream of a program, continued where the last read stopped.
 
-    Iterating yields pieces of any size as they come; lines, with their ``\n``, of a reader that is
-    line-buffered. After the end `read` returns nothing. Text is UTF-8, and output that is not makes
-    reading raise `UnicodeDecodeError`.
+    Iteration yields chunks of any size as they arrive, or lines with their ``\n`` if the reader is
+    line-buffered. After the end `read` returns nothing. Text is UTF-8; reading other output raises
+    `UnicodeDecodeError`.
 
     Args:
-        stream: What the library has of it.
-        kind: Where it goes.
-        text: Whether it is read as text.
-        by_line: Whether iterating yields lines.
+        stream: Stream of the library.
+        kind: Destination of the stream.
+        text: Whether the stream is read as text.
+        by_line: Whether iteration yields lines.
     """
 
     def __init__(
@@ -52,19 +52,18 @@ class StreamReader(Generic[_T]):
 
     @property
     def file_descriptor(self) -> int:
-        """1 for standard output, 2 for standard error; not known here."""
+        """1 for standard output, 2 for standard error; unknown here."""
         raise InvalidError("a stream of a sandbox has no file descriptor on this machine")
 
     @Method
     def read(self) -> _T:
-        """Wait for the stream's end and return what was not read yet.
+        """Wait for the end of the stream and return what was not read yet.
 
         Raises:
-            InvalidError: It goes to this process' own output.
-            ResourceExhaustedError: There was more than is kept of a stream; see
-                `Limits.output_bytes`.
-            UnicodeDecodeError: It is no UTF-8.
-            ValueError: It is dropped.
+            InvalidError: The stream goes to the output of this process.
+            ResourceExhaustedError: The stream exceeded the limit; see `Limits.output_bytes`.
+            UnicodeDecodeError: The output is not UTF-8.
+            ValueError: The stream is discarded.
         """
         self._check()
         pieces = [self._text(data) for data in self._new(self._stream.chunks(text=False))]
@@ -111,7 +110,7 @@ class StreamReader(Generic[_T]):
             raise InvalidError("the stream goes to this process' own output: StreamType.STDOUT")
 
     def _new(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """What nobody has taken yet of pieces that begin at the stream's start."""
+        """Return the unread part of the chunks from the start of the stream."""
         at = 0
         for data in chunks:
             at += len(data)
@@ -134,7 +133,7 @@ class StreamReader(Generic[_T]):
         return cast(_T, data if self._decoder is None else self._decoder.decode(data, final))
 
     def _put(self, piece: _T) -> None:
-        """Take what came, as pieces that are ready to be yielded and the beginning of the next."""
+        """Buffer new data as chunks to yield and the start of the next one."""
         if not self._by_line:
             self._ready.append(piece)
             return
@@ -149,7 +148,7 @@ class StreamReader(Generic[_T]):
         self._rest = self._empty
 
     def _cut(self) -> Iterator[_T]:
-        """Hand out what is ready: whoever stops in between leaves the rest to the next."""
+        """Yield complete chunks; an interrupted iteration leaves the rest to the next one."""
         while self._ready:
             if piece := self._ready.popleft():
                 yield piece
@@ -174,7 +173,7 @@ class StreamReader(Generic[_T]):
 
 
 class StreamWriter:
-    """A program's standard input. What is written is sent by `drain`.
+    """Standard input of a program. Written data is sent by `drain`.
 
     Args:
         process: The program; None for a sandbox without one.
@@ -189,11 +188,11 @@ class StreamWriter:
 
     @Method
     def write(self, data: bytes | bytearray | memoryview | str) -> None:
-        """Take bytes, or text as UTF-8, for the next `drain`.
+        """Buffer bytes, or text as UTF-8, for the next `drain`.
 
         Raises:
-            BufferError: More than 16 MiB would wait.
-            TypeError: It is neither.
+            BufferError: The buffer would exceed 16 MiB.
+            TypeError: The data is neither bytes nor text.
             ValueError: `write_eof` was called.
         """
         if self._is_ended:
@@ -207,16 +206,16 @@ class StreamWriter:
 
     @Method
     def write_eof(self) -> None:
-        """End the stream after what was written; the next `drain` sends that."""
+        """End the stream after the written data; the next `drain` sends the end."""
         self._is_ended = True
 
     @Method
     def drain(self) -> None:
-        """Send what was written, and wait until it was taken.
+        """Send the written data, and wait until the program has received it.
 
         Raises:
-            InvalidError: There is no program that reads, or another handle has its input.
-            ValueError: The program has ended, or no longer reads.
+            InvalidError: No program reads, or another handle owns the input.
+            ValueError: The program has ended or closed its input.
         """
         stream = self._send()
         if stream is not None:
@@ -235,7 +234,7 @@ class StreamWriter:
                 raise ValueError("the program no longer reads its standard input") from None
 
     def _send(self) -> InputStream | None:
-        """Hand on what was written; returns the stream if there is something to wait for."""
+        """Send the written data, and return the stream if there is something to wait for."""
         if not self._buffer and self._is_ended == self._is_eof_sent:
             return None
         if self._process is None or self._stream is None:

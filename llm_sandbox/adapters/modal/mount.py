@@ -1,4 +1,4 @@
-"""Files of this machine that a sandbox begins with, and what Modal's cloud mounts."""
+"""Mounts: files of this machine copied into a sandbox, and kinds that only Modal's cloud has."""
 
 import os
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ __all__ = ["CloudBucketMount", "Mount", "NetworkFileSystem", "Proxy", "Scheduler
 
 @dataclass(frozen=True)
 class Mount:
-    """Files of this machine, copied into a sandbox when it is made."""
+    """Files of this machine, copied into a sandbox when it is created."""
 
     local_path: Path
     """The file or folder."""
     remote_path: str
-    """Where it comes to lie, absolute."""
+    """Absolute path in the sandbox."""
 
     @staticmethod
     def from_local_file(
         local_path: str | os.PathLike[str], remote_path: str | os.PathLike[str] | None = None
     ) -> "Mount":
-        """Return a mount of one file; by default below ``/root``, under its own name.
+        """Return a mount of one file, by default below ``/root``, under its own name.
 
         Raises:
-            FileNotFoundError: There is none.
+            FileNotFoundError: The file does not exist.
         """
         path = Path(local_path).absolute()
         if not path.is_file():
@@ -37,10 +37,10 @@ class Mount:
     def from_local_dir(
         local_path: str | os.PathLike[str], *, remote_path: str | os.PathLike[str] | None = None
     ) -> "Mount":
-        """Return a mount of a folder; by default below ``/root``, under its own name.
+        """Return a mount of a folder, by default below ``/root``, under its own name.
 
         Raises:
-            NotADirectoryError: There is none.
+            NotADirectoryError: The folder does not exist.
         """
         path = Path(local_path).absolute()
         if not path.is_dir():
@@ -49,7 +49,7 @@ class Mount:
 
 
 class CloudBucketMount:
-    """A bucket of a cloud's storage. It cannot be mounted here.
+    """Cloud storage bucket. It cannot be mounted here.
 
     Raises:
         UnimplementedError: Always.
@@ -66,11 +66,11 @@ class CloudBucketMount:
 
 
 class NetworkFileSystem:
-    """A shared file system of Modal's servers, which Modal itself replaced by volumes."""
+    """Shared file system of Modal's servers, which Modal itself replaced by volumes."""
 
     @staticmethod
     def from_name(name: str, **options: object) -> "NetworkFileSystem":
-        """Refuse.
+        """Raise `UnimplementedError`.
 
         Raises:
             UnimplementedError: Always.
@@ -85,11 +85,11 @@ class NetworkFileSystem:
 
 
 class Proxy:
-    """A fixed address that connections come from. Modal's servers have those."""
+    """Fixed source address of connections, which only Modal's servers provide."""
 
     @staticmethod
     def from_name(name: str, **options: object) -> "Proxy":
-        """Refuse.
+        """Raise `UnimplementedError`.
 
         Raises:
             UnimplementedError: Always.
@@ -105,14 +105,14 @@ class Proxy:
 
 @dataclass(frozen=True)
 class SchedulerPlacement:
-    """Where in a cloud a sandbox is to be; there is only this machine."""
+    """Placement of a sandbox in a cloud; there is only this machine."""
 
     region: str | None = None
     """Name of a region."""
     zone: str | None = None
     """Name of a zone."""
     spot: bool | None = None
-    """Whether it may be one that is taken away."""
+    """Whether preemptible machines are accepted."""
 
     def __post_init__(self) -> None:
         if self.spot is not None and not isinstance(self.spot, bool):

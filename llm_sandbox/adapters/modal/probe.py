@@ -1,4 +1,4 @@
-"""How it is looked at whether a sandbox is ready."""
+"""Readiness probes of sandboxes."""
 
 from dataclasses import dataclass
 
@@ -14,34 +14,34 @@ _MS = 1000.0
 
 @dataclass(frozen=True)
 class Probe:
-    """What `Sandbox.wait_until_ready` waits for; made by `with_tcp` or `with_exec`."""
+    """Condition for `Sandbox.wait_until_ready`; created by `with_tcp` or `with_exec`."""
 
     _readiness: Readiness
 
     @staticmethod
     def with_tcp(port: int, *, interval_ms: int = 100) -> "Probe":
-        """Return one that waits until something listens at a port.
+        """Return a probe that succeeds when something listens on a port.
 
         Args:
             port: 1 to 65535.
-            interval_ms: Milliseconds between looks.
+            interval_ms: Milliseconds between checks.
 
         Raises:
-            InvalidError: A value is not acceptable.
+            InvalidError: A value is invalid.
         """
         with translated():
             return Probe(PortReady(port, every=_seconds(interval_ms)))
 
     @staticmethod
     def with_exec(*argv: str, interval_ms: int = 100) -> "Probe":
-        """Return one that waits until a command ends with 0.
+        """Return a probe that succeeds when a command exits with 0.
 
         Args:
             argv: The program and its arguments.
             interval_ms: Milliseconds between runs.
 
         Raises:
-            InvalidError: A value is not acceptable.
+            InvalidError: A value is invalid.
         """
         check_args(argv)
         with translated():

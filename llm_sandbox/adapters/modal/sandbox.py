@@ -1,4 +1,4 @@
-"""Sandboxes, as Modal's programs use them."""
+"""Sandboxes with the API of Modal."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -50,10 +50,10 @@ _Path = str | os.PathLike[str]
 
 
 class Sandbox(SandboxCalls):
-    """A sandbox that lives by itself until its time is up, its program ends or `terminate`; made by
-    `create`. It does not end with this process.
+    """Sandbox that outlives this process, until its timeout, the end of its program or `terminate`.
 
-    Each call blocks; its ``.aio`` is awaited instead, as in ``await Sandbox.create.aio(...)``.
+    Created by `create`. Each call blocks; its ``.aio`` is awaitable, as in ``await
+    Sandbox.create.aio(...)``.
     """
 
     @function_undone_by(lambda made: made.terminate())
@@ -98,62 +98,61 @@ class Sandbox(SandboxCalls):
         verbose: bool = False,
         experimental_options: Mapping[str, Any] | None = None,
     ) -> "Sandbox":
-        """Make a sandbox, and return when it is there and its program has started.
+        """Create a sandbox, and return when its program has started.
 
         Args:
-            entrypoint_args: The program that it ends with; none for a sandbox that waits for
-                `exec` until its time is up. 65,536 characters together at most.
-            app: The app that it belongs to; None for none.
+            entrypoint_args: Main program, with which the sandbox ends; none for a sandbox that runs
+                until its timeout. 65,536 characters in total at most.
+            app: App of the sandbox; None for none.
             environment_name: None; there are no environments.
-            image: What it begins with; None for `Image.debian_slim`.
-            mounts: Files of this machine that it begins with.
-            secrets: Variables of all its programs.
+            image: Image; None for `Image.debian_slim`.
+            mounts: Files of this machine to copy into the sandbox.
+            secrets: Environment variables of all programs.
             network_file_systems: Empty; they are Modal's servers'.
-            timeout: Seconds that it lives at most, up to 86,400; None for 300.
-            workdir: Where programs begin, absolute; None for the image's, which is ``/root`` unless
-                it says otherwise.
+            timeout: Maximum lifetime in seconds, up to 86,400; None for 300.
+            workdir: Absolute working directory; None for that of the image, by default ``/root``.
             gpu: ``any``, or ``any:2`` for two; None for none.
             cloud: None; there is only this machine.
             region: None; there is only this machine.
-            cpu: CPUs that it is to have when others want them too; or that, and the most.
-            memory: MiB that it is left when memory is short; or that, and the most. Without a most,
-                `Configuration.limits` is it, or the request if that is larger.
-            block_network: Whether it has no network.
-            cidr_allowlist: The only addresses that it may connect to, as ranges; none if empty.
-                Names are not answered then. None for `Configuration.network`.
-            volumes: Volumes by the path that they are at.
+            cpu: CPU request; or the request and the limit.
+            memory: Memory request in MiB; or the request and the limit. The default limit is that
+                of `Configuration.limits`, or the request if larger.
+            block_network: Whether the sandbox has no network.
+            cidr_allowlist: Address ranges that the sandbox may connect to; DNS is then disabled.
+                None for `Configuration.network`.
+            volumes: Volumes by mount path.
             pty_info: As `pty`, with a size.
-            encrypted_ports: Ports that are reached over TLS, given
-                ``configure(tls="self-signed")``; refused without it, unless
-                ``configure(strict=False)`` makes them as those that follow.
-            unencrypted_ports: Ports that `tunnels` leads to.
+            encrypted_ports: Ports exposed over TLS, given ``configure(tls="self-signed")``; refused
+                without it, unless ``configure(strict=False)`` treats them as `unencrypted_ports`.
+            unencrypted_ports: Ports exposed by `tunnels`.
             proxy: None; connections come from this machine's address.
             _experimental_scheduler_placement: None; there is only this machine.
             client: None; there is nothing to connect to.
-            name: A name that no other living sandbox of the app has, for `from_name`.
-            tags: Texts to find it by.
-            env: More variables, over those of `secrets`; those that are None are left out.
-            idle_timeout: Seconds without activity after which it ends.
+            name: Name for `from_name`, unique among the living sandboxes of the app.
+            tags: Tags for `list`.
+            env: Further variables, which override those of `secrets`; None values are omitted.
+            idle_timeout: Seconds without activity after which the sandbox ends.
             runtime: None; the backend decides.
             outbound_cidr_allowlist: As `cidr_allowlist`.
-            outbound_domain_allowlist: The names that it may connect to, on port 443, besides those
-                addresses; ``*.example.com`` for all below one, ``*`` for all.
-            inbound_cidr_allowlist: None; tunnels take connections from this machine alone.
-            pty: Whether its program has a terminal; its errors are then among its output. Nothing
-                changes where there is no program.
-            h2_ports: Refused, unless ``configure(strict=False)`` makes them as `unencrypted_ports`.
+            outbound_domain_allowlist: Domains that the sandbox may connect to on port 443, in
+                addition to those addresses; ``*.example.com`` for all subdomains, ``*`` for all.
+            inbound_cidr_allowlist: None; tunnels only accept connections from this machine.
+            pty: Whether the main program has a terminal, which merges its standard error into its
+                output.
+            h2_ports: Refused, unless ``configure(strict=False)`` treats them as
+                `unencrypted_ports`.
             custom_domain: None; tunnels have this machine's address.
-            include_oidc_identity_token: False; nobody here vouches for identities.
-            readiness_probe: What `wait_until_ready` waits for.
-            verbose: Either way, what happens is logged by the logger ``llm_sandbox``.
+            include_oidc_identity_token: False; there is no identity provider.
+            readiness_probe: Condition for `wait_until_ready`.
+            verbose: No effect: events are logged by the logger ``llm_sandbox``.
             experimental_options: None; they are those of Modal's servers.
 
         Raises:
             AlreadyExistsError: Another sandbox of the app has the name.
             ImageBuildError: The image could not be built.
-            InvalidError: An argument is not acceptable, or two contradict each other.
-            NotFoundError: There is no such program or image.
-            UnimplementedError: Modal's cloud honours it, and this machine or backend cannot.
+            InvalidError: An argument is invalid, or two contradict each other.
+            NotFoundError: The program or the image does not exist.
+            UnimplementedError: Only Modal's cloud supports an argument.
             ValueError: The app is neither looked up nor run.
         """
         del verbose
@@ -192,22 +191,22 @@ class Sandbox(SandboxCalls):
             raise InvalidError(f"image is an Image, not {type(image).__name__}", parameter="image")
         source = image or Image.debian_slim()
         mounts_of(volumes, (), network_file_systems)
-        ground = prepare(source, workdir, copies_of(mounts))
+        prepared = prepare(source, workdir, copies_of(mounts))
         if block_network:
-            check_can_block(ground.backend)
+            check_can_block(prepared.backend)
         command = entrypoint_args or source._cmd
         with translated():
             machine = Machine.create(
                 *command,
-                backend=ground.backend,
-                image=ground.image,
-                workdir=ground.workdir,
-                env=ground.env | variables,
+                backend=prepared.backend,
+                image=prepared.image,
+                workdir=prepared.workdir,
+                env=prepared.env | variables,
                 secrets={key: value for key, value in hidden.items() if key not in variables},
                 limits=limits,
                 network=network,
                 ports=ports,
-                mounts=mounts_of(volumes, ground.files, network_file_systems),
+                mounts=mounts_of(volumes, prepared.files, network_file_systems),
                 gpu=gpus,
                 ready=None if readiness_probe is None else readiness_probe._readiness,
                 pty=terminal if terminal and command else False,
@@ -225,13 +224,13 @@ class Sandbox(SandboxCalls):
     @Function
     @staticmethod
     def from_id(sandbox_id: str, client: object = None) -> "Sandbox":
-        """Return a handle of a sandbox by its `object_id`.
+        """Return a handle of a sandbox by `object_id`.
 
-        Of one that has ended within a day there is a handle as well, which has its `returncode` but
-        not its output.
+        A sandbox that ended within the last day has a handle with its `returncode`, without its
+        output.
 
         Raises:
-            NotFoundError: There is none.
+            NotFoundError: The sandbox does not exist.
         """
         refuse_environment(client, None)
         with translated():
@@ -247,10 +246,10 @@ class Sandbox(SandboxCalls):
     def from_name(
         app_name: str, name: str, *, environment_name: str | None = None, client: object = None
     ) -> "Sandbox":
-        """Return a handle of the living sandbox of an app that has a name.
+        """Return a handle of a living sandbox by its app and name.
 
         Raises:
-            NotFoundError: There is none.
+            NotFoundError: The sandbox does not exist.
         """
         refuse_environment(client, environment_name)
         with translated():
@@ -264,15 +263,15 @@ class Sandbox(SandboxCalls):
         tags: Mapping[str, str] | None = None,
         client: object = None,
     ) -> Iterator["Sandbox"]:
-        """Yield handles of living sandboxes that were created here, newest first.
+        """Yield handles of the living sandboxes of this adapter, newest first.
 
         Args:
-            app_id: Those of one app; None for all apps, and for those without.
-            tags: Those that have at least these tags.
+            app_id: Id of an app to filter by; None for all sandboxes.
+            tags: Tags to filter by.
             client: None; there is nothing to connect to.
 
         Raises:
-            InvalidError: An argument is not acceptable.
+            InvalidError: An argument is invalid.
         """
         refuse_environment(client, None)
         namespace = None if app_id is None else namespace_of(app_id)

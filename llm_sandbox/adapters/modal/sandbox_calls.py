@@ -1,4 +1,4 @@
-"""What is done with a sandbox: programs, tags, snapshots, tunnels."""
+"""Operations on a sandbox: programs, tags, snapshots, tunnels."""
 
 import contextlib
 import os
@@ -38,7 +38,7 @@ _SNAPSHOT_S = 55
 
 
 class SandboxCalls(SandboxHandle):
-    """The part of `Sandbox` that does something with it."""
+    """Operations of `Sandbox` that act on a living sandbox."""
 
     @method_undone_by(lambda process: process._process.kill())
     def exec(
@@ -59,25 +59,24 @@ class SandboxCalls(SandboxHandle):
         """Start a program.
 
         Args:
-            cmds: Its words, 65,536 characters together at most; no shell sees them.
+            cmds: Program and arguments, 65,536 characters in total at most; no shell is involved.
             pty_info: As `pty`, with a size.
-            stdout: Where its output goes.
-            stderr: Where its errors go.
-            timeout: Seconds until it is killed with all that it started; its exit code is then -1.
-                None for no limit but the sandbox's.
-            workdir: Where it begins, absolute; None for the sandbox's.
-            secrets: Variables for this program, over the sandbox's.
-            text: Whether its output is text; else it is bytes.
-            bufsize: 1 for whole lines when its output is iterated over, if it is text; -1 for
-                pieces as they come.
+            stdout: Destination of standard output.
+            stderr: Destination of standard error.
+            timeout: Seconds until the program and its children are killed, with exit code -1; None
+                for the lifetime of the sandbox.
+            workdir: Absolute working directory; None for that of the sandbox.
+            secrets: Variables of this program, which override those of the sandbox.
+            text: Whether output is text; otherwise bytes.
+            bufsize: 1 to iterate over text output by lines; -1 for chunks as they arrive.
             _pty_info: As `pty_info`.
-            env: More variables, over those of `secrets`; those that are None are left out.
-            pty: Whether it has a terminal; its errors are then among its output.
+            env: Further variables, which override those of `secrets`; None values are omitted.
+            pty: Whether the program has a terminal, which merges standard error into its output.
 
         Raises:
             ConflictError: The sandbox has ended.
-            InvalidError: An argument is not acceptable.
-            NotFoundError: There is no such program or directory.
+            InvalidError: An argument is invalid.
+            NotFoundError: The program or the directory does not exist.
             ValueError: `bufsize` is 1, and `text` False.
         """
         check_args(cmds)
@@ -112,10 +111,10 @@ class SandboxCalls(SandboxHandle):
 
     @Method
     def set_tags(self, tags: Mapping[str, str], *, client: object = None) -> None:
-        """Replace all its tags; an empty dict leaves none.
+        """Replace all tags; an empty dict removes them.
 
         Raises:
-            InvalidError: They are no tags.
+            InvalidError: The tags are invalid.
         """
         refuse_environment(client, None)
         checked = check_tags(tags)
@@ -124,24 +123,25 @@ class SandboxCalls(SandboxHandle):
 
     @Method
     def get_tags(self) -> dict[str, str]:
-        """Return its tags."""
+        """Return the tags of the sandbox."""
         with translated(), contextlib.closing(_Look(self._open().id)) as look:
             return dict(look.machine.tags)
 
     @Method
     def snapshot_filesystem(self, timeout: int = _SNAPSHOT_S, *, ttl: int | None = None) -> Image:
-        """Save its files, and return an image that other sandboxes can begin with.
+        """Save the file system, and return an image for other sandboxes.
 
-        Volumes, mounted files, ``/tmp`` and programs that run are not part of it.
+        Volumes, mounted files, ``/tmp`` and running programs are not included.
 
         Args:
-            timeout: Seconds that it may take.
-            ttl: Seconds until it stops to be usable; None for never.
+            timeout: Seconds until the operation is abandoned.
+            ttl: Seconds until the image expires; None for never.
 
         Raises:
-            ExecutionError: It could not be saved.
-            SandboxTimeoutError: It took longer; what comes of it is removed.
-            UnimplementedError: The backend cannot; `snapshot_directory` works everywhere.
+            ExecutionError: The snapshot failed.
+            SandboxTimeoutError: The timeout passed; the unfinished snapshot is deleted.
+            UnimplementedError: The backend does not support it; `snapshot_directory` works
+                everywhere.
         """
         return self._saved(timeout, lambda: self._open().snapshot(kind="filesystem", ttl=ttl))
 
@@ -149,7 +149,7 @@ class SandboxCalls(SandboxHandle):
     def snapshot_directory(
         self, path: str | os.PathLike[str], *, timeout: int = _SNAPSHOT_S, ttl: int | None = None
     ) -> Image:
-        """Save one of its directories, and return an image that has it at the same place.
+        """Save a directory, and return an image that has it at the same path.
 
         Args:
             path: The directory, absolute.
@@ -157,7 +157,7 @@ class SandboxCalls(SandboxHandle):
             ttl: The same.
 
         Raises:
-            SandboxTimeoutError: It took longer; what comes of it is removed.
+            SandboxTimeoutError: The timeout passed; the unfinished snapshot is deleted.
         """
         place = check_workdir(os.fspath(path))
         return self._saved(
@@ -174,19 +174,19 @@ class SandboxCalls(SandboxHandle):
 
     @Method
     def reload_volumes(self, *, timeout: int = _SNAPSHOT_S) -> None:
-        """Return at once: what others write to a volume is there."""
+        """Return at once: volumes are shared folders and always current."""
         check_timeout(timeout, "timeout")
         self._open()
 
     @Method
     def tunnels(self, timeout: int = 50) -> dict[int, Tunnel]:
-        """Return where its ports are reached, by port.
+        """Return the tunnels of the exposed ports, by port.
 
         Args:
-            timeout: Seconds to wait at most; they are there from the start.
+            timeout: Accepted for compatibility: tunnels exist from the start.
 
         Raises:
-            ConflictError: It has ended.
+            ConflictError: The sandbox has ended.
         """
         check_timeout(timeout, "timeout")
         machine = self._open()
@@ -201,11 +201,11 @@ class SandboxCalls(SandboxHandle):
 
     @Method
     def wait_until_ready(self, *, timeout: int = 300) -> None:
-        """Wait until its ``readiness_probe`` succeeds.
+        """Wait until the ``readiness_probe`` succeeds.
 
         Raises:
-            InvalidError: It has none.
-            SandboxTimeoutError: It took longer.
+            InvalidError: The sandbox has no probe.
+            SandboxTimeoutError: The timeout passed.
         """
         check_timeout(timeout, "timeout")
         with translated():
@@ -213,7 +213,7 @@ class SandboxCalls(SandboxHandle):
 
 
 class _Look:
-    """Another handle, which knows what is now."""
+    """Fresh handle with the current state."""
 
     def __init__(self, sandbox_id: str) -> None:
         self.machine = Machine.attach(sandbox_id)
@@ -223,7 +223,7 @@ class _Look:
 
 
 class _Attempt:
-    """A snapshot that is being made, and removed if nobody waits for it any longer."""
+    """Snapshot in progress, which is deleted if the caller stops waiting."""
 
     def __init__(self, save: Callable[[], Snapshot]) -> None:
         self._save = save

@@ -1,4 +1,4 @@
-"""What a handle of a sandbox knows of it: its streams, its end, its files."""
+"""Handle of a sandbox: id, streams, end, files."""
 
 import threading
 from types import TracebackType
@@ -28,12 +28,12 @@ _TIMED_OUT, _TERMINATED = 124, 137
 
 
 class SandboxHandle:
-    """The part of `Sandbox` that is about one sandbox that is there.
+    """State and streams of one existing sandbox, as part of `Sandbox`.
 
     Args:
-        machine: The sandbox; None for one that has ended.
-        ended: Its id and its end, of one that has.
-        ignored: What it was asked for and is recorded only.
+        machine: Sandbox of the library; None for one that has ended.
+        ended: Id and end of a sandbox that has ended.
+        ignored: Parameters that were recorded and not honoured.
     """
 
     def __init__(
@@ -60,33 +60,31 @@ class SandboxHandle:
 
     @property
     def object_id(self) -> str:
-        """Its id, for `Sandbox.from_id`."""
+        """Id of the sandbox, for `Sandbox.from_id`."""
         return self._object_id
 
     @property
     def ignored(self) -> tuple[str, ...]:
-        """Parameters that it was created with and that only Modal's cloud honours; see
-        `configure`.
-        """
+        """Parameters at creation that only Modal's cloud honours; see `configure`."""
         return self._ignored
 
     # --- its program
 
     @property
     def stdout(self) -> StreamReader[str]:
-        """What its program writes, line by line and from the first byte in every handle; programs
-        of `exec` are not in it.
+        """Standard output of the main program, by lines and from the start in every handle; output
+        of `exec` is not included.
         """
         return self._reader("stdout")
 
     @property
     def stderr(self) -> StreamReader[str]:
-        """As `stdout`, of standard error."""
+        """Standard error of the main program; see `stdout`."""
         return self._reader("stderr")
 
     @property
     def stdin(self) -> StreamWriter:
-        """What its program reads."""
+        """Standard input of the main program."""
         if self._writer is None:
             self._writer = StreamWriter(self._open().entry)
         return self._writer
@@ -107,13 +105,15 @@ class SandboxHandle:
 
     @property
     def returncode(self) -> int | None:
-        """Its exit code, as `poll` or `wait` found it last; None before that, or while it lives."""
+        """Exit code as last returned by `poll` or `wait`; None before that, or while the sandbox
+        lives.
+        """
         return self._returncode
 
     @Method
     def poll(self) -> int | None:
-        """None while it lives; then its program's exit code, 124 after a timeout, 137 after any
-        other end.
+        """Return None while the sandbox lives; then the exit code of the main program, 124 after a
+        timeout, 137 after any other end.
         """
         if self._returncode is None:
             machine = self._open()
@@ -122,14 +122,14 @@ class SandboxHandle:
 
     @Method
     def wait(self, raise_on_termination: bool = True) -> None:
-        """Wait for its end.
+        """Wait for the sandbox to end.
 
         Args:
             raise_on_termination: Whether `SandboxTerminatedError` is raised.
 
         Raises:
-            SandboxTimeoutError: Its time was up.
-            SandboxTerminatedError: It was ended.
+            SandboxTimeoutError: The sandbox reached its timeout.
+            SandboxTerminatedError: The sandbox was terminated.
         """
         if self._returncode is None:
             try:
@@ -152,7 +152,7 @@ class SandboxHandle:
         self._judge(raise_on_termination)
 
     def _again(self) -> Machine:
-        """The sandbox, of a handle that has let go of it another handle."""
+        """Return the sandbox; for a detached handle, a new handle of it."""
         if self._machine is not None and not self._is_detached:
             return self._machine
         return Machine.attach(self._object_id)
@@ -172,10 +172,10 @@ class SandboxHandle:
 
     @Method
     def terminate(self, *, wait: bool = False) -> int | None:
-        """End it, and return when it has ended; harmless after its end.
+        """Terminate the sandbox, and return when it has ended; no effect after its end.
 
         Args:
-            wait: Whether its exit code is returned; it is waited for either way.
+            wait: Whether the exit code is returned; the call waits either way.
         """
         if self._returncode is None:
             with translated():
@@ -185,7 +185,9 @@ class SandboxHandle:
 
     @Method
     def detach(self) -> None:
-        """Let go of it; it lives on. Only `wait` and what is known of it can be used then."""
+        """Detach the handle; the sandbox lives on. Only `wait` and known facts can be used
+        afterwards.
+        """
         if self._machine is not None and not self._is_detached:
             with translated():
                 self._machine.detach()
@@ -217,7 +219,7 @@ class SandboxHandle:
 
     @property
     def filesystem(self) -> SandboxFilesystem:
-        """Its files."""
+        """Files of the sandbox."""
         return SandboxFilesystem(self._open())
 
     def _open(self) -> Machine:
@@ -233,7 +235,7 @@ class SandboxHandle:
 
 
 def _until_end(machine: Machine) -> OutputStream:
-    """A stream without a byte that ends with the sandbox."""
+    """Return an empty stream that ends with the sandbox."""
     spool = Spool(0)
 
     def work() -> None:

@@ -1,4 +1,4 @@
-"""Secrets: variables that a sandbox's programs have and nothing else shows."""
+"""Secrets: environment variables that only programs of a sandbox can see."""
 
 import os
 from collections.abc import Collection, Mapping
@@ -15,7 +15,9 @@ __all__ = ["Secret", "merge_secrets"]
 
 
 class Secret:
-    """Some variables. Made by `from_dict`, `from_dotenv`, `from_local_environ` or `from_name`."""
+    """Secret environment variables. Created by `from_dict`, `from_dotenv`, `from_local_environ` or
+    `from_name`.
+    """
 
     def __init__(self) -> None:
         self._values: dict[str, str] = {}
@@ -28,16 +30,16 @@ class Secret:
 
     @property
     def name(self) -> str | None:
-        """What `from_name` was given; None for others."""
+        """Name given to `from_name`; None for other secrets."""
         return self._name
 
     @Function
     @staticmethod
     def from_dict(env_dict: Mapping[str, str | None] | None = None) -> "Secret":
-        """Return a secret with these variables; those that are None are left out.
+        """Return a secret with these variables; None values are omitted.
 
         Raises:
-            InvalidError: A name cannot be one, or a value is no text.
+            InvalidError: A name is invalid, or a value is not text.
         """
         return _of(check_env(env_dict, "env_dict"))
 
@@ -47,7 +49,7 @@ class Secret:
         """Return a secret with variables of this process.
 
         Raises:
-            InvalidError: It has no such variable.
+            InvalidError: A variable is not set.
         """
         missing = [name for name in env_keys if name not in os.environ]
         if missing:
@@ -62,17 +64,17 @@ class Secret:
         filename: str = ".env",
         client: object = None,
     ) -> "Secret":
-        """Return a secret with the variables of a file of lines ``NAME=value``.
+        """Return a secret with the variables of a dotenv file.
 
         Args:
-            path: A file, whose folder is looked at, or a folder; None for the working directory.
-                The file is looked for there, and then in each folder above.
-            filename: Its name.
+            path: A folder, or a file whose folder is used; None for the working directory. The file
+                is searched there and in each parent folder.
+            filename: Name of the dotenv file.
             client: None; there is nothing to connect to.
 
         Raises:
-            NotFoundError: There is none.
-            InvalidError: A line cannot be read.
+            NotFoundError: No such file was found.
+            InvalidError: A line cannot be parsed.
         """
         refuse_environment(client, None)
         start = Path.cwd() if path is None else Path(path).absolute()
@@ -91,17 +93,17 @@ class Secret:
         required_keys: Collection[str] = (),
         client: object = None,
     ) -> "Secret":
-        """Return a secret of this user's store, which has one value under each name.
+        """Return a secret of this user's store.
 
         Args:
-            name: What Modal's program calls it. Without `required_keys`, the value is looked for
-                under this name as a variable is written: ``my-token`` is ``MY_TOKEN``.
+            name: Name of the secret. Without `required_keys`, the key in the store is this name
+                written as a variable: ``my-token`` is ``MY_TOKEN``.
             environment_name: None; there are no environments.
-            required_keys: Names in the store of the variables that it has.
+            required_keys: Names of the variables, which are the keys in the store.
             client: None; there is nothing to connect to.
 
         Raises:
-            NotFoundError: The store has none; the hint says how it is put there.
+            NotFoundError: The store lacks a key; the hint says how to add it.
         """
         refuse_environment(client, environment_name)
         secret = Secret()
@@ -112,16 +114,16 @@ class Secret:
         return secret
 
     def _variables(self) -> dict[str, str]:
-        """Its variables; of a store's, what is there now."""
+        """Return the variables; those of the store are read now."""
         stored = {key: _read_stored(key, self._name or key) for key in self._stored}
         return self._values | stored
 
 
 def merge_secrets(secrets: Collection[Secret] | None) -> dict[str, str]:
-    """The variables of several secrets; of two with one name the later one's.
+    """Return the variables of several secrets; later ones override earlier ones.
 
     Raises:
-        InvalidError: One is no `Secret`.
+        InvalidError: A value is not a `Secret`.
     """
     merged: dict[str, str] = {}
     for secret in secrets or ():

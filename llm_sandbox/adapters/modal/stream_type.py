@@ -1,4 +1,4 @@
-"""Where a program's output goes."""
+"""Destinations of a program's output."""
 
 from enum import Enum
 
@@ -6,14 +6,14 @@ __all__ = ["StreamType"]
 
 
 class StreamType(Enum):
-    """Where one of a program's output streams goes."""
+    """Destination of an output stream of a program."""
 
     DEVNULL = 1
-    """Nowhere; reading it raises `ValueError`."""
+    """Output is discarded; reading raises `ValueError`."""
     PIPE = 2
-    """To the reader of the process."""
+    """Output is readable from the process object."""
     STDOUT = 3
-    """To ``sys.stdout`` of this process, as it comes; reading it raises `InvalidError`."""
+    """Output is copied to ``sys.stdout`` of this process; reading raises `InvalidError`."""
 
     def __repr__(self) -> str:
         return f"{type(self).__module__}.{self}"

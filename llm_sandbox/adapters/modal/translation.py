@@ -1,4 +1,4 @@
-"""From the library's errors to the ones that Modal's programs catch."""
+"""Translation of the library's errors to Modal's."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -67,9 +67,7 @@ _FILES: tuple[tuple[type[core.SandboxError], type[exception.Error]], ...] = (
 
 @contextlib.contextmanager
 def translated() -> Iterator[None]:
-    """Raise what the block raises as the error that Modal's programs expect; the library's own is
-    its cause.
-    """
+    """Raise errors of the block as Modal's exceptions, with the library's error as cause."""
     try:
         yield
     except exception.Error:
@@ -81,7 +79,7 @@ def translated() -> Iterator[None]:
 
 @contextlib.contextmanager
 def translated_files() -> Iterator[None]:
-    """As `translated`, for a block that works on files."""
+    """Translate errors of file operations; see `translated`."""
     with translated():
         try:
             yield

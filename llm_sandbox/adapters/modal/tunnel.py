@@ -1,4 +1,4 @@
-"""The way to a port of a sandbox."""
+"""Tunnels to ports of a sandbox."""
 
 from dataclasses import dataclass
 
@@ -9,31 +9,31 @@ __all__ = ["Tunnel"]
 
 @dataclass(frozen=True)
 class Tunnel:
-    """Where a port of a sandbox is reached: on this machine's loopback address alone."""
+    """Address of a port of a sandbox, on this machine's loopback interface."""
 
     host: str
     """Address of this machine."""
     port: int
     """Port of this machine."""
     unencrypted_host: str = ""
-    """As `host`, for a port that was asked for without encryption; else empty."""
+    """Address of this machine for an unencrypted port; otherwise empty."""
     unencrypted_port: int = 0
-    """As `port`; else 0."""
+    """Port of this machine for an unencrypted port; otherwise 0."""
     certificate: str | None = None
-    """As PEM, what clients of an encrypted port have to trust; None for others."""
+    """Certificate that clients of an encrypted port must trust, as PEM; None for others."""
 
     @property
     def url(self) -> str:
-        """Its address for HTTP; it begins with ``https:`` for an encrypted port."""
+        """URL of the tunnel; ``https:`` for an encrypted port."""
         scheme = "http" if self.certificate is None else "https"
         return f"{scheme}://{self.host}:{self.port}"
 
     @property
     def tcp_socket(self) -> tuple[str, int]:
-        """Host and port, as `socket.create_connection` takes them.
+        """Host and port, as for `socket.create_connection`.
 
         Raises:
-            InvalidError: The port is not one of ``unencrypted_ports``.
+            InvalidError: The port is not in ``unencrypted_ports``.
         """
         if not self.unencrypted_host:
             raise InvalidError(

@@ -29,7 +29,7 @@ _PIECE = 1 << 20
 
 
 class FileEntryType(IntEnum):
-    """What a `FileEntry` is."""
+    """Type of a `FileEntry`."""
 
     UNSPECIFIED = 0
     FILE = 1
@@ -48,23 +48,23 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class FileEntry:
-    """Something in a volume."""
+    """File or folder in a volume."""
 
     path: str
-    """Where it is in the volume."""
+    """Path in the volume."""
     type: FileEntryType
-    """What it is."""
+    """Type of the entry."""
     mtime: int
-    """When it was changed last, in seconds since 1970."""
+    """Time of the last change, in seconds since 1970."""
     size: int
-    """In bytes."""
+    """Size in bytes."""
 
 
 class Volume:
-    """A folder that outlives sandboxes. Made by `from_name` or `ephemeral`.
+    """Folder that outlives sandboxes. Created by `from_name` or `ephemeral`.
 
-    It is a folder of this machine: what one sandbox writes, others that have it see at once, and
-    so does this process. `commit` and `reload` have nothing to do.
+    A volume is a folder of this machine: what one sandbox writes, other sandboxes and this process
+    see at once. `commit` and `reload` have no effect.
     """
 
     def __init__(self, core: CoreVolume) -> None:
@@ -75,12 +75,12 @@ class Volume:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Name of the volume."""
         return self._core.name
 
     @property
     def object_id(self) -> str:
-        """Its id, which is made of its name."""
+        """Id of the volume, derived from its name."""
         return f"vo-{self._core.name}"
 
     @Function
@@ -93,18 +93,18 @@ class Volume:
         version: int | None = None,
         client: object = None,
     ) -> "Volume":
-        """Return the volume of that name.
+        """Return a volume by name.
 
         Args:
             name: 1 to 64 letters, digits, ``.``, ``_`` or ``-``.
             environment_name: None; there are no environments.
-            create_if_missing: Whether one that does not exist is made.
-            version: Of Modal's file system; any.
+            create_if_missing: Whether to create a volume that does not exist.
+            version: Version of Modal's file system; ignored.
             client: None; there is nothing to connect to.
 
         Raises:
-            NotFoundError: There is none.
-            InvalidError: The name cannot be one.
+            NotFoundError: The volume does not exist.
+            InvalidError: The name is invalid.
         """
         del version
         refuse_environment(client, environment_name)
@@ -121,8 +121,8 @@ class Volume:
 
     @staticmethod
     def ephemeral(client: object = None, environment_name: str | None = None) -> "_Ephemeral":
-        """Return a context manager, for ``with`` or ``async with``, that gives a volume which is
-        removed at its end.
+        """Return a context manager, for ``with`` or ``async with``, of a volume that is deleted at
+        the end of the block.
         """
         refuse_environment(client, environment_name)
         return _Ephemeral()
@@ -130,11 +130,11 @@ class Volume:
     @Function
     @staticmethod
     def delete(name: str, *, client: object = None, environment_name: str | None = None) -> None:
-        """Remove a volume with all that is in it.
+        """Delete a volume and its files.
 
         Raises:
-            NotFoundError: There is none.
-            ExecutionError: A sandbox has it.
+            NotFoundError: The volume does not exist.
+            ExecutionError: A sandbox uses the volume.
         """
         refuse_environment(client, environment_name)
         with translated():
@@ -144,7 +144,7 @@ class Volume:
                 raise NotFoundError(f"there is no volume {name!r}") from None
 
     def read_only(self) -> "Volume":
-        """Return the same volume, which sandboxes may only read."""
+        """Return the same volume as read-only for sandboxes."""
         return Volume(CoreVolume(self._core.name, read_only=True))
 
     def with_mount_options(
@@ -163,18 +163,18 @@ class Volume:
 
     @Method
     def commit(self) -> None:
-        """Return at once: what is written is there."""
+        """Return at once: writes need no commit."""
 
     @Method
     def reload(self) -> None:
-        """Return at once: what others have written is there."""
+        """Return at once: writes of others are already visible."""
 
     @Method
     def listdir(self, path: str, *, recursive: bool = False) -> list[FileEntry]:
-        """Return what is in a folder of the volume.
+        """Return the entries of a folder of the volume.
 
         Raises:
-            SandboxFilesystemNotFoundError: There is none.
+            SandboxFilesystemNotFoundError: The path does not exist.
         """
         with translated_files():
             found = self._core.files.list(path, recursive=recursive)
@@ -190,7 +190,7 @@ class Volume:
 
     @property
     def iterdir(self) -> Listing[..., FileEntry]:
-        """As `listdir`, one by one; `recursive` unless it is False."""
+        """Iterator over the entries of a folder; recursive by default. See `listdir`."""
 
         def iterate(path: str, *, recursive: bool = True) -> Iterator[FileEntry]:
             return iter(self.listdir(path, recursive=recursive))
@@ -199,10 +199,10 @@ class Volume:
 
     @property
     def read_file(self) -> Listing[[str], bytes]:
-        """Yields a file's content in pieces.
+        """Iterator over the content of a file in chunks.
 
         Raises:
-            SandboxFilesystemNotFoundError: There is none.
+            SandboxFilesystemNotFoundError: The path does not exist.
         """
 
         def read(path: str) -> Iterator[bytes]:
@@ -214,7 +214,7 @@ class Volume:
 
     @Method
     def read_file_into_fileobj(self, path: str, fileobj: IO[bytes]) -> int:
-        """Write a file's content into a file object, and return how many bytes it has."""
+        """Copy the content of a file to a file object, and return the number of bytes."""
         with translated_files():
             data = self._core.files.get(path)
         fileobj.write(data)
@@ -222,7 +222,7 @@ class Volume:
 
     @Method
     def remove_file(self, path: str, recursive: bool = False) -> None:
-        """Remove a file; with `recursive`, a folder and all in it."""
+        """Delete a file; with `recursive`, a folder and its contents."""
         with translated_files():
             self._core.files.remove(path, recursive=recursive)
 
@@ -231,8 +231,8 @@ class Volume:
         """Copy files within the volume.
 
         Args:
-            src_paths: Which ones; with `recursive` folders with all in them.
-            dst_path: A folder that they come into; or, of one file, its new path.
+            src_paths: Source files; with `recursive`, also folders.
+            dst_path: Target folder; or the new path of a single file.
             recursive: Whether folders are copied.
         """
         with translated_files():
@@ -264,11 +264,11 @@ class Volume:
         return False
 
     def batch_upload(self, force: bool = False) -> "_Upload":
-        """Return a context manager, for ``with`` or ``async with``, that takes files of this
-        machine and puts them into the volume at its end.
+        """Return a context manager, for ``with`` or ``async with``, that collects files of this
+        machine and copies them into the volume at the end of the block.
 
         Args:
-            force: Whether files that are there are replaced.
+            force: Whether existing files are replaced.
         """
         return _Upload(self, force=force)
 
@@ -305,7 +305,7 @@ class _Upload:
         self._files: list[tuple[Path | bytes, str]] = []
 
     def put_file(self, local_file: str | os.PathLike[str] | IO[bytes], remote_path: str) -> None:
-        """Take a file, by its path or open for reading bytes."""
+        """Add a file, by path or as an open binary file."""
         given: Path | bytes
         if isinstance(local_file, (str, os.PathLike)):
             given = Path(local_file)
@@ -318,7 +318,7 @@ class _Upload:
     def put_directory(
         self, local_path: str | os.PathLike[str], remote_path: str, recursive: bool = True
     ) -> None:
-        """Take the files of a folder, and with `recursive` of those below it."""
+        """Add the files of a folder, with `recursive` also those of its subfolders."""
         folder = Path(local_path)
         if not folder.is_dir():
             raise NotADirectoryError(f"there is no folder {folder}")

@@ -1,4 +1,4 @@
-"""The sandboxes of ``sbx-agents``, a library that runs coding agents, on top of ours.
+"""Sandboxes for ``sbx-agents``, a library that runs coding agents.
 
 They work as backends of that library's own runner, and without it.
 """

@@ -1,12 +1,16 @@
-"""Which keys a turn needs, and having them."""
+"""Authentication of agents: the API keys that a session needs, and their sources."""
 
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from llm_sandbox.adapters.sbx_agents.credentials import Credentials
-from llm_sandbox.adapters.sbx_agents.services import Service, service_named, service_of
+from llm_sandbox.adapters.sbx_agents.credentials import (
+    Credentials,
+    Service,
+    service_named,
+    service_of,
+)
 from llm_sandbox.exceptions import SandboxError, ValidationError
 
 __all__ = ["AgentAuth", "AuthOutcome"]
@@ -16,21 +20,21 @@ _SIGN_IN_S = 120.0
 
 @dataclass
 class AuthOutcome:
-    """What a turn has to identify itself by."""
+    """Credentials of a session."""
 
     services: list[Service]
-    """Those whose keys are kept."""
+    """Services whose keys are stored."""
     codex_login: bool = False
-    """Whether the host's own sign-in of Codex is copied in."""
+    """Whether the host's Codex login is copied into the sandbox."""
     changed: bool = False
-    """Whether a key was renewed, so that a sandbox that was made with the old one is of no use."""
+    """Whether a key was renewed, so that a sandbox created with the old one is unusable."""
     signs_in: bool = False
-    """Whether a key is that of a person's sign-in."""
+    """Whether a key comes from an OAuth login."""
 
 
 @dataclass(frozen=True)
 class AgentAuth:
-    """What a sandbox was told of keys."""
+    """Key settings of a sandbox."""
 
     credentials: Credentials
     secret_env: Mapping[str, str]
@@ -39,10 +43,10 @@ class AgentAuth:
     codex_from_host: bool
 
     def check(self, agent_id: str, timeout: float) -> None:
-        """Make sure that the key of an agent's service is kept.
+        """Check that the key of an agent's service is stored.
 
         Raises:
-            SandboxError: It is not; the hint says what to type.
+            SandboxError: The key is missing; the hint has the command that stores it.
         """
         service = service_of(agent_id)
         if service is None or self.credentials.has(service.name, timeout):
@@ -50,13 +54,14 @@ class AgentAuth:
         raise self._missing(service, f"agent {agent_id!r} needs a key of {service.name}")
 
     def ensure(self, service: Service, timeout: float, *, stream: bool) -> bool:
-        """Have the key of a service kept: as it is, else by signing in, else from a variable.
+        """Ensure that the key of a service is stored: from the store, by OAuth login, or from a
+        variable.
 
         Returns:
-            Whether it was changed.
+            Whether the key was changed.
 
         Raises:
-            SandboxError: There is none to be had.
+            SandboxError: No key is available.
         """
         name = service.name
         if name in self.oauth_refresh:
@@ -74,16 +79,16 @@ class AgentAuth:
         return True
 
     def apply(self, metadata: Mapping[str, Any], timeout: float, *, stream: bool) -> AuthOutcome:
-        """Have what a turn needs.
+        """Ensure the credentials that a session needs.
 
         Args:
-            metadata: The session's.
-            timeout: Seconds for each look.
-            stream: Whether a sign-in is shown.
+            metadata: Metadata of the session.
+            timeout: Seconds for each check.
+            stream: Whether the output of a login is shown.
 
         Raises:
-            SandboxError: A key is not to be had.
-            ValidationError: The agent's own settings are not known.
+            SandboxError: A key is not available.
+            ValidationError: The settings of the agent are unknown.
         """
         outcome = AuthOutcome([])
         agent_id = str(metadata.get("agent_id", ""))
@@ -102,7 +107,7 @@ class AgentAuth:
     def _of_codex(
         self, metadata: Mapping[str, Any], outcome: AuthOutcome, timeout: float, *, stream: bool
     ) -> Service | None:
-        """The service whose kept key Codex needs; None for none."""
+        """Return the service whose stored key Codex needs; None for none."""
         auth = metadata.get("backend_auth")
         if auth is None:
             outcome.codex_login = self.codex_from_host

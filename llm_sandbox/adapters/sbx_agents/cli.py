@@ -1,4 +1,4 @@
-"""Docker's program ``sbx``: where it is, what this version of it understands, and calling it."""
+"""Client of Docker's command ``sbx``: location, supported options, calls."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ from typing import IO, Literal
 
 from llm_sandbox.adapters.sbx_agents.results import CommandResult
 from llm_sandbox.adapters.sbx_agents.session import StreamFilter
-from llm_sandbox.adapters.sbx_agents.showing import LineShower
+from llm_sandbox.adapters.sbx_agents.streaming import LinePrinter
 from llm_sandbox.exceptions import BackendUnavailableError, SandboxError
 
 __all__ = ["BACKEND", "SbxCli", "sbx_failure"]
@@ -36,13 +36,13 @@ _FLAG = re.compile(r"(?<![\w-])(--?[A-Za-z][\w-]*)", re.ASCII)
 
 
 class SbxCli:
-    """The program, found anew each time that it is called."""
+    """Command ``sbx``, located anew for each call."""
 
     def path(self) -> str:
-        """Where it is.
+        """Return the path of the program.
 
         Raises:
-            BackendUnavailableError: It is not installed.
+            BackendUnavailableError: The program is not installed.
         """
         found = shutil.which("sbx")
         if found is None:
@@ -57,15 +57,15 @@ class SbxCli:
     def call(
         self, *words: str, given: str | bytes | None = None, timeout: float | None = 60.0
     ) -> CommandResult:
-        """Run it to its end and return what it said, whatever its exit code.
+        """Run the program to its end, and return its output, whatever the exit code.
 
         Args:
-            words: Its arguments.
-            given: What it reads; None for nothing.
-            timeout: Seconds until it is killed; None for no limit.
+            words: Arguments.
+            given: Standard input; None for none.
+            timeout: Seconds until the program is killed; None for no limit.
 
         Raises:
-            SandboxError: It took too long.
+            SandboxError: The timeout passed.
         """
         started = time.monotonic()
         data = given.encode() if isinstance(given, str) else given
@@ -93,22 +93,22 @@ class SbxCli:
         )
 
     def understands(self, verb: str, flag: str) -> bool:
-        """Whether this version has a flag, as its help says.
+        """Return whether the help of a command lists a flag.
 
         Args:
-            verb: Such as ``secret set``.
-            flag: Such as ``--oauth``.
+            verb: Command, such as ``secret set``.
+            flag: Option, such as ``--oauth``.
         """
         return flag in _FLAG.findall(self.help(verb))
 
     def usage(self, verb: str) -> str:
-        """What the help of a verb says of how it is called; empty if it says nothing."""
+        """Return the usage line in the help of a command; empty if there is none."""
         text = self.help(verb)
         _, found, rest = text.partition("Usage:")
         return rest.split("\n\n")[0] if found else ""
 
     def help(self, verb: str) -> str:
-        """The help of a verb; of the program itself with an empty one."""
+        """Return the help of a command; of the program itself for an empty one."""
         path = self.path()
         status = Path(path).stat()
         # A program that is replaced may understand other things.
@@ -122,19 +122,19 @@ class SbxCli:
         stream: bool,
         line_filter: StreamFilter | None,
     ) -> CommandResult:
-        """Run it to its end, showing what it says meanwhile.
+        """Run the program to its end, and print its output as it arrives.
 
         Args:
-            words: Its arguments.
-            timeout: Seconds until it is killed with what it started here; None for no limit.
-            stream: Whether what it says is shown.
-            line_filter: What is asked of each line that is to be shown.
+            words: Arguments.
+            timeout: Seconds until the program and its children are killed; None for no limit.
+            stream: Whether output is printed.
+            line_filter: Filter of each line before it is printed.
 
         Raises:
-            subprocess.TimeoutExpired: It did not end in time; it has what came so far.
+            subprocess.TimeoutExpired: The timeout passed; the exception has the output so far.
         """
         started = time.monotonic()
-        shower = LineShower(line_filter) if stream else None
+        printer = LinePrinter(line_filter) if stream else None
         process = subprocess.Popen(
             [self.path(), *words],
             stdin=subprocess.DEVNULL,
@@ -146,11 +146,11 @@ class SbxCli:
         assert process.stdout is not None  # noqa: S101 - it was asked for
         assert process.stderr is not None  # noqa: S101
         readers = [
-            _reader(process.stdout, "stdout", kept["stdout"], shower),
-            _reader(process.stderr, "stderr", kept["stderr"], shower),
+            _reader(process.stdout, "stdout", kept["stdout"], printer),
+            _reader(process.stderr, "stderr", kept["stderr"], printer),
         ]
         try:
-            _await(process, started, timeout, shower)
+            _await(process, started, timeout, printer)
         except subprocess.TimeoutExpired:
             _kill(process)
             _join(readers)
@@ -161,8 +161,8 @@ class SbxCli:
             _kill(process)
             raise
         _join(readers)
-        if shower is not None and shower.failure is not None:
-            raise shower.failure
+        if printer is not None and printer.failure is not None:
+            raise printer.failure
         return CommandResult(
             stdout="".join(kept["stdout"]),
             stderr="".join(kept["stderr"]),
@@ -173,7 +173,7 @@ class SbxCli:
 
 
 def sbx_failure(what: str, result: CommandResult, hint: str) -> SandboxError:
-    """An error for a call that failed, with what the program said of it."""
+    """Return the error for a failed call, with the message of the program."""
     said = (result.stderr or result.stdout).strip()[:_TOLD]
     return SandboxError(
         f"{what} failed: sbx ended with {result.returncode}" + (f": {said}" if said else ""),
@@ -184,7 +184,7 @@ def sbx_failure(what: str, result: CommandResult, hint: str) -> SandboxError:
 
 @cache
 def _help(path: str, verb: str, changed_ns: int, size: int) -> str:
-    del changed_ns, size  # they only tell one program at this path from the next
+    del changed_ns, size  # only part of the cache key, to notice another program at this path
     try:
         done = subprocess.run(
             [path, *verb.split(), "--help"],
@@ -208,15 +208,15 @@ def _reader(
     pipe: IO[bytes],
     source: Literal["stdout", "stderr"],
     kept: list[str],
-    shower: LineShower | None,
+    printer: LinePrinter | None,
 ) -> threading.Thread:
     def read() -> None:
         with pipe:
             for raw in pipe:
                 line = raw.decode("utf-8", "replace")
                 kept.append(line)
-                if shower is not None:
-                    shower.show(line, source)
+                if printer is not None:
+                    printer.print_line(line, source)
 
     thread = threading.Thread(target=read, daemon=True)
     thread.start()
@@ -227,7 +227,7 @@ def _await(
     process: "subprocess.Popen[bytes]",
     started: float,
     timeout: float | None,
-    shower: LineShower | None,
+    printer: LinePrinter | None,
 ) -> None:
     while True:
         left = None if timeout is None else max(0.0, started + timeout - time.monotonic())
@@ -236,8 +236,8 @@ def _await(
         except subprocess.TimeoutExpired:
             if left is not None and left <= _LOOK_S:
                 raise
-            if shower is not None:
-                shower.say_if_quiet()
+            if printer is not None:
+                printer.report_silence()
             continue
         return
 

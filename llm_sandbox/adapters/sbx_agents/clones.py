@@ -1,5 +1,5 @@
-"""Private clones: a branch to work on that shares no hook, no configuration and no file with the
-repository it comes from.
+"""Private clones: a branch to work on that shares no hook, configuration or file with the source
+repository.
 """
 
 import hashlib
@@ -33,26 +33,27 @@ _SETTINGS = """\
 [submodule]
     recurse = false
 """
-"""In place of the user's and the machine's, which may name filters that a repository's content then
-applies. Whose repository it is was decided by whoever named it."""
+"""Git configuration in place of the user's and the system's, which may name filters that a
+repository's content then applies. The caller has decided to trust the owner of the repository.
+"""
 
 
 @dataclass(frozen=True)
 class PrivateClone:
-    """A clone of a repository, on a branch.
+    """Clone of a repository, on a branch.
 
-    Git is started in the source only to be read from, with neither its hooks nor its configuration
-    of programs, and never in the clone after a sandbox had it.
+    Git only reads the source, without its hooks and configured programs, and never runs in the
+    clone after a sandbox had access to it.
     """
 
     source: Path
-    """The repository; what is not committed there is not in the clone."""
+    """Source repository; uncommitted changes are not in the clone."""
     branch: str
-    """The branch; begun at the source's current commit if it has none of that name."""
+    """Branch, created at the source's current commit if it does not exist."""
 
     @property
     def path(self) -> Path:
-        """Where it is: one place for each source and branch, in ``$XDG_STATE_HOME``."""
+        """Path of the clone: one for each source and branch, in ``$XDG_STATE_HOME``."""
         base = os.environ.get("XDG_STATE_HOME", "")
         state = Path(base) if base.startswith("/") else Path.home() / ".local" / "state"
         digest = hashlib.sha256(f"{self.source}\0{self.branch}".encode()).hexdigest()[:12]
@@ -60,12 +61,12 @@ class PrivateClone:
         return state / _FOLDER / f"{label}-{digest}"
 
     def make(self) -> Path:
-        """Make it, unless it is there from an earlier turn, and return where it is.
+        """Create the clone, unless it exists from an earlier session, and return its path.
 
         Raises:
-            ValidationError: The source is no repository, has no commit, or no branch can have that
-                name.
-            BackendUnavailableError: There is no Git here.
+            ValidationError: The source is not a repository, has no commit, or the branch name is
+                invalid.
+            BackendUnavailableError: Git is not installed.
         """
         path = self.path
         if path.is_dir():
@@ -91,7 +92,7 @@ class PrivateClone:
         return path
 
     def remove(self) -> None:
-        """Remove it, with everything in it; harmless where it is not."""
+        """Delete the clone; no effect if it does not exist."""
         shutil.rmtree(self.path, ignore_errors=True)
 
     def _check(self) -> None:
@@ -99,7 +100,7 @@ class PrivateClone:
             raise ValidationError(f"no branch can be named {self.branch!r}", parameter="branch")
         if self._asks("-C", str(self.source), "rev-parse", "--git-dir") != 0:
             raise ValidationError(
-                f"{self.source} is no Git repository, so that there is no branch to work on",
+                f"{self.source} is not a Git repository, so there is no branch to work on",
                 parameter="branch",
                 hint=f"git init {self.source}, and commit; or leave out branch=",
             )
@@ -111,11 +112,11 @@ class PrivateClone:
             )
 
     def _has_branch(self) -> bool:
-        place = f"refs/heads/{self.branch}"
-        return self._asks("-C", str(self.source), "show-ref", "--verify", "--quiet", place) == 0
+        ref = f"refs/heads/{self.branch}"
+        return self._asks("-C", str(self.source), "show-ref", "--verify", "--quiet", ref) == 0
 
     def _hand_over(self, draft: Path) -> None:
-        """Give it to whom the source belongs, whom commands then run as."""
+        """Change the owner of the clone to that of the source, as whom commands run."""
         owner = self.source.stat()
         if os.geteuid() or (owner.st_uid, owner.st_gid) == (0, 0):
             return
@@ -162,6 +163,6 @@ def _run_git(words: tuple[str, ...], source: Path) -> "subprocess.CompletedProce
             )
         except FileNotFoundError:
             raise BackendUnavailableError(
-                f"branch= clones {source}, and there is no git here",
+                f"branch= clones {source}, and git is not installed",
                 hint="apt-get install git",
             ) from None

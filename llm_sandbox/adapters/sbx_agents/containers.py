@@ -1,15 +1,18 @@
-"""The sandbox that a command of an agent runs in: one of ours, with the workspace mounted."""
+"""Sandboxes for agent commands, with the workspace mounted."""
 
 import contextlib
 import hashlib
+import hmac
 import json
+import os
+import secrets
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from llm_sandbox.adapters.sbx_agents.docker_args import DockerArguments
-from llm_sandbox.adapters.sbx_agents.fingerprint import fingerprint
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.options.unsafe_options import UNSAFE
@@ -20,18 +23,19 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
     ValidationError,
 )
+from llm_sandbox.host.paths import user_folder
 from llm_sandbox.limits import Limits
 from llm_sandbox.mounts import Bind, Tmpfs
 from llm_sandbox.network import Network
 from llm_sandbox.sandbox import Sandbox
 from llm_sandbox.secrets import Secret
 
-__all__ = ["AGENT_LIMITS", "HOME", "NAMESPACE", "ContainerRequest"]
+__all__ = ["AGENT_LIMITS", "HOME", "NAMESPACE", "ContainerRequest", "fingerprint"]
 
 NAMESPACE: Final = "sbx-agents"
-"""Where the names of this adapter's sandboxes count."""
+"""Namespace of the names of this adapter's sandboxes."""
 HOME: Final = "/agent-home"
-"""Home of programs: in memory, so that what agents keep there is no part of the workspace."""
+"""Home directory of programs, in memory, so that files of agents stay out of the workspace."""
 AGENT_LIMITS: Final = Limits(
     memory_bytes=4 << 30,
     processes=1024,
@@ -40,7 +44,7 @@ AGENT_LIMITS: Final = Limits(
     file_size_bytes=4 << 30,
     output_bytes=64 << 20,
 )
-"""What an agent's tools need, which is more than a snippet of code."""
+"""Limits for the tools of an agent, which need more than a snippet of code."""
 _HOME_BYTES: Final = 256 << 20
 _AGENT, _WORKSPACE = "sbx.agent", "sbx.workspace"
 _SETTINGS, _KEYS = "sbx.settings", "sbx.keys"
@@ -48,13 +52,13 @@ _SETTINGS, _KEYS = "sbx.settings", "sbx.keys"
 
 @dataclass(frozen=True)
 class ContainerRequest:
-    """What is asked of a sandbox for an agent."""
+    """Description of the sandbox to create or find for an agent."""
 
     workspace: Path
     workdir: str
-    """Where the workspace is inside."""
+    """Path of the workspace in the sandbox."""
     agent: str
-    """The kind of agent, such as ``codex``."""
+    """Kind of agent, such as ``codex``."""
     backend: str = "docker"
     image: str | None = None
     name: str | None = None
@@ -63,28 +67,28 @@ class ContainerRequest:
     arguments: DockerArguments = field(default_factory=DockerArguments)
     allow_dangerous: bool = False
     is_ours: bool = False
-    """Whether the workspace is a place that this adapter made."""
+    """Whether the workspace was created by this adapter."""
     secrets: Sequence[Secret] = ()
     keep: bool = False
-    """Whether it lives on when this process ends."""
+    """Whether the sandbox outlives this process."""
     idle_timeout: float | None = None
 
     def check(self) -> None:
-        """Refuse what cannot be made, before anything is.
+        """Check the request before anything is created.
 
         Raises:
-            SecurityError: An argument would open the container's walls.
-            UnsupportedError: The backend has no such sandbox, or no images.
-            ValidationError: An option is not acceptable.
+            SecurityError: An argument would weaken the container's isolation.
+            UnsupportedError: The backend does not support the sandbox, or images.
+            ValidationError: An option is invalid.
         """
         self._backend()
 
     def make(self) -> Sandbox:
-        """Make it.
+        """Create the sandbox.
 
         Raises:
-            NameInUseError: A living sandbox has the name.
-            SandboxError: As of `check`; or it could not be made.
+            NameInUseError: A living sandbox uses the name.
+            SandboxError: As for `check`; or the creation failed.
         """
         is_kept = self.keep or self.name is not None
         tags = {**self._tags(), _SETTINGS: self._digest(), _KEYS: self._keys()}
@@ -110,12 +114,12 @@ class ContainerRequest:
             raise _refusal(error) from None
 
     def find(self) -> Sandbox | None:
-        """Return the living sandbox that is asked for: of this name and kind of agent, and without
-        a name the newest of this kind and workspace; None for none. One whose secrets had other
-        values than those that are given now is ended.
+        """Return the living sandbox with this name and kind of agent, or without a name the newest
+        of this kind and workspace; None for none. A sandbox whose secrets had other values is
+        ended.
 
         Raises:
-            ValidationError: What is there was made with other settings, or for something else.
+            ValidationError: The existing sandbox has other settings or another purpose.
         """
         if self.name is None:
             found = Sandbox.list(self._tags(), NAMESPACE)
@@ -137,7 +141,7 @@ class ContainerRequest:
         return sandbox
 
     def remove(self) -> None:
-        """End the living sandboxes that are asked for, whatever their settings."""
+        """End the matching living sandboxes, whatever their settings."""
         found = Sandbox.list(self._tags(), NAMESPACE)
         if self.name is not None:
             with contextlib.suppress(SandboxNotFoundError):
@@ -166,7 +170,7 @@ class ContainerRequest:
         return {_AGENT: self.agent, _WORKSPACE: str(self.workspace)}
 
     def _digest(self) -> str:
-        """What tells one set of settings from another; no value can be had from it."""
+        """Return a digest of the settings, from which no value can be recovered."""
         plain = [
             *(self.workdir, self.backend, self.image, self.allow_dangerous),
             *(repr(self.limits), sorted(self.arguments.runtime_configs.items())),
@@ -210,8 +214,49 @@ class ContainerRequest:
 
 
 def _refusal(error: SecurityError) -> SecurityError:
-    """The error with what takes the risk here, where it is one that can be taken."""
+    """Return the error with a hint about the option that accepts the risk, where there is one."""
     hint = error.hint
     if error.context.get("parameter") is not None:
         hint = "to take that risk: allow_dangerous=True"
     return SecurityError(error.message, op="prepare", hint=hint, context=error.context)
+
+
+_LENGTH = 32
+
+
+def fingerprint(values: Sequence[str]) -> str:
+    """Return a keyed digest that changes with any of the values; empty for none.
+
+    The key is a random number that only this user can read, so that the digest does not allow
+    guessing values.
+
+    Args:
+        values: Values in a significant order.
+    """
+    if not values:
+        return ""
+    digest = hmac.new(_key(), digestmod=hashlib.sha256)
+    for value in values:
+        data = value.encode("utf-8", "surrogateescape")
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.hexdigest()[:32]
+
+
+def _key() -> bytes:
+    path = user_folder("XDG_STATE_HOME", ".local/state") / "sbx-agents" / "key"
+    if not path.exists():
+        _make(path)
+    return path.read_bytes()
+
+
+def _make(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=".key-")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(secrets.token_bytes(_LENGTH))
+        # It appears whole, and the first one stays: others may be at it.
+        with contextlib.suppress(FileExistsError):
+            os.link(draft, path)
+    finally:
+        Path(draft).unlink()

@@ -1,4 +1,4 @@
-"""The words of ``docker run`` that a container may be asked for by, and which are refused."""
+"""Parser of ``docker run`` options for the containers of agents."""
 
 import os
 import re
@@ -76,7 +76,7 @@ _SHORT: Final = {
 _OWN: Final = {
     "--detach": ("the command is waited for", None),
     "--entrypoint": ("process 1 is the sandbox's own", "put the program into the command"),
-    "--gpus": ("a container of this adapter has none", None),
+    "--gpus": ("containers of this adapter have no GPUs", None),
     "--init": ("process 1 is the sandbox's own, and reaps", "leave it out"),
     "--interactive": ("a command gets no input", None),
     "--name": ("it has a field of its own", "name=..."),
@@ -97,31 +97,33 @@ _READ_ONLY = ("readonly", "ro")
 
 @dataclass
 class DockerArguments:
-    """What raw arguments ask for."""
+    """Parsed ``docker run`` options."""
 
     runtime_configs: dict[str, Any] = field(default_factory=dict)
-    """By the names of docker-py's ``containers.create``."""
+    """Options by the names of docker-py's ``containers.create``."""
     mounts: list[dict[str, Any]] = field(default_factory=list)
-    """As the engine's API has them."""
+    """Mounts in the form of the engine's API."""
     env: dict[str, str] = field(default_factory=dict, repr=False)
-    """Variables, which are given to the command and are no part of the container."""
+    """Environment variables of the command; they are not part of the container's configuration."""
 
 
 def read_docker_args(words: Sequence[str]) -> DockerArguments:
-    """Read options of ``docker run``. Whether they are dangerous is not judged here.
+    """Parse options of ``docker run``, without checking whether they are dangerous.
 
     Args:
-        words: As on a command line: ``["--cpus", "2", "--memory=4g"]``.
+        words: Options as on a command line: ``["--cpus", "2", "--memory=4g"]``.
 
     Raises:
-        ValidationError: One is unknown, lacks its value, or has a strange one.
-        UnsupportedError: One is decided by the adapter.
+        ValidationError: An option is unknown, or its value is missing or invalid.
+        UnsupportedError: An option is set by the adapter.
     """
     found = DockerArguments()
     rest = iter(words)
     for word in rest:
         if not word.startswith("-"):
-            raise _bad(f"{word!r} is no option; the image and the command have fields of their own")
+            raise _bad(
+                f"{word!r} is not an option; the image and the command have fields of their own"
+            )
         name, value = _split(word)
         if name in _OWN:
             reason, instead = _OWN[name]
@@ -132,7 +134,7 @@ def read_docker_args(words: Sequence[str]) -> DockerArguments:
 
 
 def _split(word: str) -> tuple[str, str | None]:
-    """The long name of an option, and the value that is written with it."""
+    """Return the long name of an option, and the value attached to it."""
     name, equals, value = word.partition("=")
     if not word.startswith("--") and len(word) > 2 and word[:2] in _SHORT:
         name, equals, value = word[:2], "=", word[2:].removeprefix("=")
@@ -148,7 +150,7 @@ def _take(found: DockerArguments, name: str, value: str | None, rest: Iterator[s
         return
     known = name in _TEXTS or name in _NUMBERS or name in _LISTS or name in _MAPPINGS
     if not known and name not in _TAKERS:
-        raise _bad(f"{name!r} is no option that containers here can be asked for")
+        raise _bad(f"{name!r} is not a supported option of containers")
     if value is None:
         value = next(rest, None)
         if value is None:

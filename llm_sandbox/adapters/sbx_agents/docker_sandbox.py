@@ -1,4 +1,4 @@
-"""Commands of agents in containers of Docker or Podman."""
+"""Agent commands in containers of Docker or Podman."""
 
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from llm_sandbox.adapters.sbx_agents.session import (
     begin_session,
     stays,
 )
-from llm_sandbox.adapters.sbx_agents.turns import Turns
+from llm_sandbox.adapters.sbx_agents.session_state import SessionStates
 from llm_sandbox.backends.registry import available_names
 from llm_sandbox.exceptions import UnsupportedError
 from llm_sandbox.limits import Limits
@@ -27,47 +27,53 @@ __all__ = ["DockerSandbox"]
 
 
 class DockerSandbox(WorkspaceFileMixin, BaseModel):
-    """A container for each command of an agent, with the workspace mounted read-write.
+    """Backend that runs each command of an agent in a container, with the workspace mounted
+    read-write.
 
     Fields that the class of the same name in ``sbx-agents`` lacks: ``backend``, ``persistent``,
     ``network``, ``limits``, ``secrets``, ``allow_dangerous`` and ``idle_timeout``.
 
     Raises:
-        UnsupportedError: The backend makes no containers.
+        UnsupportedError: The backend does not support containers.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     id: str = "docker"
     workspace: Path
-    """The folder of this machine that commands work in; it is theirs to change."""
+    """Folder of this machine that commands work in and may change."""
     image: str = "python:3.12-slim"
     name: str | None = None
-    """Name that its sandbox is found by; one living sandbox has it at a time."""
+    """Name of the sandbox, unique among living sandboxes."""
     workdir: str = "/workspace"
-    """Where the workspace is in the container."""
+    """Path of the workspace in the container."""
     docker_args: list[str] = Field(default_factory=list)
-    """Options of ``docker run`` for limits, mounts and the like; dangerous ones are refused."""
+    """Options of ``docker run`` for limits and mounts; dangerous ones are refused."""
     env: dict[str, str] = Field(default_factory=dict)
-    """Variables of commands. They stand on no command line, and the engine does not know them."""
+    """Environment variables of commands. They appear neither on a command line nor in the engine.
+    """
     remove_on_exit: bool = True
-    """Whether a container ends when its command has, or with ``persistent`` at `cleanup`. One that
-    stays is found with ``llm-sandbox ps``, and by its name."""
+    """Whether a container ends with its command, or with ``persistent`` at `cleanup`. A remaining
+    container is listed by ``llm-sandbox ps`` and found by name.
+    """
     backend: Literal["docker", "podman"] = "docker"
     persistent: bool = False
-    """Whether all commands of a turn run in one container; and with a name and without
-    ``remove_on_exit`` those of later turns, too."""
+    """Whether all commands of a session run in one container; with a name and without
+    ``remove_on_exit`` also those of later sessions.
+    """
     network: Network = "open"
-    """``open``, as Docker's containers have it; ``blocked``, ``internet`` or `NetworkRules`."""
+    """Network: ``open``, the default of Docker's containers; ``blocked``, ``internet`` or
+    `NetworkRules`.
+    """
     limits: Limits = AGENT_LIMITS
     secrets: list[Any] = Field(default_factory=list, repr=False)
     """`llm_sandbox.Secret` objects."""
     allow_dangerous: bool = False
-    """Whether options that open the container's walls are taken."""
+    """Whether options that weaken the container's isolation are accepted."""
     idle_timeout: float | None = 86400.0
-    """Seconds without activity after which a container that stays ends; None for never."""
+    """Seconds without activity after which a remaining container ends; None for never."""
 
-    _turns: Turns = PrivateAttr(default_factory=Turns)
+    _states: SessionStates = PrivateAttr(default_factory=SessionStates)
 
     @field_validator("backend", mode="before")
     @classmethod
@@ -89,11 +95,11 @@ class DockerSandbox(WorkspaceFileMixin, BaseModel):
         return words
 
     def prepare(self, agent: AgentLike, run_config: RunConfigLike | None) -> SandboxSession:
-        """Say where the workspace is; a container is made when there is a command.
+        """Return a session with the workspace; the container is created by the first command.
 
         Raises:
-            SandboxFileNotFoundError: There is no workspace.
-            SecurityError: `docker_args` hold an option that opens the container's walls.
+            SandboxFileNotFoundError: The workspace does not exist.
+            SecurityError: `docker_args` has an option that weakens the container's isolation.
         """
         session = begin_session(self.workspace.resolve(strict=True), self.name, agent, run_config)
         self._request(session).check()
@@ -103,31 +109,30 @@ class DockerSandbox(WorkspaceFileMixin, BaseModel):
         """Run a command in a container.
 
         Raises:
-            subprocess.TimeoutExpired: It did not end in time; it was killed inside, with everything
-                that it started.
-            LaunchError: The image has no such program.
-            SandboxError: The container could not be made.
+            subprocess.TimeoutExpired: The timeout passed; the command and its children were killed.
+            LaunchError: The program does not exist in the image.
+            SandboxError: The container could not be created.
         """
-        turn = self._turns.of(session)
-        turn.watch(session.workspace)
-        sandbox = turn.sandbox or self._sandbox(session)
+        state = self._states.of(session)
+        state.record_baseline(session.workspace)
+        sandbox = state.sandbox or self._sandbox(session)
         if self.persistent:
-            turn.sandbox = sandbox
+            state.sandbox = sandbox
         try:
-            return turn.run(sandbox, session, command, self._variables())
+            return state.run(sandbox, session, command, self._variables())
         finally:
             if not self.persistent:
-                self._let_go(sandbox, session)
+                self._release(sandbox, session)
 
     def collect(self, session: SandboxSession) -> RunArtifacts:
-        """Return what the commands of this turn made of the workspace."""
-        return self._turns.of(session).artifacts(session.workspace)
+        """Return the changes that the commands of the session made in the workspace."""
+        return self._states.of(session).artifacts(session.workspace)
 
     def cleanup(self, session: SandboxSession) -> None:
-        """End the turn, and its container unless that stays. May be called twice."""
-        turn = self._turns.end(session)
-        if turn is not None and turn.sandbox is not None:
-            self._let_go(turn.sandbox, session)
+        """End the session, and its container unless it is kept. May be called twice."""
+        state = self._states.end(session)
+        if state is not None and state.sandbox is not None:
+            self._release(state.sandbox, session)
 
     def _sandbox(self, session: SandboxSession) -> Sandbox:
         request = self._request(session)
@@ -155,7 +160,7 @@ class DockerSandbox(WorkspaceFileMixin, BaseModel):
             idle_timeout=self.idle_timeout,
         )
 
-    def _let_go(self, sandbox: Sandbox, session: SandboxSession) -> None:
+    def _release(self, sandbox: Sandbox, session: SandboxSession) -> None:
         if stays(session, self.remove_on_exit):
             sandbox.detach()
         else:

@@ -1,4 +1,4 @@
-"""Files of a workspace, by paths that never lead out of it."""
+"""File operations of a workspace that never leave it."""
 
 from pathlib import Path
 
@@ -8,19 +8,19 @@ __all__ = ["WorkspaceFileMixin"]
 
 
 class WorkspaceFileMixin:
-    """Methods for the files of ``workspace``.
+    """Mixin with methods for the files of ``workspace``.
 
-    Paths are relative to it, or absolute and in it. Whatever a program makes of links meanwhile,
-    what is read, written and deleted lies in it: the kernel resolves each path at once.
+    Paths are relative to the workspace, or absolute and inside it. Concurrent changes of links
+    cannot redirect an operation outside: the kernel resolves each path atomically.
     """
 
     workspace: Path
 
     def put_file(self, path: str | Path, content: str, *, encoding: str = "utf-8") -> Path:
-        """Write text as a file, making folders above it.
+        """Write text to a file, with missing parent folders.
 
         Returns:
-            Its absolute path.
+            Absolute path of the file.
 
         Raises:
             ValueError: The path leads out of the workspace.
@@ -28,11 +28,11 @@ class WorkspaceFileMixin:
         return self.put_bytes(path, content.encode(encoding))
 
     def get_file(self, path: str | Path, *, encoding: str = "utf-8") -> str:
-        """Return a file's text; errors as in `get_bytes`."""
+        """Return the text of a file; errors as in `get_bytes`."""
         return self.get_bytes(path).decode(encoding)
 
     def put_bytes(self, path: str | Path, content: bytes) -> Path:
-        """Write a file as a whole; as `put_file`. A link in its place is replaced."""
+        """Write a file atomically, like `put_file`. A link at the path is replaced."""
         with Workspace(self.workspace.resolve()) as files:
             return files.write_bytes(self._below(path), content)
 
@@ -40,14 +40,14 @@ class WorkspaceFileMixin:
         """Return a file's content.
 
         Raises:
-            FileNotFoundError: There is none.
+            FileNotFoundError: The file does not exist.
             ValueError: The path leads out of the workspace, or to a pipe or a device.
         """
         with Workspace(self.workspace.resolve()) as files:
             return files.read_bytes(self._below(path))
 
     def list_files(self, pattern: str = "**/*") -> list[Path]:
-        """Return the relative paths of regular files, sorted; of links those that stay inside.
+        """Return the relative paths of regular files, sorted, with links to files in the workspace.
 
         Args:
             pattern: ``*`` and ``?`` within a name, ``[...]`` for one of several characters, and
@@ -57,19 +57,17 @@ class WorkspaceFileMixin:
             return files.list(pattern)
 
     def delete_file(self, path: str | Path) -> None:
-        """Delete a file; of a link the link itself, never what it points to.
+        """Delete a file; for a link, the link itself and not its target.
 
         Raises:
-            FileNotFoundError: There is none.
+            FileNotFoundError: The file does not exist.
             ValueError: The path leads out of the workspace.
         """
         with Workspace(self.workspace.resolve()) as files:
             files.delete(self._below(path))
 
     def _below(self, path: str | Path) -> Path:
-        """A path by the workspace as it was given, which may go through links, as one by its real
-        place.
-        """
+        """Return a path below the workspace as given, relative to its resolved path."""
         given = Path(path)
         root = self.workspace.absolute()
         if given.is_absolute() and given.is_relative_to(root):

@@ -1,4 +1,4 @@
-"""What a run of a coding agent comes back with."""
+"""Results of a coding agent's commands."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,19 +14,20 @@ _FIELDS = ("path", "kind", "metadata")
 
 @dataclass(frozen=True)
 class Artifact(Mapping[str, Any]):
-    """A file that a run made or changed.
+    """File that a command created or changed.
 
-    It is a mapping of its fields as well, which is what the runner of ``sbx-agents`` makes its own
-    ``Artifact`` from.
+    It is also a mapping of its fields, from which the runner of ``sbx-agents`` builds its own
+    ``Artifact``.
     """
 
     path: Path
-    """Relative to the workspace."""
+    """Path relative to the workspace."""
     kind: str = "file"
     """``file``, ``link``, or ``other`` for a pipe, a socket or a device."""
     metadata: dict[str, Any] = field(default_factory=dict)
     """``change`` (``added``, ``changed``, ``renamed``), ``size`` in bytes, ``sha256``,
-    ``executable``, and for what was renamed ``renamed_from``."""
+    ``executable``, and for a renamed file ``renamed_from``.
+    """
 
     def __getitem__(self, name: str) -> Any:
         if name not in _FIELDS:
@@ -41,29 +42,32 @@ class Artifact(Mapping[str, Any]):
 
 
 class CommandResult(BaseModel):
-    """How a command ended, whatever its exit code."""
+    """Result of a command, whatever its exit code."""
 
     stdout: str = ""
     stderr: str = ""
     returncode: int
-    """Its exit code; 128 + signal for one that was killed."""
+    """Exit code; 128 + signal for a killed command."""
     command: list[str] = Field(default_factory=list)
     duration_ms: int | None = None
-    """Milliseconds from its start to its end, measured outside of the sandbox."""
+    """Duration in milliseconds, measured outside the sandbox."""
     metadata: dict[str, Any] = Field(default_factory=dict)
     """``oom_killed``, ``signal``, ``stdout_truncated``, ``stderr_truncated``, ``sandbox_id``, and
-    ``network``: what the command tried to reach in vain."""
+    ``network``: blocked or failed connection attempts.
+    """
 
 
 class RunArtifacts(BaseModel):
-    """What the commands of a session made of its workspace."""
+    """Changes that the commands of a session made in its workspace."""
 
     diff: str | None = None
-    """The changes as ``git apply`` takes them: also of files that Git does not track, and of what
-    was committed meanwhile. None only where the workspace could not be read; see ``metadata``."""
+    """Changes in the format of ``git apply``, with untracked files and commits made meanwhile. None
+    only if the workspace could not be read; see ``metadata``.
+    """
     artifacts: list[Artifact] = Field(default_factory=list)
-    """The files that were made, changed or renamed, by path."""
+    """Created, changed or renamed files, by path."""
     metadata: dict[str, Any] = Field(default_factory=dict)
-    """``deleted``: paths that are gone. ``repository``: hooks, configuration and attributes of a
-    Git repository that were made or changed, for which Git would start programs.
-    ``changes_unavailable``: why there is no diff."""
+    """``deleted``: deleted paths. ``repository``: created or changed hooks, configuration and
+    attributes of a Git repository, for which Git would start programs. ``changes_unavailable``: why
+    there is no diff.
+    """

@@ -1,4 +1,4 @@
-"""Agents in sandboxes of Docker's ``sbx``, or in our own made to its measure."""
+"""Agent sandboxes of Docker's ``sbx``, or of this library with the same interface."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,25 +7,28 @@ from typing import Any, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from llm_sandbox.adapters.sbx_agents.agent_auth import AgentAuth, AuthOutcome
-from llm_sandbox.adapters.sbx_agents.builtin import (
+from llm_sandbox.adapters.sbx_agents.builtin_engine import (
     BuiltinBackend,
     backend_of,
     check_backend,
     check_engine,
     network_of,
     resources_of,
-    run_turn,
+    run_in_session,
     secrets_of,
 )
 from llm_sandbox.adapters.sbx_agents.cli import SbxCli
 from llm_sandbox.adapters.sbx_agents.clones import PrivateClone
 from llm_sandbox.adapters.sbx_agents.containers import AGENT_LIMITS, ContainerRequest
-from llm_sandbox.adapters.sbx_agents.credentials import Engine, credentials_of, oauth_refusal
+from llm_sandbox.adapters.sbx_agents.credentials import (
+    Engine,
+    credentials_of,
+    oauth_refusal,
+    service_of,
+)
 from llm_sandbox.adapters.sbx_agents.files import WorkspaceFileMixin
-from llm_sandbox.adapters.sbx_agents.listing import read_diagnosis
-from llm_sandbox.adapters.sbx_agents.real import SbxRequest, refuse_variables
 from llm_sandbox.adapters.sbx_agents.results import CommandResult, RunArtifacts
-from llm_sandbox.adapters.sbx_agents.services import service_of
+from llm_sandbox.adapters.sbx_agents.sbx_engine import SbxRequest, read_diagnosis, refuse_variables
 from llm_sandbox.adapters.sbx_agents.session import (
     AgentLike,
     RunConfigLike,
@@ -33,7 +36,7 @@ from llm_sandbox.adapters.sbx_agents.session import (
     begin_session,
     stays,
 )
-from llm_sandbox.adapters.sbx_agents.turns import Turns
+from llm_sandbox.adapters.sbx_agents.session_state import SessionStates
 from llm_sandbox.exceptions import SandboxError, UnsupportedError
 from llm_sandbox.limits import Limits
 
@@ -43,65 +46,69 @@ _LOOK_S = 10
 
 
 class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
-    """A sandbox that a coding agent works in, with its keys kept outside of it.
+    """Sandbox for a coding agent, with its API keys kept outside.
 
-    ``engine="sbx"`` has Docker's program of that name make it, a microVM; where that is not
-    installed, every method says so. ``engine="builtin"`` is a container of ours, or a sandbox of
-    bubblewrap, with our gate for the network and placeholders for keys. Neither stands in for the
-    other.
+    ``engine="sbx"`` is a microVM created by Docker's command of that name, which must be installed.
+    ``engine="builtin"`` is a container or bubblewrap sandbox of this library, with its egress gate
+    and placeholders for keys. There is no fallback from one to the other.
 
     Fields that the class of the same name in ``sbx-agents`` lacks: ``engine``, ``image``, and for
     ``engine="builtin"`` ``backend``, ``workdir``, ``secrets``, ``allow_dangerous`` and
     ``idle_timeout``.
 
     Raises:
-        UnsupportedError: A field means nothing with the engine.
+        UnsupportedError: A field is not supported by the engine.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     id: str = "docker_sbx"
     workspace: Path
-    """The folder of this machine that the agent works in; it is the agent's to change."""
+    """Folder of this machine that the agent works in and may change."""
     name: str | None = None
-    """A sandbox of this name and kind of agent is used again; without a name one of this kind and
-    workspace."""
+    """Name of the sandbox to reuse for this kind of agent; without a name, one of this kind and
+    workspace.
+    """
     branch: str | None = None
-    """Work on this branch in a private clone of the workspace; `prepare` says where that is."""
+    """Branch to work on in a private clone of the workspace, whose path `prepare` returns."""
     cpus: int | None = None
     memory: str | None = None
-    """Such as ``4g``; None for the engine's default."""
+    """Memory limit, such as ``4g``; None for the engine's default."""
     remove_on_exit: bool = True
-    """Whether a sandbox that was made in a turn ends at its `cleanup`."""
+    """Whether a sandbox created in a session ends at `cleanup`."""
     force_recreate: bool = False
-    """Whether sandboxes that could be used again, and the clone of a branch, are removed first."""
+    """Whether reusable sandboxes, and the clone of a branch, are removed first."""
     network_allow: list[str] = Field(default_factory=list)
-    """``host``, ``host:port``, ``*.host``, ``**.host`` or a range of addresses: what this sandbox,
-    and no other, may connect to, besides the service that the agent's model is at."""
+    """``host``, ``host:port``, ``*.host``, ``**.host`` or an address range: destinations that this
+    sandbox may connect to, in addition to the service of the agent's model.
+    """
     secret_env: dict[str, str] = Field(default_factory=dict)
-    """Service to variable of this process: where its key is taken from if none is kept."""
+    """Environment variables of this process by service, as source of keys that are not stored."""
     secret_oauth: list[str] = Field(default_factory=list)
-    """Services that are signed in to if no key is kept; with ``engine="sbx"``."""
+    """Services with an OAuth login if no key is stored; with ``engine="sbx"``."""
     secret_oauth_refresh: list[str] = Field(default_factory=list)
-    """Services that are signed in to each time; with ``engine="sbx"``."""
+    """Services with an OAuth login each time; with ``engine="sbx"``."""
     codex_auth_from_host: bool = False
-    """Whether the host's own ChatGPT sign-in of Codex is copied into the sandbox: the one case that
-    a key comes in."""
+    """Whether the host's ChatGPT login of Codex is copied into the sandbox: the only case in which
+    a key enters it.
+    """
     engine: Engine = "sbx"
     image: str | None = None
-    """Image that has the agent; None for the engine's own."""
+    """Image with the agent; None for the engine's default."""
     backend: BuiltinBackend = "docker"
-    """``bubblewrap`` has the programs of this machine, and no images."""
+    """Backend of ``engine="builtin"``; ``bubblewrap`` uses the programs of this machine, without
+    images.
+    """
     workdir: str | None = None
-    """Where the workspace is inside; None for its own path, as commands may name it."""
+    """Path of the workspace in the sandbox; None for the same path as on the host."""
     secrets: list[Any] = Field(default_factory=list, repr=False)
-    """`llm_sandbox.Secret` objects, for services that are not known by name."""
+    """`llm_sandbox.Secret` objects, for further services."""
     allow_dangerous: bool = False
-    """Whether a workspace is taken that nobody should give away."""
+    """Whether a sensitive folder is accepted as workspace."""
     idle_timeout: float | None = 86400.0
-    """Seconds without activity after which a sandbox that stays ends; None for never."""
+    """Seconds without activity after which a kept sandbox ends; None for never."""
 
-    _turns: Turns = PrivateAttr(default_factory=Turns)
+    _states: SessionStates = PrivateAttr(default_factory=SessionStates)
     _builtin_only: ClassVar[tuple[str, ...]] = (
         "backend",
         "workdir",
@@ -138,15 +145,16 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
     def check_available(
         cls, *, engine: Engine = "sbx", backend: BuiltinBackend | None = None
     ) -> None:
-        """Make sure that the engine is installed.
+        """Check that the engine is installed.
 
         Args:
-            engine: Which.
-            backend: What makes the sandboxes of ``engine="builtin"``; None for ``docker``.
+            engine: Name of the engine.
+            backend: Backend of ``engine="builtin"``; None for ``docker``.
 
         Raises:
-            BackendUnavailableError: It is not; the hint says what to type.
-            UnsupportedError: The backend means nothing with the engine.
+            BackendUnavailableError: The engine is missing; the hint has the command that installs
+                it.
+            UnsupportedError: The engine does not have the backend.
         """
         name = backend_of(engine, backend)
         if name is None:
@@ -156,7 +164,7 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
 
     @classmethod
     def is_available(cls, *, engine: Engine = "sbx", backend: BuiltinBackend | None = None) -> bool:
-        """Whether the engine is installed; see `check_available`."""
+        """Return whether the engine is installed; see `check_available`."""
         try:
             cls.check_available(engine=engine, backend=backend)
         except SandboxError:
@@ -171,10 +179,10 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         engine: Engine = "sbx",
         backend: BuiltinBackend | None = None,
     ) -> None:
-        """Make sure that sandboxes can be made; `engine` and `backend` as in `check_available`.
+        """Check that sandboxes can be created; `engine` and `backend` as in `check_available`.
 
         Raises:
-            SandboxError: They cannot; the hint says what to type.
+            SandboxError: The engine is not ready; the hint has the command that fixes it.
         """
         name = backend_of(engine, backend)
         if name is None:
@@ -190,7 +198,7 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         engine: Engine = "sbx",
         backend: BuiltinBackend | None = None,
     ) -> bool:
-        """Whether sandboxes can be made; see `check_ready`."""
+        """Return whether sandboxes can be created; see `check_ready`."""
         try:
             cls.check_ready(timeout_seconds=timeout_seconds, engine=engine, backend=backend)
         except SandboxError:
@@ -203,10 +211,10 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
     def check_agent_secrets(
         cls, agent_id: str, *, timeout_seconds: int = _LOOK_S, engine: Engine = "sbx"
     ) -> None:
-        """Make sure that the key that an agent needs is kept.
+        """Check that the key of an agent is stored.
 
         Raises:
-            SandboxError: It is not; the hint says what to type.
+            SandboxError: The key is missing; the hint has the command that stores it.
         """
         AgentAuth(credentials_of(engine), {}, (), (), False).check(agent_id, timeout_seconds)
 
@@ -214,14 +222,14 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
     def has_global_secret(
         cls, service: str, *, timeout_seconds: int = _LOOK_S, engine: Engine = "sbx"
     ) -> bool:
-        """Whether a key of a service is kept on this machine."""
+        """Return whether a key of a service is stored on this machine."""
         return credentials_of(engine).has(service, timeout_seconds)
 
     @classmethod
     def set_global_secret(
         cls, service: str, value: str, *, timeout_seconds: int = _LOOK_S, engine: Engine = "sbx"
     ) -> None:
-        """Keep a key of a service on this machine; it stands on no command line."""
+        """Store the key of a service on this machine, without passing it on a command line."""
         credentials_of(engine).set(service, value, timeout_seconds)
 
     @classmethod
@@ -233,20 +241,21 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         stream_output: bool = False,
         engine: Engine = "sbx",
     ) -> None:
-        """Have a person sign in to a service, and keep what comes of it.
+        """Log in to a service interactively, and store the key.
 
         Raises:
-            UnsupportedError: With ``engine="builtin"``: only Docker's program can.
+            UnsupportedError: With ``engine="builtin"``, which has no OAuth login.
         """
         credentials_of(engine).sign_in(service, timeout_seconds, stream=stream_output)
 
     def ensure_agent_secret(
         self, agent_id: str, *, timeout_seconds: int = _LOOK_S, stream_output: bool = False
     ) -> None:
-        """Have the key that an agent needs kept: as it is, by signing in, or from ``secret_env``.
+        """Ensure that the key of an agent is stored: already, by OAuth login, or from
+        ``secret_env``.
 
         Raises:
-            SandboxError: There is none to be had; the hint says what to type.
+            SandboxError: No key is available; the hint has the command that stores one.
         """
         service = service_of(agent_id)
         if service is not None:
@@ -259,18 +268,18 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         *,
         stream_output: bool = False,
     ) -> None:
-        """Have every key that a turn of this agent needs; errors as in `ensure_agent_secret`."""
+        """Ensure all keys for sessions of this agent; errors as in `ensure_agent_secret`."""
         session = begin_session(self.workspace.resolve(), self.name, agent, run_config)
         self._auth().apply(session.metadata, _LOOK_S, stream=stream_output)
 
-    # --- a turn
+    # --- one session
 
     def prepare(self, agent: AgentLike, run_config: RunConfigLike | None) -> SandboxSession:
-        """Say where the agent works: in the workspace, or with a branch in a private clone of it.
+        """Return a session in the workspace, or with a branch in a private clone of it.
 
         Raises:
-            SandboxError: There is no workspace, or no such branch can be worked on.
-            UnsupportedError: The engine cannot honour a setting of the run.
+            SandboxError: The workspace does not exist, or the branch cannot be used.
+            UnsupportedError: The engine does not support a setting of the run.
         """
         session = begin_session(self.workspace.resolve(strict=True), self.name, agent, run_config)
         if self.engine == "sbx":
@@ -289,44 +298,46 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         """Run a command of the agent.
 
         Raises:
-            subprocess.TimeoutExpired: It did not end in time, and was ended inside.
-            SandboxError: A key is missing, or the sandbox could not be made.
+            subprocess.TimeoutExpired: The timeout passed, and the command was killed.
+            SandboxError: A key is missing, or the sandbox could not be created.
         """
         if self.engine == "sbx":
             refuse_variables(session)
             SbxCli().path()
-        turn = self._turns.of(session)
+        state = self._states.of(session)
         stream = bool(session.metadata.get("stream_output"))
         outcome = self._auth().apply(session.metadata, _LOOK_S, stream=stream)
-        turn.watch(session.workspace)
-        recreate = turn.is_first and (self.force_recreate or outcome.changed)
-        turn.is_first = False
+        state.record_baseline(session.workspace)
+        recreate = state.is_first and (self.force_recreate or outcome.changed)
+        state.is_first = False
         if self.engine == "builtin":
             request = self._container(session, outcome)
-            return run_turn(turn, request, session, command, outcome=outcome, recreate=recreate)
+            return run_in_session(
+                state, request, session, command, outcome=outcome, recreate=recreate
+            )
         return self._run_sbx(session, command, outcome, recreate=recreate)
 
     def collect(self, session: SandboxSession) -> RunArtifacts:
-        """Return what the commands of this turn made of the workspace, or of the clone."""
-        found = self._turns.of(session).artifacts(session.workspace)
+        """Return the changes of the session's commands in the workspace or the clone."""
+        found = self._states.of(session).artifacts(session.workspace)
         for name in ("branch", "clone"):
             if name in session.metadata:
                 found.metadata[name] = session.metadata[name]
         return found
 
     def cleanup(self, session: SandboxSession) -> None:
-        """End the turn, and the sandbox that was made for it unless that stays. A clone stays."""
-        turn = self._turns.end(session)
-        if turn is None:
+        """End the session, and the sandbox created for it unless it is kept. A clone is kept."""
+        state = self._states.end(session)
+        if state is None:
             return
-        ends = turn.is_ours and not stays(session, self.remove_on_exit)
-        if turn.sandbox is not None:
+        ends = state.is_ours and not stays(session, self.remove_on_exit)
+        if state.sandbox is not None:
             if ends:
-                turn.sandbox.destroy()
+                state.sandbox.destroy()
             else:
-                turn.sandbox.detach()
-        if turn.external is not None and ends:
-            self._request(session).remove_if_there(turn.external)
+                state.sandbox.detach()
+        if state.external is not None and ends:
+            self._request(session).remove_if_there(state.external)
 
     def _run_sbx(
         self,
@@ -336,14 +347,14 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         *,
         recreate: bool,
     ) -> CommandResult:
-        turn, request = self._turns.of(session), self._request(session)
+        state, request = self._states.of(session), self._request(session)
         if recreate:
             request.remove_all()
-        name = turn.external or (None if recreate else request.find())
+        name = state.external or (None if recreate else request.find())
         if name is None:
             name = request.make()
-            turn.is_ours = True
-        turn.external = session.sandbox_name = name
+            state.is_ours = True
+        state.external = session.sandbox_name = name
         request.allow(name, resources_of(session, self.network_allow, outcome))
         if outcome.codex_login:
             request.copy_codex_login(name)
@@ -387,7 +398,7 @@ class DockerSbxSandbox(WorkspaceFileMixin, BaseModel):
         )
 
     def _is_clone(self, place: Path) -> bool:
-        """Whether a folder is the clone that `prepare` makes, whatever a session says."""
+        """Return whether a folder is the clone that `prepare` creates."""
         return (
             self.branch is not None
             and place == PrivateClone(self.workspace.resolve(), self.branch).path

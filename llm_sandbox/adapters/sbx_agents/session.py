@@ -1,4 +1,4 @@
-"""What a backend and its runner say to each other."""
+"""Interface between a backend and the runner of ``sbx-agents``."""
 
 import os
 import secrets
@@ -22,79 +22,82 @@ __all__ = [
 ]
 
 StreamFilter = Callable[[str, Literal["stdout", "stderr"]], str | None]
-"""What is asked of each line before it is shown: it returns what to show, None for nothing."""
+"""Filter of each output line: returns the text to print, None for nothing."""
 
 _REFUSED = {
     "network": "network= or network_allow= of the sandbox",
     "permission": "sbx_agents.Agent(permission=...), which agents are started with",
     "secrets": "secret_env=[...] of the run, or secrets=[llm_sandbox.Secret(...)] of the sandbox",
 }
-"""Settings of a run whose meaning nothing defines, with what there is in place of each."""
+"""Unsupported settings of a run, each with its alternative."""
 
 
 class AgentLike(Protocol):
-    """What a backend has to know of an agent."""
+    """Protocol of an agent."""
 
     name: str
     backend: Any
-    """Has an ``id`` such as ``codex``; may have ``auth`` and ``model_provider``."""
+    """Agent backend with an ``id`` such as ``codex``, and optionally ``auth`` and
+    ``model_provider``.
+    """
 
 
 class RunConfigLike(Protocol):
-    """Settings of one run; each of ``timeout_seconds``, ``stream_output``, ``env``,
-    ``forward_env``, ``secret_env``, ``remove_on_exit`` and ``metadata`` may be there.
+    """Settings of one run, optionally with ``timeout_seconds``, ``stream_output``, ``env``,
+    ``forward_env``, ``secret_env``, ``remove_on_exit`` and ``metadata``.
     """
 
 
 class SandboxSession(BaseModel):
-    """One turn of an agent, from `SandboxBackend.prepare` to `SandboxBackend.cleanup`."""
+    """Session of an agent, from `SandboxBackend.prepare` to `SandboxBackend.cleanup`."""
 
     workspace: Path
-    """The folder that the agent works in, absolute, on this machine."""
+    """Absolute path of the workspace on this machine."""
     sandbox_name: str | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
-    """``agent_id``, ``timeout_seconds``, ``stream_output``, ``stream_filter``, and what a backend
-    keeps of the turn."""
+    """``agent_id``, ``timeout_seconds``, ``stream_output``, ``stream_filter``, and data of the
+    backend.
+    """
 
 
 @runtime_checkable
 class SandboxBackend(Protocol):
-    """A place where agents run: prepare, run, collect, and cleanup in any case."""
+    """Protocol of a backend: prepare, run, collect, and always cleanup."""
 
     id: str
     name: str | None
 
     def prepare(self, agent: AgentLike, run_config: RunConfigLike | None) -> SandboxSession:
-        """Make what a turn needs, and say where its workspace is."""
+        """Prepare a session, and return it with its workspace."""
 
     def run(self, session: SandboxSession, command: list[str]) -> CommandResult:
         """Execute a command in the sandbox.
 
         Raises:
-            subprocess.TimeoutExpired: It did not end in time, and was killed inside.
+            subprocess.TimeoutExpired: The timeout passed, and the command was killed.
         """
 
     def collect(self, session: SandboxSession) -> RunArtifacts:
-        """Say what became of the workspace."""
+        """Return the changes in the workspace."""
 
     def cleanup(self, session: SandboxSession) -> None:
-        """End what does not outlive the turn."""
+        """Release everything that does not outlive the session."""
 
 
 def begin_session(
     workspace: Path, name: str | None, agent: AgentLike, run_config: RunConfigLike | None
 ) -> SandboxSession:
-    """Return the session of a turn.
+    """Return a new session.
 
     Args:
-        workspace: The folder, absolute.
-        name: The sandbox's name.
-        agent: Who is to run.
+        workspace: Absolute path of the workspace.
+        name: Name of the sandbox.
+        agent: Agent to run.
         run_config: Settings of the run; None for none.
 
     Raises:
-        UnsupportedError: A setting of the run means nothing here.
-        ValidationError: A variable that is to be handed on is not set here.
+        UnsupportedError: A setting of the run is not supported.
+        ValidationError: A variable to forward is not set.
     """
     for setting, instead in _REFUSED.items():
         if getattr(run_config, setting, None):
@@ -129,7 +132,7 @@ def begin_session(
 
 
 def stays(session: SandboxSession, remove_on_exit: bool) -> bool:
-    """Whether a sandbox that is made in a turn outlives it: its own field or the run says so."""
+    """Return whether a sandbox outlives its session, by its own field or the run's."""
     return not remove_on_exit or bool(session.metadata.get("stays"))
 
 

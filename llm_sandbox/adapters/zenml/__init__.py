@@ -1,7 +1,6 @@
-"""ZenML's sandboxes: its classes for isolated execution in pipeline steps, over `Sandbox`.
+"""ZenML's sandbox classes for isolated execution in pipeline steps, on top of `Sandbox`.
 
-They stand alone: nothing here imports ZenML. With ZenML installed, `stack` has the flavors that are
-registered with it.
+Nothing here imports ZenML. With ZenML installed, `stack` has the flavors to register with it.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""What every sandbox component has: its record, its settings, its flavor."""
+"""Base classes of sandbox components: record, settings, flavor."""
 
 import builtins
 from abc import ABC, abstractmethod
@@ -26,13 +26,13 @@ __all__ = [
 
 
 class StackComponentType(StrEnum):
-    """Kinds of stack components, as far as there are any here."""
+    """Types of stack components in this package."""
 
     SANDBOX = "sandbox"
 
 
 class BaseSandboxSettings(SettingsModel):
-    """Settings that every sandbox has."""
+    """Settings common to all sandboxes."""
 
     sandbox_environment: dict[str, str] = Field(
         default_factory=dict,
@@ -56,33 +56,33 @@ class BaseSandboxConfig(SettingsModel):
 
 
 class BaseSandbox(ABC):
-    """A component that makes sandbox sessions.
+    """Base of components that create sandbox sessions.
 
-    Its record is what ZenML keeps of a component. `environment` and `secrets` are variables of the
-    *step* that uses the component, and enter no sandbox: `BaseSandboxSettings.sandbox_environment`
-    does.
+    The attributes are the record that ZenML keeps of a component. `environment` and `secrets` are
+    variables of the *step* that uses the component, and enter no sandbox:
+    `BaseSandboxSettings.sandbox_environment` does.
 
     Args:
-        name: Its name; no secret reference.
-        id: Its id, which snapshots carry.
-        config: Its configuration.
+        name: Name of the component; not a secret reference.
+        id: Id of the component, which snapshots carry.
+        config: Configuration of the component.
         flavor: Name of its flavor.
-        type: Its kind.
-        user: Who made it.
-        created: When it was made.
-        updated: When it was changed last.
-        environment: Variables of steps that use it.
-        secrets: Ids of secrets whose values are such variables.
-        labels: What it is marked with.
-        connector_requirements: What a service connector would have to offer.
+        type: Type of the component.
+        user: Id of the user who created it.
+        created: Time of creation.
+        updated: Time of the last change.
+        environment: Environment variables of steps that use the component.
+        secrets: Ids of secrets with further environment variables of such steps.
+        labels: Labels of the component.
+        connector_requirements: Requirements of a service connector.
         connector: Id of a service connector.
-        connector_resource_id: What the connector is to be asked for.
+        connector_resource_id: Resource id for the connector.
         args: None.
         kwargs: None.
 
     Raises:
         ValidationError: The name is a secret reference.
-        TypeError: There are more arguments than these.
+        TypeError: Unknown arguments are given.
     """
 
     def __init__(
@@ -108,7 +108,9 @@ class BaseSandbox(ABC):
             more = [*map(repr, args), *kwargs]
             raise TypeError(f"a sandbox component has no {', '.join(more)}")
         if is_secret_reference(name):
-            raise ValidationError("a component's name is no secret reference", parameter="name")
+            raise ValidationError(
+                "a component's name cannot be a secret reference", parameter="name"
+            )
         self.name = name
         self.id = id
         self._config = config
@@ -129,22 +131,23 @@ class BaseSandbox(ABC):
 
     @property
     def config(self) -> BaseSandboxConfig:
-        """Its configuration."""
+        """Configuration of the component."""
         return self._config
 
     @property
     def settings_class(self) -> type[BaseSandboxSettings] | None:
-        """Class of its settings."""
+        """Class of the component's settings."""
         return BaseSandboxSettings
 
     @abstractmethod
     def create_session(
         self, settings: BaseSandboxSettings | None = None, destroy_on_exit: bool = False
     ) -> SandboxSession:
-        """Make a sandbox, and a session of it.
+        """Create a sandbox, and a session of it.
 
         Args:
-            settings: Settings over those of the component and the step; see `resolve_settings`.
+            settings: Settings that override those of the component and the step; see
+                `resolve_settings`.
             destroy_on_exit: Whether the end of the session's ``with`` block destroys the sandbox.
         """
 
@@ -152,33 +155,33 @@ class BaseSandbox(ABC):
         """Return another session of a living sandbox.
 
         Args:
-            session_id: `SandboxSession.id`, of any process.
+            session_id: `SandboxSession.id`, possibly of another process.
         """
         raise UnsupportedError(
             "attach()", self.flavor, "its sandboxes live in the process that made them"
         )
 
     def restore(self, snapshot: SandboxSnapshot) -> SandboxSession:
-        """Make a new sandbox of what a session of this component has saved.
+        """Create a sandbox from a snapshot of this component.
 
         Args:
-            snapshot: What `SandboxSession.create_snapshot` returned.
+            snapshot: Snapshot from `SandboxSession.create_snapshot`.
         """
         raise UnsupportedError(
             "restore()", self.flavor, f"{type(self).__name__} does not implement it"
         )
 
     def resolve_settings(self, override: BaseSandboxSettings | None = None) -> BaseSandboxSettings:
-        """Return the settings that a session gets.
+        """Return the effective settings of a session.
 
-        Those of the component, over them those of the active step, over them what `override` sets
-        explicitly. A later one replaces an earlier one as a whole: dictionaries are not merged.
+        Settings of the active step override those of the component, and explicitly set fields of
+        `override` both. Values are replaced as a whole: dictionaries are not merged.
 
         Args:
             override: Settings of this flavor's class or a base of it.
 
         Raises:
-            pydantic.ValidationError: A setting is none of this flavor, or its value is not one.
+            pydantic.ValidationError: A setting is unknown to the flavor, or its value is invalid.
         """
         cls = self.settings_class
         assert cls is not None, "a sandbox has settings"  # noqa: S101
@@ -196,14 +199,14 @@ class BaseSandbox(ABC):
         return cls.model_validate(merged)
 
     def _resolve_session_environment(self, settings: BaseSandboxSettings) -> dict[str, str]:
-        """The variables of a session, secret references as they are."""
+        """Return the environment variables of a session, with unresolved secret references."""
         return dict(settings.sandbox_environment)
 
     def _validate_snapshot(self, snapshot: SandboxSnapshot) -> None:
-        """Refuse what another component has saved, which may have another store.
+        """Refuse a snapshot of another component, which may have another store.
 
         Raises:
-            ValidationError: It is such a one.
+            ValidationError: The snapshot belongs to another component.
         """
         if snapshot.sandbox_id != self.id:
             raise ValidationError(
@@ -213,11 +216,11 @@ class BaseSandbox(ABC):
             )
 
     def _get_step(self) -> Step | None:
-        """The step that is active for the caller."""
+        """Return the active step of the caller."""
         return get_active_step()
 
     def _get_secret(self, name: str, key: str) -> str:
-        """The value that a secret reference names."""
+        """Return the value of a secret reference."""
         raise UnsupportedError(
             f"{{{{{name}.{key}}}}}",
             self.flavor,
@@ -227,7 +230,7 @@ class BaseSandbox(ABC):
 
 
 class BaseSandboxFlavor(ABC):
-    """A kind of sandbox component: its name, and the classes that it is made of."""
+    """Base of flavors: name and classes of a kind of sandbox component."""
 
     logo: ClassVar[str] = (
         "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'%3E"
@@ -237,7 +240,7 @@ class BaseSandboxFlavor(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """Its name."""
+        """Name of the flavor."""
 
     @property
     def type(self) -> StackComponentType:
@@ -246,30 +249,30 @@ class BaseSandboxFlavor(ABC):
 
     @property
     def docs_url(self) -> str | None:
-        """Where its documentation is; None for none online."""
+        """URL of the documentation; None for none."""
         return None
 
     @property
     def sdk_docs_url(self) -> str | None:
-        """Where its API is documented; None for nowhere online."""
+        """URL of the API documentation; None for none."""
         return None
 
     @property
     def logo_url(self) -> str:
-        """A picture for it, which is in the URL itself."""
+        """Data URL of the logo."""
         return self.logo
 
     @property
     def config_class(self) -> builtins.type[BaseSandboxConfig]:
-        """Class of its components' configuration."""
+        """Class of the components' configuration."""
         return BaseSandboxConfig
 
     @property
     def config_schema(self) -> Mapping[str, Any]:
-        """JSON schema of that class."""
+        """JSON schema of `config_class`."""
         return cast("Mapping[str, Any]", self.config_class.model_json_schema())
 
     @property
     @abstractmethod
     def implementation_class(self) -> builtins.type[BaseSandbox]:
-        """Class of its components."""
+        """Class of the components."""

@@ -1,4 +1,4 @@
-"""A child of this process, with the words that a program of a sandbox has."""
+"""Child processes of this process with the interface of `llm_sandbox.sandbox.Process`."""
 
 import contextlib
 import subprocess
@@ -10,14 +10,14 @@ __all__ = ["Child", "ChildStream"]
 
 
 class ChildStream:
-    """Lines that a child writes.
+    """Output stream of a child process.
 
     Args:
-        stream: The pipe; None where there is none.
+        stream: Pipe of the stream; None for none.
     """
 
     truncated = False
-    """Nothing is dropped: the child waits for a reader."""
+    """Always False: the child waits for a reader, so nothing is dropped."""
 
     def __init__(self, stream: Iterator[str] | None) -> None:
         self._stream = stream
@@ -27,10 +27,10 @@ class ChildStream:
 
 
 class Child:
-    """A child that somebody else started.
+    """Child process started by other code.
 
     Args:
-        process: The child; what it writes is text.
+        process: Child process with text streams.
     """
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
@@ -41,18 +41,18 @@ class Child:
         self.stderr = ChildStream(process.stderr)
 
     def poll(self) -> int | None:
-        """The exit code: n, or 128 + signal; None while it runs."""
+        """Return the exit code: n, or 128 + signal; None while it runs."""
         code = self._process.poll()
         return code if code is None or code >= 0 else 128 - code
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for the end and return the exit code.
+        """Wait for the process to end and return the exit code.
 
         Args:
             timeout: Seconds to wait at most; None for no limit.
 
         Raises:
-            SandboxTimeoutError: It still runs.
+            SandboxTimeoutError: The process still runs.
         """
         try:
             code = self._process.wait(timeout)
@@ -61,7 +61,7 @@ class Child:
         return code if code >= 0 else 128 - code
 
     def kill(self) -> bool:
-        """Kill it alone: what it started is nobody's here. False if it has ended."""
+        """Kill the process without its children; False if it has ended."""
         if self._process.poll() is not None:
             return False
         with contextlib.suppress(ProcessLookupError):

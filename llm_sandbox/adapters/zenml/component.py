@@ -1,4 +1,4 @@
-"""Components whose sessions are sandboxes of this library."""
+"""Components whose sessions are sandboxes of this library, independent of the ZenML base class."""
 
 import json
 from collections.abc import Mapping
@@ -27,12 +27,12 @@ _TAG_CHARS = 256
 
 
 class MachineComponent(_Component):
-    """What such a component does, whichever base it has besides."""
+    """Behaviour of such a component, as a mixin."""
 
     def _split_environment(
         self, settings: "BaseSandboxSettings"
     ) -> tuple[dict[str, str], dict[str, str]]:
-        """The variables of a session: those that are given, and those that references name."""
+        """Return the plain and the secret environment variables of a session."""
         plain: dict[str, str] = {}
         secrets: dict[str, str] = {}
         for name, value in self._resolve_session_environment(settings).items():
@@ -43,16 +43,16 @@ class MachineComponent(_Component):
         return plain, secrets
 
     def _resolved_text(self, value: str | None) -> str | None:
-        """A setting, or the secret that it names."""
+        """Return a setting, with a secret reference resolved."""
         if value is None or not is_secret_reference(value):
             return value
         return self._get_secret(*parse_secret_reference(value))
 
     def _read_snapshot(self, snapshot: SandboxSnapshot) -> tuple[Snapshot, Mapping[str, Any]]:
-        """What a snapshot of this component names, and the settings of the saved session.
+        """Return the snapshot of the library and the settings of the saved session.
 
         Raises:
-            ValidationError: It is another component's, or none.
+            ValidationError: The snapshot is invalid or belongs to another component.
         """
         self._validate_snapshot(snapshot)
         try:
@@ -62,46 +62,48 @@ class MachineComponent(_Component):
         settings = snapshot.metadata.get("settings", {})
         if not isinstance(saved, dict) or not isinstance(settings, dict):
             raise ValidationError(
-                "the reference of the snapshot is none of this library's", parameter="snapshot"
+                "the snapshot's reference was not created by this library", parameter="snapshot"
             )
         return Snapshot.from_dict(saved), settings
 
 
 class IsolatedComponent(MachineComponent):
-    """Components whose sandboxes are isolated, and outlive the process that made them."""
+    """Behaviour of a component whose sandboxes are isolated and outlive the process that created
+    them.
+    """
 
     backend: ClassVar[str]
     """Name of the backend."""
     session_class: ClassVar[type[MachineSession]] = MachineSession
-    """What `create_session` returns."""
+    """Class of the sessions."""
 
     def create_session(
         self, settings: "BaseSandboxSettings | None" = None, destroy_on_exit: bool = False
     ) -> MachineSession:
-        """Make a sandbox, and a session of it; see `BaseSandbox.create_session`.
+        """Create a sandbox, and a session of it; see `BaseSandbox.create_session`.
 
         Args:
-            settings: Settings over those of the component and the step.
+            settings: Settings that override those of the component and the step.
             destroy_on_exit: Whether the end of the session's ``with`` block destroys the sandbox.
-                It then also ends with this process, however that ends.
+                The sandbox then also ends with this process.
 
         Raises:
-            BackendUnavailableError: The backend does not work here; the hint says what to do.
-            UnsupportedError: The backend cannot honour a setting.
-            ValidationError: A setting is not acceptable.
+            BackendUnavailableError: The backend is unavailable; the hint says what to do.
+            UnsupportedError: The backend does not support a setting.
+            ValidationError: A setting is invalid.
         """
         return self._make(self.resolve_settings(settings), destroy_on_exit, None)
 
     def attach(self, session_id: str) -> MachineSession:
         """Return another session of a living sandbox of this component.
 
-        Its environment, working directory and limits are those that it was made with.
+        Environment, working directory and limits are those of its creation.
 
         Args:
-            session_id: `SandboxSession.id`, of any process of this user.
+            session_id: `SandboxSession.id`, possibly of another process of this user.
 
         Raises:
-            SandboxNotFoundError: There is none, or another component made it.
+            SandboxNotFoundError: The sandbox does not exist, or belongs to another component.
         """
         sandbox = Sandbox.attach(session_id)
         if sandbox.tags.get(_TAG) != str(self.id):
@@ -119,16 +121,16 @@ class IsolatedComponent(MachineComponent):
         )
 
     def restore(self, snapshot: SandboxSnapshot) -> MachineSession:
-        """Make a new sandbox of a snapshot.
+        """Create a sandbox from a snapshot.
 
-        Its settings are those of the saved session, over those of the component and the step; its
-        environment is the component's, as snapshots hold none.
+        The settings of the saved session override those of the component and the step; the
+        environment is that of the component, since snapshots hold none.
 
         Args:
-            snapshot: What a session of this component has saved.
+            snapshot: Snapshot of a session of this component.
 
         Raises:
-            ValidationError: Another component saved it.
+            ValidationError: The snapshot belongs to another component.
         """
         saved, kept = self._read_snapshot(snapshot)
         cls = self.settings_class
@@ -172,7 +174,7 @@ class IsolatedComponent(MachineComponent):
 
 
 def _settings_tags(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Settings as tags, by which another process' session of the sandbox knows them."""
+    """Return settings as tags, from which a session in another process restores them."""
     text = json.dumps(settings)
     parts = [text[start : start + _TAG_CHARS] for start in range(0, len(text), _TAG_CHARS)]
     return {f"{_SETTINGS_TAG}.{number}": part for number, part in enumerate(parts)}

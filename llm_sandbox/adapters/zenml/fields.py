@@ -1,4 +1,4 @@
-"""Settings of sandboxes, apart from whose settings classes they are fields of."""
+"""Settings fields of sandboxes, as mixins for settings classes."""
 
 from typing import Literal
 
@@ -60,7 +60,7 @@ class IsolatedFields(BaseModel):
         """Return the network as `Sandbox.create` takes it.
 
         Raises:
-            ValidationError: Names or addresses are given that nothing would look at.
+            ValidationError: Allowed names or addresses are given for another kind of network.
         """
         if self.network == "allowed":
             return NetworkRules.allow(domains=self.allowed_domains, cidrs=self.allowed_cidrs)
@@ -73,7 +73,7 @@ class IsolatedFields(BaseModel):
         return self.network
 
     def get_limits(self) -> Limits:
-        """Return what the sandbox may use."""
+        """Return the limits of the sandbox."""
         if self.memory_limit is None:
             return Limits(cpus=self.cpu_limit)
         size = Limits.parse_size(self.memory_limit, "memory_limit")

@@ -1,4 +1,4 @@
-"""Components whose sandboxes are isolated: by bubblewrap, Docker or Podman."""
+"""Isolated sandbox components and flavors: bubblewrap, Docker, Podman."""
 
 from typing import cast
 
@@ -42,90 +42,90 @@ class ContainerSandboxConfig(BaseSandboxConfig, ContainerSandboxSettings):
 
 
 class BubblewrapSandbox(IsolatedComponent, BaseSandbox):
-    """Sandboxes of namespaces of this machine, without an engine."""
+    """Component for sandboxes of bubblewrap, without a container engine."""
 
     backend = "bubblewrap"
 
     @property
     def config(self) -> IsolatedSandboxConfig:
-        """Its configuration."""
+        """Configuration of the component."""
         return cast(IsolatedSandboxConfig, self._config)
 
     @property
     def settings_class(self) -> type[IsolatedSandboxSettings]:
-        """`IsolatedSandboxSettings`."""
+        """Class `IsolatedSandboxSettings`."""
         return IsolatedSandboxSettings
 
 
 class DockerSandbox(IsolatedComponent, BaseSandbox):
-    """Sandboxes that are containers of Docker."""
+    """Component for Docker containers."""
 
     backend = "docker"
 
     @property
     def config(self) -> ContainerSandboxConfig:
-        """Its configuration."""
+        """Configuration of the component."""
         return cast(ContainerSandboxConfig, self._config)
 
     @property
     def settings_class(self) -> type[ContainerSandboxSettings]:
-        """`ContainerSandboxSettings`."""
+        """Class `ContainerSandboxSettings`."""
         return ContainerSandboxSettings
 
 
 class PodmanSandbox(DockerSandbox):
-    """Sandboxes that are containers of Podman."""
+    """Component for Podman containers."""
 
     backend = "podman"
 
 
 class BubblewrapSandboxFlavor(BaseSandboxFlavor):
-    """The flavor of `BubblewrapSandbox`."""
+    """Flavor of `BubblewrapSandbox`."""
 
     @property
     def name(self) -> str:
-        """``llm_sandbox_bubblewrap``."""
+        """Name of the flavor, ``llm_sandbox_bubblewrap``."""
         return "llm_sandbox_bubblewrap"
 
     @property
     def config_class(self) -> type[IsolatedSandboxConfig]:
-        """`IsolatedSandboxConfig`."""
+        """Class `IsolatedSandboxConfig`."""
         return IsolatedSandboxConfig
 
     @property
     def implementation_class(self) -> type[BubblewrapSandbox]:
-        """`BubblewrapSandbox`."""
+        """Class `BubblewrapSandbox`."""
         return BubblewrapSandbox
 
 
 class DockerSandboxFlavor(BaseSandboxFlavor):
-    """The flavor of `DockerSandbox`."""
+    """Flavor of `DockerSandbox`."""
 
     @property
     def name(self) -> str:
-        """``llm_sandbox_docker``."""
+        """Name of the flavor, ``llm_sandbox_docker``."""
         return "llm_sandbox_docker"
 
     @property
     def config_class(self) -> type[ContainerSandboxConfig]:
-        """`ContainerSandboxConfig`."""
+        """Class `ContainerSandboxConfig`."""
         return ContainerSandboxConfig
 
     @property
     def implementation_class(self) -> type[DockerSandbox]:
-        """`DockerSandbox`."""
+        """Class `DockerSandbox`."""
         return DockerSandbox
 
 
 class PodmanSandboxFlavor(DockerSandboxFlavor):
-    """The flavor of `PodmanSandbox`."""
+    """Flavor of `PodmanSandbox`."""
 
     @property
     def name(self) -> str:
-        """``llm_sandbox_podman``."""
+        """Name of the flavor, ``llm_sandbox_podman``."""
         return "llm_sandbox_podman"
 
     @property
     def implementation_class(self) -> type[PodmanSandbox]:
-        """`PodmanSandbox`."""
+        """Class `PodmanSandbox`."""
         return PodmanSandbox

@@ -1,4 +1,4 @@
-"""Sandboxes that are plain processes of this machine: for code that is trusted, and for tests."""
+"""Local sandboxes: plain processes without isolation, for trusted code and tests."""
 
 import logging
 import os
@@ -55,13 +55,12 @@ class LocalSandboxConfig(BaseSandboxConfig, LocalSandboxSettings):
 
 
 class LocalSandboxProcess(MachineProcess):
-    """A command of a `LocalSandboxSession`.
+    """Command of a `LocalSandboxSession`.
 
     Args:
-        process: What runs: a program of a `Sandbox`, or a child of this process whose output is
-            text.
-        session: The session.
-        started_at: When it was started, in seconds of `time.time`.
+        process: Program of a `Sandbox`, or child process with text streams.
+        session: Session of the command.
+        started_at: Start time, in seconds of `time.time`.
     """
 
     def __init__(
@@ -75,15 +74,15 @@ class LocalSandboxProcess(MachineProcess):
 
 
 class LocalSandboxSession(MachineSession):
-    """A session whose commands are plain processes. Its end is theirs, and the working directory's.
+    """Session whose commands are plain processes, which end with it, as does its working directory.
 
     Args:
-        workdir: Its working directory, absolute; it exists, and is removed at the end.
-        env: Its environment variables.
-        parent: The component that made it.
-        destroy_on_exit: Changes nothing: closing it ends it.
-        secrets: More variables, whose values are left out of logs.
-        saved: Files that the working directory begins with; None for none.
+        workdir: Absolute path of the existing working directory, deleted at the end.
+        env: Environment variables.
+        parent: Component that created the session.
+        destroy_on_exit: No effect: closing the session ends it.
+        secrets: Further variables, whose values are redacted in logs.
+        saved: Snapshot with the initial files of the working directory; None for none.
     """
 
     process_class: ClassVar[type[MachineProcess]] = LocalSandboxProcess
@@ -132,7 +131,7 @@ class LocalSandboxSession(MachineSession):
         super()._download_file(self._inside(remote_path), local_path)
 
     def _inside(self, path: str) -> str:
-        """The path without links, if it is in the working directory."""
+        """Return the resolved path, if it is in the working directory."""
         root = Path(self._workdir).resolve()
         found = (root / path).resolve()
         if not found.is_relative_to(root):
@@ -155,30 +154,30 @@ class LocalSandboxSession(MachineSession):
 
 
 class LocalComponent(MachineComponent):
-    """What a component does whose sandboxes are plain processes, whichever base it has besides."""
+    """Behaviour of a component for local sandboxes, as a mixin."""
 
     session_class: ClassVar[type[LocalSandboxSession]] = LocalSandboxSession
-    """What `create_session` returns."""
+    """Class of the sessions."""
 
     def create_session(
         self, settings: BaseSandboxSettings | None = None, destroy_on_exit: bool = False
     ) -> LocalSandboxSession:
-        """Make an empty working directory, and a session in it; see `BaseSandbox.create_session`.
+        """Create an empty working directory, and a session in it; see `BaseSandbox.create_session`.
 
         Args:
-            settings: Settings over those of the component and the step.
-            destroy_on_exit: Changes nothing: closing the session ends it.
+            settings: Settings that override those of the component and the step.
+            destroy_on_exit: No effect: closing the session ends it.
         """
         return self._make(self.resolve_settings(settings), destroy_on_exit, None)
 
     def restore(self, snapshot: SandboxSnapshot) -> LocalSandboxSession:
-        """Make a new session whose working directory has the files of a snapshot.
+        """Create a session whose working directory has the files of a snapshot.
 
         Args:
-            snapshot: What a session of this component has saved.
+            snapshot: Snapshot of a session of this component.
 
         Raises:
-            ValidationError: Another component saved it.
+            ValidationError: The snapshot belongs to another component.
         """
         saved, _ = self._read_snapshot(snapshot)
         return self._make(self.resolve_settings(), False, saved)
@@ -213,40 +212,40 @@ class LocalComponent(MachineComponent):
 
 
 class LocalSandbox(LocalComponent, BaseSandbox):
-    """Sandboxes that are plain processes. They isolate nothing: for code that is trusted."""
+    """Component for plain processes without isolation, for trusted code."""
 
     @property
     def config(self) -> LocalSandboxConfig:
-        """Its configuration."""
+        """Configuration of the component."""
         return cast(LocalSandboxConfig, self._config)
 
     @property
     def settings_class(self) -> type[LocalSandboxSettings]:
-        """`LocalSandboxSettings`."""
+        """Class `LocalSandboxSettings`."""
         return LocalSandboxSettings
 
 
 class LocalSandboxFlavor(BaseSandboxFlavor):
-    """The flavor of `LocalSandbox`."""
+    """Flavor of `LocalSandbox`."""
 
     @property
     def name(self) -> str:
-        """`LOCAL_SANDBOX_FLAVOR`."""
+        """Name of the flavor, `LOCAL_SANDBOX_FLAVOR`."""
         return LOCAL_SANDBOX_FLAVOR
 
     @property
     def config_class(self) -> type[LocalSandboxConfig]:
-        """`LocalSandboxConfig`."""
+        """Class `LocalSandboxConfig`."""
         return LocalSandboxConfig
 
     @property
     def implementation_class(self) -> type[LocalSandbox]:
-        """`LocalSandbox`."""
+        """Class `LocalSandbox`."""
         return LocalSandbox
 
 
 def _forwarded(names: bool | list[str]) -> dict[str, str]:
-    """The variables of this process that a session has."""
+    """Return the variables of this process that are forwarded to a session."""
     if isinstance(names, bool):
         return dict(os.environ) if names else {}
     return {name: os.environ[name] for name in names if name in os.environ}

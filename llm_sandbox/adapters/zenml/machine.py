@@ -1,4 +1,4 @@
-"""Sessions and processes of a `Sandbox`, whatever backend it lives in."""
+"""Sessions and processes of a `Sandbox` of any backend."""
 
 import contextlib
 import json
@@ -33,15 +33,15 @@ __all__ = ["MachineProcess", "MachineSession"]
 
 
 class MachineProcess(SandboxProcess):
-    """A program of a `Sandbox`.
+    """Program of a `Sandbox`.
 
-    Its output is kept as it comes, up to `Limits.output_bytes` of each stream, so that it never
-    waits for a reader. Bytes that are no UTF-8 appear as escapes.
+    Output is kept, up to `Limits.output_bytes` of each stream, so that the program never waits for
+    a reader. Bytes that are not UTF-8 appear as escapes.
 
     Args:
-        process: The program, or a child of this process in its place.
-        session: The session that it was started in.
-        started_at: When, in seconds of `time.time`.
+        process: Program, or a child process in its place.
+        session: Session that started the program.
+        started_at: Start time, in seconds of `time.time`.
     """
 
     def __init__(
@@ -52,15 +52,15 @@ class MachineProcess(SandboxProcess):
         self._out, self._err = iter(process.stdout), iter(process.stderr)
 
     def stdout(self) -> Iterator[str]:
-        """See `SandboxProcess`."""
+        """Implement `SandboxProcess`."""
         return self._session._wrap_stream(self._out)
 
     def stderr(self) -> Iterator[str]:
-        """See `SandboxProcess`."""
+        """Implement `SandboxProcess`."""
         return self._session._wrap_stream(self._err, log_level=logging.ERROR)
 
     def wait(self, timeout: float | None = None) -> int:
-        """See `SandboxProcess`."""
+        """Implement `SandboxProcess`."""
         try:
             return self._process.wait(timeout)
         except SandboxTimeoutError as error:
@@ -75,12 +75,12 @@ class MachineProcess(SandboxProcess):
             ) from None
 
     def kill(self) -> None:
-        """See `SandboxProcess`."""
+        """Implement `SandboxProcess`."""
         self._process.kill()
 
     @property
     def exit_code(self) -> int | None:
-        """See `SandboxProcess`."""
+        """Implement `SandboxProcess`."""
         return self._process.poll()
 
     def _was_cut(self) -> tuple[bool, bool]:
@@ -88,25 +88,25 @@ class MachineProcess(SandboxProcess):
 
 
 class MachineSession(SandboxSession):
-    """A session of a `Sandbox`.
+    """Session of a `Sandbox`.
 
     Args:
-        sandbox: The sandbox. It outlives this handle if it has a daemon.
-        parent: The component that made it.
-        id: What it is found by; None for the sandbox's own id.
-        settings: What a sandbox that is made of a snapshot of it is to have of its settings.
-        secrets: Variables whose values are left out of logs.
+        sandbox: Sandbox, which outlives this handle if it has a daemon.
+        parent: Component that created the session.
+        id: Id of the session; None for that of the sandbox.
+        settings: Settings that sandboxes restored from its snapshots inherit.
+        secrets: Variables whose values are redacted in logs.
         destroy_on_exit: Whether the end of a ``with`` block destroys the sandbox.
     """
 
     exec_error: ClassVar[type[SandboxExecError]] = SandboxExecError
-    """What is raised where a command does not start."""
+    """Error for a command that does not start."""
     process_class: ClassVar[type[MachineProcess]] = MachineProcess
-    """What `exec` returns."""
+    """Class of processes."""
     snapshot_class: ClassVar[type[SandboxSnapshot]] = SandboxSnapshot
-    """What `create_snapshot` returns."""
+    """Class of snapshots."""
     snapshot_kind: ClassVar[Literal["filesystem", "directory"]] = "filesystem"
-    """What is saved: all files, or those of the working directory."""
+    """Scope of a snapshot: all files, or those of the working directory."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class MachineSession(SandboxSession):
 
     @property
     def sandbox(self) -> Sandbox:
-        """The sandbox, for what a session has no word for: its network, isolation, tunnels."""
+        """Sandbox of the session, for its network, isolation and tunnels."""
         self._ensure_open()
         return self._sandbox
 

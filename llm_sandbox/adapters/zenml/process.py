@@ -1,4 +1,4 @@
-"""A command that runs in a sandbox session."""
+"""Commands of a sandbox session."""
 
 import contextlib
 import contextvars
@@ -35,17 +35,17 @@ _KILLED_S = 10.0
 
 
 class SandboxExecError(LaunchError, RuntimeError):
-    """A command did not start: no such program or directory, or it cannot be executed."""
+    """A command did not start: the program or directory is missing, or not executable."""
 
 
 class AlreadyCollectedError(ContainerError, RuntimeError):
-    """The output of a process was collected before."""
+    """The output of a process was already collected."""
 
 
 class SandboxWaitTimeoutError(SandboxTimeoutError, subprocess.TimeoutExpired):
-    """A process still runs after the time that was to be waited; it runs on.
+    """A process still runs after the waiting time; it is left running.
 
-    It is a `TimeoutError` and a `subprocess.TimeoutExpired` at once.
+    Both a `TimeoutError` and a `subprocess.TimeoutExpired`.
     """
 
     details = ("timeout_duration", "result", "cmd", "timeout", "output", "stderr")  # type: ignore[assignment]
@@ -69,14 +69,14 @@ class SandboxWaitTimeoutError(SandboxTimeoutError, subprocess.TimeoutExpired):
 
 @dataclass(frozen=True)
 class SandboxOutput:
-    """What a process wrote, and how it ended."""
+    """Output and exit code of a process."""
 
     stdout: str
-    """Its standard output."""
+    """Standard output."""
     stderr: str
-    """Its standard error."""
+    """Standard error."""
     exit_code: int
-    """Its exit code: n, or 128 + signal."""
+    """Exit code: n, or 128 + signal."""
     stdout_truncated: bool = False
     """Whether lines of `stdout` were left out."""
     stderr_truncated: bool = False
@@ -84,7 +84,7 @@ class SandboxOutput:
 
 
 class _Drain:
-    """Reads a stream to its end in a thread of its own, and keeps its first lines."""
+    """Reader thread that keeps the first lines of a stream."""
 
     def __init__(
         self, lines: Iterator[str], max_chars: int, ended: "queue.SimpleQueue[_Drain]"
@@ -101,7 +101,7 @@ class _Drain:
 
     @property
     def text(self) -> str:
-        """What was kept so far."""
+        """Text kept so far."""
         return "".join(list(self._kept))
 
     def _run(self) -> None:
@@ -121,7 +121,7 @@ class _Drain:
 
 
 class _Drains:
-    """Reads both streams of a process. At once: it may fill one before it ends the other."""
+    """Concurrent readers of a process' streams, which may fill one before ending the other."""
 
     def __init__(self, process: "SandboxProcess", max_chars: int) -> None:
         self._ended: queue.SimpleQueue[_Drain] = queue.SimpleQueue()
@@ -130,11 +130,11 @@ class _Drains:
         self.stderr = _Drain(process.stderr(), max_chars, self._ended)
 
     def wait(self, deadline: float | None) -> None:
-        """Wait for the end of both.
+        """Wait for the end of both streams.
 
         Raises:
-            queue.Empty: It has not come.
-            BaseException: What reading one of them has raised, whatever the other does.
+            queue.Empty: The time is over.
+            BaseException: The error of either reader.
         """
         while self._running:
             drain = self._ended.get(timeout=_left(deadline))
@@ -144,11 +144,11 @@ class _Drains:
 
 
 class SandboxProcess(ABC):
-    """A command that was started in a session. It goes on if this object is dropped.
+    """Command started in a session. It keeps running if this object is dropped.
 
     Args:
-        session: The session.
-        started_at: When it was started, in seconds of `time.time`.
+        session: Session of the command.
+        started_at: Start time, in seconds of `time.time`.
     """
 
     def __init__(self, session: "SandboxSession", started_at: float) -> None:
@@ -159,50 +159,51 @@ class SandboxProcess(ABC):
 
     @abstractmethod
     def stdout(self) -> Iterator[str]:
-        r"""Yield lines of standard output as they come, each with its ``\n``, the last perhaps
-        without. Every call goes on where the one before it stopped.
+        r"""Yield lines of standard output as they arrive, each with its ``\n`` except perhaps the
+        last. Each call continues where the previous one stopped.
         """
 
     @abstractmethod
     def stderr(self) -> Iterator[str]:
-        """Yield lines of standard error; as `stdout`."""
+        """Yield lines of standard error; see `stdout`."""
 
     @abstractmethod
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for the end and return the exit code.
+        """Wait for the process to end and return the exit code.
 
         Args:
             timeout: Seconds to wait at most; None for no limit. The process is left running.
 
         Raises:
-            SandboxWaitTimeoutError: It still runs.
+            SandboxWaitTimeoutError: The process still runs.
         """
 
     @abstractmethod
     def kill(self) -> None:
-        """Kill it and everything it started; harmless after its end."""
+        """Kill the process and its children; no effect after its end."""
 
     @property
     @abstractmethod
     def exit_code(self) -> int | None:
-        """Its exit code; None while it runs."""
+        """Exit code; None while the process runs."""
 
     def collect(
         self, *, max_chars: int = _MAX_CHARS, timeout: float | None = None
     ) -> SandboxOutput:
-        """Wait for the end and return what it wrote and was not yet read.
+        """Wait for the process to end and return its unread output.
 
-        A line with which a stream would have more than `max_chars` is left out, and so is every
-        later one; no line is cut.
+        Lines that would exceed `max_chars` of a stream are omitted, with all later ones; no line is
+        cut.
 
         Args:
-            max_chars: Characters of each stream at most; 1,048,576.
+            max_chars: Maximum characters of each stream; 1,048,576.
             timeout: Seconds to wait at most; None for no limit. The process is left running, and a
-                later call goes on with what was collected by then.
+                later call continues with the output collected so far.
 
         Raises:
-            AlreadyCollectedError: It was collected before.
-            SandboxWaitTimeoutError: It still runs; `output` and `stderr` have what came so far.
+            AlreadyCollectedError: The output was already collected.
+            SandboxWaitTimeoutError: The process still runs; `output` and `stderr` have the output
+                so far.
             ValidationError: `max_chars` is below 0.
         """
         if self._collected:
@@ -243,7 +244,7 @@ class SandboxProcess(ABC):
         )
 
     def _was_cut(self) -> tuple[bool, bool]:
-        """Whether lines of each stream were dropped before anybody could read them."""
+        """Return, for each stream, whether lines were dropped before they could be read."""
         return False, False
 
     def _still_running(self, timeout: float | None, drains: _Drains) -> SandboxWaitTimeoutError:

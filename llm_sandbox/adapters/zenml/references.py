@@ -1,4 +1,4 @@
-"""Settings that name a secret instead of holding it: ``{{name.key}}``."""
+"""Secret references in settings: ``{{name.key}}``."""
 
 import logging
 import re
@@ -22,24 +22,24 @@ _REFERENCE = re.compile(r"\{\{\s*([^\s{}]+?)\.([^\s{}]+)\s*\}\}")
 
 
 class SecretReference(NamedTuple):
-    """Which value of which secret is meant."""
+    """Reference to one value of a secret."""
 
     name: str
-    """The secret."""
+    """Name of the secret."""
     key: str
-    """The value in it."""
+    """Key of the value in the secret."""
 
 
 def is_secret_reference(value: object) -> bool:
-    """Whether a value is text of the form ``{{name.key}}``."""
+    """Return whether a value is text of the form ``{{name.key}}``."""
     return isinstance(value, str) and _REFERENCE.fullmatch(value.strip()) is not None
 
 
 def parse_secret_reference(value: str) -> SecretReference:
-    """Return what a reference names.
+    """Parse a secret reference.
 
     Raises:
-        ValidationError: The text is none.
+        ValidationError: The text is not a secret reference.
     """
     match = _REFERENCE.fullmatch(value.strip())
     if match is None:
@@ -48,19 +48,18 @@ def parse_secret_reference(value: str) -> SecretReference:
 
 
 class SettingsModel(BaseModel):
-    """A model whose fields take secret references where nothing else checks them.
+    """Model whose fields accept secret references unless a validator checks them.
 
-    A field's ``json_schema_extra`` says more: ``{"sensitive": True}`` that it holds a secret,
-    ``{"prevent_secret_reference": True}`` that it takes no reference.
+    In ``json_schema_extra`` of a field, ``{"sensitive": True}`` marks a secret, and
+    ``{"prevent_secret_reference": True}`` refuses references.
 
     Args:
-        warn_about_plain_text_secrets: Whether a sensitive field that holds the secret itself is
-            warned of.
-        kwargs: The fields.
+        warn_about_plain_text_secrets: Whether to warn about a sensitive field with a plain value.
+        kwargs: Values of the fields.
 
     Raises:
-        ValidationError: A reference is given to a field that takes none, or that a validator
-            checks, which would see the reference and not the secret.
+        ValidationError: A reference is given for a field that refuses them, or whose validator
+            would see the reference and not the secret.
     """
 
     model_config = ConfigDict(extra="forbid")

@@ -1,4 +1,4 @@
-"""A sandbox, as a handle for the commands that run in it."""
+"""Sandbox sessions: handles that run commands in a sandbox."""
 
 import contextlib
 import logging
@@ -30,22 +30,22 @@ class SandboxSessionClosedError(SessionClosedError, RuntimeError):
 
 
 class SandboxSession(ABC):
-    """A handle of a sandbox, in which any number of commands run one after or beside another.
+    """Handle of a sandbox that runs commands sequentially or concurrently.
 
-    As a context manager it is closed at the block's end, or destroyed with `destroy_on_exit`.
-    Safe to use from several threads.
+    As a context manager it is closed at the end of the block, or destroyed with `destroy_on_exit`.
+    Thread-safe.
 
     Args:
-        id: What the sandbox is found by.
-        parent: The component that made it.
+        id: Id of the sandbox.
+        parent: Component that created the session.
         destroy_on_exit: Whether the end of a ``with`` block destroys the sandbox.
     """
 
     id: str
-    """What the sandbox is found by; see `BaseSandbox.attach`."""
+    """Id of the sandbox, for `BaseSandbox.attach`."""
 
     closed_error: ClassVar[type[SandboxSessionClosedError]] = SandboxSessionClosedError
-    """What the use of a closed handle raises."""
+    """Error for the use of a closed handle."""
 
     def __init__(self, *, id: str, parent: "BaseSandbox", destroy_on_exit: bool = False) -> None:
         self.id = id
@@ -75,14 +75,14 @@ class SandboxSession(ABC):
         """Start a command.
 
         Args:
-            command: The program and its arguments. Text is split into words as a shell does it, but
-                no shell sees it: ``["sh", "-c", text]`` has one.
-            cwd: Its working directory; relative to the session's, and None for that.
-            env: Variables for this command, over those of the session.
+            command: The program and its arguments. Text is split like a shell command line, without
+                starting a shell; for one, use ``["sh", "-c", text]``.
+            cwd: Working directory, relative to that of the session; None for that of the session.
+            env: Variables of this command, which override those of the session.
 
         Raises:
             SandboxSessionClosedError: The handle is closed.
-            SandboxExecError: There is no such program or directory, or it cannot be executed.
+            SandboxExecError: The program or directory is missing, or not executable.
         """
         self._ensure_open()
         return self._exec(command, cwd=cwd, env=env)
@@ -94,21 +94,21 @@ class SandboxSession(ABC):
         cwd: str | None = None,
         env: dict[str, str] | None = None,
     ) -> SandboxProcess:
-        """As `exec`, for callers in an event loop, which goes on meanwhile."""
+        """Start a command without blocking the event loop; see `exec`."""
         self._ensure_open()
         return await to_thread.run_sync(lambda: self.exec(command, cwd=cwd, env=env))
 
     def create_snapshot(self) -> SandboxSnapshot:
-        """Save the sandbox's files; `BaseSandbox.restore` makes a session of them."""
+        """Save the sandbox's files, for `BaseSandbox.restore`."""
         self._ensure_open()
         return self._create_snapshot()
 
     def upload_file(self, local_path: str, remote_path: str) -> None:
-        """Copy a file into the sandbox; missing directories are made.
+        """Copy a file into the sandbox, with missing parent directories.
 
         Args:
             local_path: A file of this machine.
-            remote_path: What it becomes; relative to the session's working directory.
+            remote_path: Path of the copy, relative to the session's working directory.
         """
         self._ensure_open()
         self._upload_file(local_path, remote_path)
@@ -117,17 +117,17 @@ class SandboxSession(ABC):
         """Copy a file out of the sandbox.
 
         Args:
-            remote_path: The file; relative to the session's working directory.
-            local_path: What it becomes on this machine; its directory exists.
+            remote_path: File, relative to the session's working directory.
+            local_path: Path of the copy on this machine, in an existing directory.
         """
         self._ensure_open()
         self._download_file(remote_path, local_path)
 
     def close(self) -> None:
-        """Let go of the sandbox. Nothing but `destroy` can be called after; may be called twice.
+        """Close the handle. Only `destroy` can be called afterwards; may be called twice.
 
-        What the sandbox itself comes to is the flavor's: one that is elsewhere goes on until its
-        timeout or until somebody destroys it.
+        The flavor decides about the sandbox itself: a detached one lives until its timeout or
+        `destroy`.
         """
         if self._closed:
             return
@@ -138,9 +138,9 @@ class SandboxSession(ABC):
             self._close_log()
 
     def destroy(self) -> None:
-        """End the sandbox with everything in it, and close this handle.
+        """Destroy the sandbox, and close this handle.
 
-        Where that fails the handle stays open, to try again. A closed handle can destroy as well.
+        If that fails, the handle stays open for another attempt. A closed handle can destroy, too.
         """
         self._destroy()
         self.close()
@@ -173,7 +173,7 @@ class SandboxSession(ABC):
 
     @abstractmethod
     def _close(self) -> None:
-        """Let go of the sandbox; see `close`."""
+        """Release the sandbox; see `close`."""
 
     def _destroy(self) -> None:
         raise self._unsupported("destroy()")
@@ -188,11 +188,11 @@ class SandboxSession(ABC):
         raise self._unsupported("download_file()")
 
     def _get_dashboard_url(self) -> str | None:
-        """Where a person can look at the sandbox; None where there is no such place."""
+        """Return the URL of the sandbox's dashboard; None for none."""
         return None
 
     def _get_step(self) -> Step | None:
-        """The step that is active for the caller."""
+        """Return the active step of the caller."""
         return get_active_step()
 
     def _unsupported(self, what: str) -> UnsupportedError:
@@ -210,7 +210,7 @@ class SandboxSession(ABC):
     # --- facts and logs of the step
 
     def _publish_sandbox_metadata(self) -> None:
-        """Note the sandbox with the active step. Whatever becomes of that, there is a session."""
+        """Record the sandbox in the metadata of the active step; failures are ignored."""
         try:
             step = self._get_step()
             if step is None:
@@ -254,7 +254,7 @@ class SandboxSession(ABC):
         log.emit(logging.LogRecord(name, level, "", 0, "%s", (text,), None))
 
     def _redact(self, text: str) -> str:
-        """The text without the values of secrets that this handle knows."""
+        """Return the text with the known secret values redacted."""
         for value in self._redacted:
             text = text.replace(value, "***")
         return text
@@ -269,14 +269,14 @@ class SandboxSession(ABC):
         self._emit_log(f"{verdict} exit code {exit_code} in {elapsed:.1f}s", level=level)
 
     def _wrap_stream(self, lines: Iterator[str], *, log_level: int = logging.INFO) -> Iterator[str]:
-        """Yield lines, and log each of them when it is taken."""
+        """Yield lines, and log each one when it is consumed."""
         # Not `yield from`: who stops early closes this, and what goes on later needs the lines.
         for line in lines:
             self._emit_log(line.rstrip("\n"), level=log_level)
             yield line
 
     def _redact_values(self, secrets: Mapping[str, str]) -> None:
-        """Leave these values out of what is logged from now on."""
+        """Redact these values in logs from now on."""
         # The longest first: one may be a part of another.
         values = {*self._redacted, *(value for value in secrets.values() if value)}
         self._redacted = tuple(sorted(values, key=len, reverse=True))

@@ -1,4 +1,4 @@
-"""A saved session, as a name for it."""
+"""Snapshots of sessions, as references."""
 
 from typing import Any
 from uuid import UUID
@@ -9,7 +9,9 @@ __all__ = ["SandboxSnapshot"]
 
 
 class SandboxSnapshot(BaseModel):
-    """A saved session, from which its component makes others. It holds no files and no secrets."""
+    """Reference to a saved session, from which its component restores others. It holds no files and
+    no secrets.
+    """
 
     sandbox_id: UUID = Field(description="Id of the component that saved it, and may restore it.")
     ref: str = Field(description="What was saved, as its component says it.")

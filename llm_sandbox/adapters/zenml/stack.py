@@ -1,4 +1,4 @@
-"""The flavors that are registered with ZenML, which has sandboxes as a kind of stack component.
+"""Flavors to register with ZenML, where sandboxes are a type of stack component.
 
 ::
 
@@ -6,8 +6,8 @@
     zenml sandbox register boxes --flavor=llm_sandbox_bubblewrap --network=blocked
     zenml stack update --sandbox=boxes
 
-Its classes are those of this package and ZenML's own at once. Without ZenML they can be imported,
-and refuse to be made.
+The classes derive from those of this package and from ZenML's own. Without ZenML they can be
+imported but not instantiated.
 """
 
 from collections.abc import Mapping
@@ -86,7 +86,7 @@ class _NeedsZenML:
 
 
 class _RunningStep:
-    """ZenML's own step; see `Step`."""
+    """Running step of ZenML; see `Step`."""
 
     def __init__(self, context: Any) -> None:
         self._context = context
@@ -105,7 +105,7 @@ class _RunningStep:
         import_module("zenml.utils.metadata_utils").log_metadata(metadata=dict(metadata))
 
     def get_settings(self, component_type: str, flavor: str) -> Mapping[str, Any]:
-        """Nothing: ZenML's own components ask it themselves."""
+        """Return no settings: ZenML's components read them from ZenML."""
         return {}
 
 
@@ -118,23 +118,23 @@ def _running_step() -> Step | None:
 
 
 class StackExecError(process.SandboxExecError, SandboxExecError):
-    """See `SandboxExecError`."""
+    """Error of both packages for a command that does not start; see `SandboxExecError`."""
 
 
 class StackSessionClosedError(session.SandboxSessionClosedError, SandboxSessionClosedError):
-    """See `SandboxSessionClosedError`."""
+    """Error of both packages for a closed session; see `SandboxSessionClosedError`."""
 
 
 class StackProcess(MachineProcess, SandboxProcess):
-    """A command in a sandbox; see `MachineProcess`."""
+    """Command in a sandbox; see `MachineProcess`."""
 
 
 class StackLocalProcess(LocalSandboxProcess, SandboxProcess):
-    """A command that is a plain process; see `LocalSandboxProcess`."""
+    """Command as a plain process; see `LocalSandboxProcess`."""
 
 
 class StackSession(MachineSession, SandboxSession):
-    """A session of an isolated sandbox; see `MachineSession`."""
+    """Session of an isolated sandbox; see `MachineSession`."""
 
     exec_error = StackExecError
     closed_error = StackSessionClosedError
@@ -146,7 +146,7 @@ class StackSession(MachineSession, SandboxSession):
 
 
 class StackLocalSession(LocalSandboxSession, SandboxSession):
-    """A session whose commands are plain processes; see `LocalSandboxSession`."""
+    """Session whose commands are plain processes; see `LocalSandboxSession`."""
 
     exec_error = StackExecError
     closed_error = StackSessionClosedError
@@ -199,57 +199,57 @@ class _SecretStore(_NeedsZenML):
 
 
 class LocalSandbox(_SecretStore, LocalComponent, BaseSandbox):
-    """Sandboxes that are plain processes. They isolate nothing: for code that is trusted."""
+    """Component for plain processes without isolation, for trusted code."""
 
     session_class = StackLocalSession
 
     @property
     def config(self) -> LocalSandboxConfig:
-        """Its configuration."""
+        """Configuration of the component."""
         return cast(LocalSandboxConfig, self._config)
 
     @property
     def settings_class(self) -> type[LocalSandboxSettings]:
-        """`LocalSandboxSettings`."""
+        """Class `LocalSandboxSettings`."""
         return LocalSandboxSettings
 
 
 class BubblewrapSandbox(_SecretStore, IsolatedComponent, BaseSandbox):
-    """Sandboxes of namespaces of this machine, without an engine."""
+    """Component for sandboxes of bubblewrap, without a container engine."""
 
     backend = "bubblewrap"
     session_class = StackSession
 
     @property
     def config(self) -> IsolatedSandboxConfig:
-        """Its configuration."""
+        """Configuration of the component."""
         return cast(IsolatedSandboxConfig, self._config)
 
     @property
     def settings_class(self) -> type[IsolatedSandboxSettings]:
-        """`IsolatedSandboxSettings`."""
+        """Class `IsolatedSandboxSettings`."""
         return IsolatedSandboxSettings
 
 
 class DockerSandbox(_SecretStore, IsolatedComponent, BaseSandbox):
-    """Sandboxes that are containers of Docker."""
+    """Component for Docker containers."""
 
     backend = "docker"
     session_class = StackSession
 
     @property
     def config(self) -> ContainerSandboxConfig:
-        """Its configuration."""
+        """Configuration of the component."""
         return cast(ContainerSandboxConfig, self._config)
 
     @property
     def settings_class(self) -> type[ContainerSandboxSettings]:
-        """`ContainerSandboxSettings`."""
+        """Class `ContainerSandboxSettings`."""
         return ContainerSandboxSettings
 
 
 class PodmanSandbox(DockerSandbox):
-    """Sandboxes that are containers of Podman."""
+    """Component for Podman containers."""
 
     backend = "podman"
 
@@ -258,71 +258,71 @@ class PodmanSandbox(DockerSandbox):
 
 
 class LocalSandboxFlavor(_NeedsZenML, BaseSandboxFlavor):
-    """The flavor of `LocalSandbox`. ZenML has one of its own that is named ``local``."""
+    """Flavor of `LocalSandbox`; ZenML has its own flavor named ``local``."""
 
     @property
     def name(self) -> str:
-        """``llm_sandbox_local``."""
+        """Name of the flavor, ``llm_sandbox_local``."""
         return "llm_sandbox_local"
 
     @property
     def config_class(self) -> type[LocalSandboxConfig]:
-        """`LocalSandboxConfig`."""
+        """Class `LocalSandboxConfig`."""
         return LocalSandboxConfig
 
     @property
     def implementation_class(self) -> type[LocalSandbox]:
-        """`LocalSandbox`."""
+        """Class `LocalSandbox`."""
         return LocalSandbox
 
 
 class BubblewrapSandboxFlavor(_NeedsZenML, BaseSandboxFlavor):
-    """The flavor of `BubblewrapSandbox`."""
+    """Flavor of `BubblewrapSandbox`."""
 
     @property
     def name(self) -> str:
-        """``llm_sandbox_bubblewrap``."""
+        """Name of the flavor, ``llm_sandbox_bubblewrap``."""
         return "llm_sandbox_bubblewrap"
 
     @property
     def config_class(self) -> type[IsolatedSandboxConfig]:
-        """`IsolatedSandboxConfig`."""
+        """Class `IsolatedSandboxConfig`."""
         return IsolatedSandboxConfig
 
     @property
     def implementation_class(self) -> type[BubblewrapSandbox]:
-        """`BubblewrapSandbox`."""
+        """Class `BubblewrapSandbox`."""
         return BubblewrapSandbox
 
 
 class DockerSandboxFlavor(_NeedsZenML, BaseSandboxFlavor):
-    """The flavor of `DockerSandbox`."""
+    """Flavor of `DockerSandbox`."""
 
     @property
     def name(self) -> str:
-        """``llm_sandbox_docker``."""
+        """Name of the flavor, ``llm_sandbox_docker``."""
         return "llm_sandbox_docker"
 
     @property
     def config_class(self) -> type[ContainerSandboxConfig]:
-        """`ContainerSandboxConfig`."""
+        """Class `ContainerSandboxConfig`."""
         return ContainerSandboxConfig
 
     @property
     def implementation_class(self) -> type[DockerSandbox]:
-        """`DockerSandbox`."""
+        """Class `DockerSandbox`."""
         return DockerSandbox
 
 
 class PodmanSandboxFlavor(DockerSandboxFlavor):
-    """The flavor of `PodmanSandbox`."""
+    """Flavor of `PodmanSandbox`."""
 
     @property
     def name(self) -> str:
-        """``llm_sandbox_podman``."""
+        """Name of the flavor, ``llm_sandbox_podman``."""
         return "llm_sandbox_podman"
 
     @property
     def implementation_class(self) -> type[PodmanSandbox]:
-        """`PodmanSandbox`."""
+        """Class `PodmanSandbox`."""
         return PodmanSandbox

@@ -1,4 +1,4 @@
-"""What a pipeline step is to a sandbox: where logs go, facts are noted and settings come from."""
+"""Pipeline steps: destination of logs and metadata, and source of settings."""
 
 import contextlib
 import logging
@@ -10,30 +10,30 @@ __all__ = ["LogSink", "LoggingStep", "Step", "active_step", "get_active_step"]
 
 
 class LogSink(Protocol):
-    """Where the records of one log source go."""
+    """Destination of the records of one log source."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take a record."""
+        """Write a log record."""
 
     def end(self) -> None:
-        """Take no more."""
+        """End the log source."""
 
 
 class Step(Protocol):
-    """A step of a pipeline, while it runs."""
+    """Running step of a pipeline."""
 
     def open_log(self, source: str) -> LogSink:
-        """Begin a log source.
+        """Open a log source.
 
         Args:
-            source: Its name, ``sandbox:<session id>``.
+            source: Name, ``sandbox:<session id>``.
         """
 
     def publish(self, metadata: Mapping[str, str]) -> None:
-        """Note facts about the step."""
+        """Publish metadata of the step."""
 
     def get_settings(self, component_type: str, flavor: str) -> Mapping[str, Any]:
-        """Return the settings that the step has for a component, as far as they were set."""
+        """Return the explicitly set settings of the step for a component."""
 
 
 class _LoggerSink:
@@ -45,33 +45,33 @@ class _LoggerSink:
             self._logger.handle(record)
 
     def end(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
 
 class LoggingStep:
-    """A step whose log sources are loggers of the standard library.
+    """Step whose log sources are loggers of the standard library.
 
     Args:
-        settings: Settings of its components by ``<type>.<flavor>``, such as ``sandbox.local``.
+        settings: Settings of components by ``<type>.<flavor>``, such as ``sandbox.local``.
     """
 
     metadata: dict[str, str]
-    """What was noted."""
+    """Published metadata."""
 
     def __init__(self, settings: Mapping[str, Mapping[str, Any]] | None = None) -> None:
         self._settings = dict(settings or {})
         self.metadata = {}
 
     def open_log(self, source: str) -> LogSink:
-        """See `Step`."""
+        """Implement `Step`."""
         return _LoggerSink(source)
 
     def publish(self, metadata: Mapping[str, str]) -> None:
-        """See `Step`."""
+        """Implement `Step`."""
         self.metadata.update(metadata)
 
     def get_settings(self, component_type: str, flavor: str) -> Mapping[str, Any]:
-        """See `Step`."""
+        """Implement `Step`."""
         return self._settings.get(f"{component_type}.{flavor}", {})
 
 
@@ -79,13 +79,13 @@ _active: ContextVar[Step | None] = ContextVar("llm_sandbox_zenml_step", default=
 
 
 def get_active_step() -> Step | None:
-    """Return the step that is active for the caller; None outside of any."""
+    """Return the active step of the caller; None outside a step."""
     return _active.get()
 
 
 @contextlib.contextmanager
 def active_step(step: Step) -> Iterator[Step]:
-    """Make a step the active one for the block; what ZenML does itself where it runs the step."""
+    """Activate a step for the block, as ZenML does for the steps that it runs."""
     token = _active.set(step)
     try:
         yield step

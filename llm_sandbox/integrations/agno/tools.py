@@ -15,21 +15,21 @@ __all__ = ["SandboxTools"]
 
 
 class SandboxTools(Toolkit):
-    """A session as a toolkit with one tool, for `run` and for `arun`.
+    """Toolkit with a session as its one tool, for `run` and `arun`.
 
-    What it answers is Agno's own `ToolResult`, with the figures as `Image`. Code that fails, takes
-    too long (60 s, unless `options` say otherwise) or is refused is an answer; of a sandbox that
-    fails, Agno tells the model that the call failed. Cancelling `arun` stops the code. Calls that
-    come at the same time are made one after another.
+    Answers are Agno's own `ToolResult`, with the figures as `Image`. Code that fails, takes too
+    long (60 s, unless `options` say otherwise) or is refused is an answer; if the sandbox fails,
+    Agno tells the model that the call failed. Cancelling `arun` stops the code. Concurrent calls
+    are made one after another.
 
     Args:
-        session: The session, which has to be open when the tool is called, and stays open.
-        options: How the tool behaves; None for the defaults.
+        session: Session, which must be open when the tool is called, and is left open.
+        options: Options of the tool; None for the defaults.
 
     Raises:
         MissingDependencyError: The package `agno` is not installed; raised by the import of this
             module.
-        ValidationError: An argument is something else.
+        ValidationError: An argument has the wrong type.
     """
 
     def __init__(

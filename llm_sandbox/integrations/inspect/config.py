@@ -1,4 +1,4 @@
-"""What the sandboxes of an evaluation are like: in Python, in a file, or by default."""
+"""Configuration of the sandboxes of an evaluation: in Python, in a file, or by default."""
 
 import tomllib
 from pathlib import Path
@@ -14,9 +14,9 @@ from llm_sandbox.limits import Limits
 __all__ = ["CONFIG_FILE", "DEFAULT_NAME", "SandboxConfig", "read_config"]
 
 CONFIG_FILE = "llm-sandbox-inspect.toml"
-"""Read when it lies beside the task and nothing else was configured."""
+"""Name of the configuration file beside the task, used if nothing else is configured."""
 DEFAULT_NAME = "default"
-"""What inspect calls the sandbox that nobody named."""
+"""Name of inspect's unnamed sandbox."""
 
 _OUTPUT = (
     "how much output comes back is inspect's to say: INSPECT_SANDBOX_MAX_EXEC_OUTPUT_SIZE, in bytes"
@@ -24,7 +24,7 @@ _OUTPUT = (
 
 
 def _read_limits(given: object) -> object:
-    """Limits from plain data; sizes may be text such as ``512m``."""
+    """Parse limits from plain data; sizes may be text such as ``512m``."""
     if isinstance(given, dict):
         given = Limits.parse(given)
     if isinstance(given, Limits) and given.output_bytes != Limits().output_bytes:
@@ -33,32 +33,33 @@ def _read_limits(given: object) -> object:
 
 
 class SandboxConfig(BaseModel, frozen=True, extra="forbid"):
-    """One sandbox of each sample, and those beside it.
+    """Settings of the default sandbox of each sample, and of further ones.
 
-    It is part of the log of an evaluation: it is no place for secrets.
+    The configuration is written to the log of an evaluation, so it must not contain secrets.
 
     Raises:
-        pydantic.ValidationError: A value is not acceptable.
+        pydantic.ValidationError: A value is invalid.
     """
 
     backend: str | None = None
-    """Where it is made, such as ``docker``; None (default) for the first that isolates here."""
+    """Backend, such as ``docker``; None (default) for the first that isolates."""
     image: str | None = None
     """Image of a container backend; None (default) for the one of Python sessions."""
     workdir: Annotated[str, BeforeValidator(validate_workdir)] = "/sandbox"
-    """Its working directory, where relative paths begin; ``/sandbox``."""
+    """Working directory, for relative paths; ``/sandbox``."""
     env: dict[str, str] = Field(default_factory=dict)
-    """Variables of its programs."""
+    """Environment variables of programs."""
     limits: Annotated[Limits, BeforeValidator(_read_limits)] = Limits()
-    """What it may use, as `Limits` or by their names: ``{"memory": "2g"}``. How much output comes
-    back is inspect's to say, and ``output_bytes`` is refused."""
+    """Limits, as `Limits` or by their names: ``{"memory": "2g"}``. Inspect decides how much output
+    is returned, so ``output_bytes`` is refused.
+    """
     network: Literal["blocked", "internet", "open"] = "blocked"
     """``blocked`` (default), ``internet`` for what is public of it, or ``open`` for the host's
     network."""
     timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """Seconds after which it ends by itself; None (default) for the end of the sample."""
+    """Seconds after which the sandbox ends; None (default) for the end of the sample."""
     sandboxes: dict[str, "SandboxConfig"] = Field(default_factory=dict)
-    """Further sandboxes of each sample, by the names that ``sandbox("name")`` takes."""
+    """Further sandboxes of each sample, by the names for ``sandbox("name")``."""
 
     @pydantic.model_validator(mode="after")
     def _check_names(self) -> "SandboxConfig":
@@ -74,7 +75,7 @@ class SandboxConfig(BaseModel, frozen=True, extra="forbid"):
         return hash(self.model_dump_json())
 
     def by_name(self) -> dict[str, "SandboxConfig"]:
-        """Every sandbox of a sample, the default one first."""
+        """Return the settings of all sandboxes of a sample by name, the default one first."""
         return {DEFAULT_NAME: self, **self.sandboxes}
 
 
@@ -82,10 +83,10 @@ def read_config(given: BaseModel | str | None) -> SandboxConfig:
     """Return the configuration that inspect passes on.
 
     Args:
-        given: A `SandboxConfig`, the path of a TOML file with its fields, or None for the defaults.
+        given: `SandboxConfig`, path of a TOML file with its fields, or None for the defaults.
 
     Raises:
-        ValidationError: It is none of these, or the file cannot be read or is not one.
+        ValidationError: The type is wrong, or the file is unreadable or invalid.
     """
     if given is None:
         return SandboxConfig()

@@ -1,4 +1,4 @@
-"""What inspect's entry point names: to import it is to register the provider."""
+"""Entry point of inspect_ai, whose import registers the provider."""
 
 from llm_sandbox.integrations.inspect.provider import InspectSandbox
 

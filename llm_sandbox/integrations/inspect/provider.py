@@ -1,13 +1,16 @@
-"""The provider: sandboxes as inspect asks for them."""
+"""Sandbox provider for inspect_ai."""
 
+import errno
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, overload
 
+from anyio import to_thread
 from inspect_ai.util import (
     ExecResult,
     OutputLimitExceededError,
@@ -22,11 +25,66 @@ from inspect_ai.util import (
 
 from llm_sandbox.aio import AsyncSandbox
 from llm_sandbox.data import ProcessResult
-from llm_sandbox.exceptions import LaunchError, UnsupportedError
+from llm_sandbox.exceptions import (
+    ContainerGoneError,
+    LaunchError,
+    OutputLimitError,
+    PathError,
+    SandboxFileNotFoundError,
+    SandboxIsADirectoryError,
+    SandboxNotADirectoryError,
+    SandboxPermissionError,
+    SessionClosedError,
+    TransportError,
+    UnsupportedError,
+)
 from llm_sandbox.integrations.inspect.config import CONFIG_FILE, SandboxConfig, read_config
-from llm_sandbox.integrations.inspect.failures import file_failures, unavailable
 
 __all__ = ["InspectSandbox"]
+
+
+@contextmanager
+def _file_errors(path: str) -> Iterator[None]:
+    """Translate errors of the block to those that inspect documents for files.
+
+    Args:
+        path: File, as given by the caller.
+
+    Raises:
+        FileNotFoundError: The path does not exist or is invalid.
+        IsADirectoryError: The path is a directory.
+        PermissionError: The sandbox's user lacks the permission.
+        OutputLimitExceededError: The file exceeds inspect's limit.
+        SandboxUnavailableError: The sandbox has ended.
+    """
+    try:
+        with _unavailable():
+            yield
+    except OutputLimitError as error:
+        limit = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE_STR
+        raise OutputLimitExceededError(limit, None) from error
+    # inspect shows a model `strerror` and `filename`, which only these constructors set.
+    except SandboxIsADirectoryError as error:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path) from error
+    except SandboxPermissionError as error:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path) from error
+    except SandboxNotADirectoryError as error:
+        # A file within a file: inspect knows no kind of its own for it, and would end the sample.
+        raise FileNotFoundError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path) from error
+    except PathError as error:
+        raise FileNotFoundError(errno.ENOENT, error.message, path) from error
+    except SandboxFileNotFoundError as error:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from error
+
+
+@contextmanager
+def _unavailable() -> Iterator[None]:
+    """Raise SandboxUnavailableError if the sandbox no longer exists."""
+    try:
+        yield
+    except (ContainerGoneError, SessionClosedError, TransportError) as error:
+        raise SandboxUnavailableError(str(error)) from error
+
 
 logger = logging.getLogger(__name__)
 
@@ -38,14 +96,14 @@ _SANDBOXES_PER_CPU = 2
 
 @sandboxenv(name="llm_sandbox")
 class InspectSandbox(SandboxEnvironment):
-    """A sandbox of a sample, made by the first backend that isolates, or as configured.
+    """Sandbox of a sample, on the first backend that isolates, or as configured.
 
-    Programs run as the sandbox's one user, without a network unless it is opened. The sandbox ends
-    with the sample, and in any case with the process that made it. There is no way to connect to
-    it from outside (`connection`).
+    Programs run as the only user, without a network unless configured. The sandbox ends with the
+    sample, or with the process that created it. Connections from outside (`connection`) are not
+    supported.
 
     Args:
-        sandbox: The sandbox, which is ended by `sample_cleanup`.
+        sandbox: Sandbox, which `sample_cleanup` ends.
     """
 
     def __init__(self, sandbox: AsyncSandbox) -> None:
@@ -68,30 +126,30 @@ class InspectSandbox(SandboxEnvironment):
         timeout_retry: bool = True,
         concurrency: bool = True,
     ) -> ExecResult[str]:
-        """Run a program to its end. Cancelled, it is killed with everything it started.
+        """Run a program to its end. Cancellation kills it with its children.
 
         Args:
             cmd: The program and its arguments.
-            input: What it reads; None for nothing.
-            cwd: Its working directory; relative to the sandbox's, and None for that.
-            env: Variables for it, over those of the sandbox.
-            user: None or ``sandbox``, the only user there is.
-            timeout: Seconds until it is killed with everything it started; None, which is inspect's
-                default, for no limit but those of the sample.
-            timeout_retry: Of no effect: it is meant for connections that hang, and here only the
-                program itself can take too long. It is never run again.
-            concurrency: Whether it counts among the programs of which ``--max-subprocesses`` run
-                at once.
+            input: Standard input; None for none.
+            cwd: Working directory, relative to that of the sandbox; None for that of the sandbox.
+            env: Variables of the program, which override those of the sandbox.
+            user: None or ``sandbox``, the only user.
+            timeout: Seconds until the program is killed with its children; None, inspect's default,
+                for the limits of the sample.
+            timeout_retry: No effect: it is meant for hanging connections, and here only the program
+                itself can time out. Programs are never retried.
+            concurrency: Whether the program counts towards ``--max-subprocesses``.
 
         Returns:
-            How it ended: 127 where there is no such program, 126 where it cannot start, as when
-            there is no such working directory.
+            The result, with exit code 127 if the program does not exist, and 126 if it cannot
+            start, such as in a missing working directory.
 
         Raises:
-            TimeoutError: It took longer; ``truncated_output`` has what it had written.
-            PermissionError: It is no program that may be executed.
-            OutputLimitExceededError: It wrote more than inspect allows; it has run to its end.
-            SandboxUserUnsupportedError: Another user.
+            TimeoutError: The timeout passed; ``truncated_output`` has the output so far.
+            PermissionError: The program is not executable.
+            OutputLimitExceededError: The output exceeds inspect's limit; the program has run to its
+                end.
+            SandboxUserUnsupportedError: Another user is given.
             SandboxUnavailableError: The sandbox has ended.
         """
         del timeout_retry
@@ -116,7 +174,7 @@ class InspectSandbox(SandboxEnvironment):
         user: str | None,
         seconds: int | None,
     ) -> ProcessResult:
-        with unavailable():
+        with _unavailable():
             process = await self._sandbox.exec(
                 *cmd, env=env, cwd=cwd, stdin=stdin, timeout=seconds, user=user
             )
@@ -152,9 +210,9 @@ class InspectSandbox(SandboxEnvironment):
     # --- files
 
     async def write_file(self, file: str, contents: str | bytes) -> None:
-        """Write a file; missing directories on the way are made. For errors see `file_failures`."""
+        """Write a file, with missing parent directories. For errors see `_file_errors`."""
         data = contents.encode("utf-8") if isinstance(contents, str) else contents
-        with file_failures(file):
+        with _file_errors(file):
             await self._sandbox.files.write_bytes(file, data)
 
     @overload
@@ -164,12 +222,12 @@ class InspectSandbox(SandboxEnvironment):
     async def read_file(self, file: str, text: Literal[False]) -> bytes: ...
 
     async def read_file(self, file: str, text: bool = True) -> str | bytes:
-        """Return a file's content, as UTF-8 text or as bytes. For errors see `file_failures`.
+        """Return a file's content, as UTF-8 text or as bytes. For errors see `_file_errors`.
 
         Raises:
-            UnicodeDecodeError: It was to be text, and is not.
+            UnicodeDecodeError: Text was requested, and the content is not UTF-8.
         """
-        with file_failures(file):
+        with _file_errors(file):
             data = await self._sandbox.files.read_bytes(
                 file, SandboxEnvironmentLimits.MAX_READ_FILE_SIZE
             )
@@ -177,18 +235,18 @@ class InspectSandbox(SandboxEnvironment):
         return data.decode("utf-8") if text else data
 
     def default_polling_interval(self) -> float:
-        """Seconds between two looks at what goes on inside; a look costs milliseconds."""
+        """Return the seconds between polls of a background process; a poll costs milliseconds."""
         return _POLLING_S
 
     # --- life
 
     @classmethod
     async def task_init(cls, task_name: str, config: SandboxEnvironmentConfigType | None) -> None:
-        """Make the sandboxes of one sample and end them: what cannot work fails before the first
-        sample, and images are fetched once.
+        """Create and end the sandboxes of one sample, so that errors appear before the first
+        sample, and images are pulled once.
 
         Raises:
-            SandboxError: They cannot be made here as configured.
+            SandboxError: The configured sandboxes cannot be created.
         """
         made = await cls.sample_init(task_name, config, {})
         await cls.sample_cleanup(task_name, config, made, interrupted=False)
@@ -200,10 +258,11 @@ class InspectSandbox(SandboxEnvironment):
         config: SandboxEnvironmentConfigType | None,
         metadata: dict[str, str],
     ) -> dict[str, SandboxEnvironment]:
-        """Make the sandboxes of a sample, the default one first; failed or cancelled, none stays.
+        """Create the sandboxes of a sample, the default one first; after a failure or cancellation
+        none is left.
 
         Raises:
-            SandboxError: One cannot be made.
+            SandboxError: A sandbox cannot be created.
         """
         del metadata
         made: dict[str, SandboxEnvironment] = {}
@@ -238,7 +297,7 @@ class InspectSandbox(SandboxEnvironment):
     async def task_cleanup(
         cls, task_name: str, config: SandboxEnvironmentConfigType | None, cleanup: bool
     ) -> None:
-        """Say, where sandboxes are to be kept, how long that is possible."""
+        """Print how long sandboxes are kept, if cleanup is disabled."""
         del task_name, config
         if not cleanup:
             logger.warning(
@@ -247,26 +306,24 @@ class InspectSandbox(SandboxEnvironment):
 
     @classmethod
     async def cli_cleanup(cls, id: str | None) -> None:
-        """End what is left in container engines; see `clean_up`."""
-        from llm_sandbox.integrations.inspect.cleanup import clean_up
-
-        await clean_up(id)
+        """End remaining sandboxes in container engines; see `_clean_up`."""
+        await _clean_up(id)
 
     # --- configuration
 
     @classmethod
     def default_concurrency(cls) -> int | None:
-        """How many samples have sandboxes at once, unless ``--max-sandboxes`` says: two a CPU."""
+        """Return the default of ``--max-sandboxes``: two samples for each CPU."""
         return _SANDBOXES_PER_CPU * _cpus()
 
     @classmethod
     def config_files(cls) -> list[str]:
-        """What is read when it lies beside the task and nothing else was configured."""
+        """Return the names of configuration files that are read beside a task."""
         return [CONFIG_FILE]
 
     @classmethod
     def config_deserialize(cls, config: dict[str, Any]) -> SandboxConfig:
-        """Return the configuration that a log holds."""
+        """Parse the configuration in a log."""
         return SandboxConfig(**config)
 
 
@@ -285,7 +342,7 @@ async def _make(config: SandboxConfig) -> AsyncSandbox:
 
 @asynccontextmanager
 async def _slot(wanted: bool) -> AsyncIterator[None]:
-    """One of the places that ``--max-subprocesses`` leaves, which inspect's own programs share."""
+    """Acquire one of the ``--max-subprocesses`` slots, shared with inspect's own subprocesses."""
     if not wanted:
         yield
         return
@@ -315,3 +372,27 @@ def _size(text: str) -> int:
 
 def _cut(text: str, limit: int) -> str:
     return text.encode("utf-8", "surrogatepass")[:limit].decode("utf-8", "ignore")
+
+
+async def _clean_up(sandbox_id: str | None) -> None:
+    """End remaining sandboxes in container engines, and print their names.
+
+    Sandboxes of other backends are processes that end with their evaluation.
+
+    Args:
+        sandbox_id: Id of the sandbox to end, whatever uses it; None for those without a living
+            owner process.
+
+    Raises:
+        ValueError: The sandbox does not exist.
+    """
+    from llm_sandbox.cli.sandboxes import gc, stop
+
+    try:
+        if sandbox_id is None:
+            await to_thread.run_sync(partial(gc, verbose=True))
+        else:
+            await to_thread.run_sync(stop, [sandbox_id])
+    except SystemExit as ended:
+        if ended.code:
+            raise ValueError(f"the cleanup of {sandbox_id or 'sandboxes'} failed") from None

@@ -1,10 +1,9 @@
-"""Jupyter: notebooks whose kernels live in sandboxes, whatever runs them: JupyterLab, papermill.
+"""Jupyter kernels in sandboxes, for JupyterLab, nbclient, papermill and other front ends.
 
 Needs the extra ``jupyter``; importing this without it says what to type.
 From the command line: ``llm-sandbox kernelspec``.
 
-A cell has no deadline: a person stops it by Jupyter's own interrupt, and nbclient and papermill by
-the timeout that they are given.
+Cells have no deadline: users interrupt them in Jupyter, and nbclient and papermill have timeouts.
 """
 
 from llm_sandbox.integrations.extras import require

@@ -1,4 +1,4 @@
-"""Carries messages between a front end's sockets and a kernel in a sandbox."""
+"""Bridge between a front end's sockets and a kernel in a sandbox."""
 
 import collections
 import contextlib
@@ -28,21 +28,21 @@ _ENDING_S = 1.0
 _REQUEST = "_request"
 
 Refusal = Callable[[str], str | None]
-"""Says why code may not be run; None when it may."""
+"""Policy check of code: returns the reason for a refusal, None to allow it."""
 
 
 class Bridge:
-    """One kernel behind a front end's sockets, until either ends. Runs in a thread of its own.
+    """Thread that relays messages between a kernel and a front end's sockets, until either ends.
 
-    The kernel answers one request at a time; what comes meanwhile waits here, and is given up when
-    the one before it fails and says so.
+    The kernel answers one request at a time; further requests are queued, and aborted when an
+    earlier one fails and requests that.
 
     Args:
-        connection: The contents of a connection file.
-        raw: The kernel; its descriptors are closed here.
-        send_signal: Sends a signal to it.
-        refuse: Judges code before it is run.
-        replies: What is answered here, and not by the kernel.
+        connection: Content of the connection file.
+        raw: Streams of the kernel, which the bridge closes.
+        send_signal: Function that sends a signal to the kernel.
+        refuse: Policy check of code before it is run.
+        replies: Answers to requests that the kernel does not handle.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Bridge:
     # --- from other threads
 
     def interrupt(self) -> None:
-        """Interrupt what runs."""
+        """Interrupt the running code."""
         self._interrupt_until = time.monotonic() + _INTERRUPT_S
         self._rouse()
 
@@ -88,14 +88,14 @@ class Bridge:
                 self._wake.set()
 
     def stop(self) -> None:
-        """End the bridge, and the kernel with it; returns when it has."""
+        """End the bridge and the kernel, and wait for their end."""
         self._stopping.set()
         self._rouse()
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
     def wait(self) -> None:
-        """Wait for the end."""
+        """Wait for the bridge to end."""
         self._thread.join()
 
     # --- the loop
@@ -130,7 +130,7 @@ class Bridge:
                 self._keep_interrupting()
                 self._push()
         except frames.FrameError:
-            pass  # trust: a kernel that breaks the protocol is let go
+            pass  # trust: a kernel that violates the protocol is dropped
         finally:
             # A kernel that is there ends with its stream.
             raw.stream.close()
@@ -222,7 +222,7 @@ class Bridge:
             self._post(frames.SHELL, request, content)
 
     def _answer_here(self, request: Request) -> None:
-        """Answer what the kernel does not; what is no request is let go."""
+        """Answer requests that the kernel does not handle; ignore other messages."""
         self._sockets.publish("status", {"execution_state": "busy"}, request.header)
         if request.kind.endswith(_REQUEST):
             kind = f"{request.kind.removesuffix(_REQUEST)}_reply"
@@ -240,7 +240,7 @@ class Bridge:
         self._give_up_waiting(request)
 
     def _give_up_waiting(self, failed: Request) -> None:
-        """Answer what waits to be run after code that failed, as the protocol wants it."""
+        """Abort queued execute requests after a failure, as the protocol requires."""
         if not failed.content.get("stop_on_error", True):
             return
         left = [request for request in self._waiting if request.kind == "execute_request"]
@@ -344,7 +344,7 @@ class Bridge:
         self._next()
 
     def _read_pipe(self, fd: int, name: str) -> bool:
-        """Publish what came past the interpreter; False at its end."""
+        """Publish output that bypassed the interpreter; return False at its end."""
         data = os.read(fd, _READ)
         if data:
             text = data.decode("utf-8", "backslashreplace")
@@ -353,11 +353,11 @@ class Bridge:
 
 
 def _unpack(content: Any, moved: Sequence[list[Any]]) -> Any:
-    """Decode what travelled as JSON text: the content as a whole, or parts of a display.
+    """Restore content that was sent as JSON text: as a whole, or parts of a display.
 
     Args:
-        content: The content, restored.
-        moved: The paths of what had been moved out of it.
+        content: Content to restore, in place.
+        moved: Paths of the parts sent separately.
     """
     if isinstance(content, bytes):
         return _decode(content)

@@ -1,4 +1,4 @@
-"""Kernelspecs: how front ends come to know a sandbox as a kernel."""
+"""Kernelspecs, which register sandboxes as kernels with Jupyter."""
 
 import json
 import shutil
@@ -10,14 +10,14 @@ from typing import Any
 
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.integrations.extras import require
+from llm_sandbox.integrations.jupyter.config import NotebookConfig
 from llm_sandbox.integrations.jupyter.languages import notebook_language
-from llm_sandbox.integrations.jupyter.machine import NotebookMachine
 
 __all__ = ["PROVISIONER", "describe_kernel", "install_kernelspec"]
 
 _LOGOS = Path(__file__).parent / "logo"
 PROVISIONER = "llm-sandbox"
-"""What the provisioner is called in kernelspecs."""
+"""Name of the provisioner in kernelspecs."""
 
 
 def describe_kernel(
@@ -26,12 +26,12 @@ def describe_kernel(
     env: Mapping[str, str] | None = None,
     lang: str = "python",
 ) -> dict[str, Any]:
-    """Return the contents of a ``kernel.json``.
+    """Return the content of a ``kernel.json``.
 
     Args:
-        display_name: What people see.
+        display_name: Name shown to users.
         config: Settings of `SandboxProvisioner`.
-        env: Variables of the code in the sandbox.
+        env: Environment variables of the code.
         lang: Name of the language in notebooks.
     """
     return {
@@ -68,31 +68,31 @@ def install_kernelspec(
     prefix: str | None = None,
     user: bool = True,
 ) -> Path:
-    """Have Jupyter know a sandbox as a kernel, and return the folder of its kernelspec.
+    """Install a kernelspec for a sandbox kernel, and return its folder.
 
     Args:
-        name: The kernel's name, as ``jupyter --kernel`` takes it; None for ``llm-sandbox`` with the
-            language behind it, if that is not Python.
-        lang: Language of the cells: one whose interpreter keeps state. Cells of other languages
-            than Python read no input.
-        display_name: What people see; None for the language.
-        backend: Where sandboxes are made; None for the first that works here.
+        name: Name of the kernel, as for ``jupyter --kernel``; None for ``llm-sandbox``, followed by
+            the language if not Python.
+        lang: Language of the cells, whose interpreter must keep state. Only Python cells can read
+            input.
+        display_name: Name shown to users; None for the language.
+        backend: Backend; None for the first that works.
         image: Image of a container backend.
-        libraries: Installed at each start.
+        libraries: Libraries to install at each start.
         network: ``blocked``, ``internet`` or ``open``; see `create_session`.
-        memory: Such as ``2g``.
-        policy: A preset of the scanner, or a file; cells that it refuses are not run.
-        files: Patterns of files beside the notebook that are copied into the sandbox.
-        env: Variables of the code.
-        prefix: Folder of an environment to install into; None for the user's own folder.
-        user: Whether to install for the user alone, where there is no `prefix`.
+        memory: Memory limit, such as ``2g``.
+        policy: Security policy, as a preset or a file; refused cells are not run.
+        files: Patterns of files beside the notebook to copy into the sandbox.
+        env: Environment variables of the code.
+        prefix: Environment to install into; None for the user's folder.
+        user: Whether to install for the user only, without a `prefix`.
 
     Raises:
         MissingDependencyError: jupyter-client is not installed.
-        LanguageNotSupportedError: There is no such language.
-        UnsupportedError: The language is compiled, so that no cell would know of another; the
+        LanguageNotSupportedError: The language is unknown.
+        UnsupportedError: The language is compiled, so that cells could not share state; or the
             backend has no images.
-        ValidationError: The name cannot be a kernel's, or a setting is not acceptable.
+        ValidationError: The name or a setting is invalid.
     """
     kernelspec = require("jupyter_client.kernelspec", "jupyter")
     language = notebook_language(lang)
@@ -101,11 +101,11 @@ def install_kernelspec(
     if policy is not None and Path(policy).is_file():
         # Front ends start kernels in the folders of notebooks.
         policy = str(Path(policy).resolve())
-    machine = NotebookMachine(
+    notebook = NotebookConfig(
         language.lang, backend, image, tuple(libraries), network, memory, policy
     )
-    machine.check(env or {})
-    config = {**asdict(machine), "libraries": list(libraries), "files": list(files)}
+    notebook.check(env or {})
+    config = {**asdict(notebook), "libraries": list(libraries), "files": list(files)}
     title = display_name or f"{language.title} (sandbox)"
     described = describe_kernel(title, config, env, language.name)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""What front ends have to know of a language: its names, and how its files and code are called."""
+"""Language metadata for Jupyter front ends: names, MIME types, file extensions, highlighters."""
 
 import re
 from dataclasses import dataclass
@@ -18,35 +18,35 @@ _VERSION_S = 20.0
 
 @dataclass(frozen=True)
 class NotebookLanguage:
-    """A language, in the words of Jupyter and of the editors and highlighters behind it."""
+    """Metadata of a language for Jupyter, editors and highlighters."""
 
     lang: str
-    """Its name here."""
+    """Name of the language in this library."""
     name: str
-    """Its name in notebooks: what other kernels of the language say, so that tools know it."""
+    """Name in notebooks, as reported by other kernels of the language."""
     title: str
-    """What people call it."""
+    """Display name."""
     mimetype: str
-    """Type of its source text."""
+    """MIME type of source text."""
     extension: str
-    """Extension of its source files, with the dot."""
+    """Extension of source files, with the dot."""
     lexer: str
-    """Name of its highlighter in Pygments."""
+    """Name of the lexer in Pygments."""
     mode: str | dict[str, Any]
-    """Its mode in CodeMirror."""
+    """Mode in CodeMirror."""
     version: tuple[str, ...] = ()
-    """The program that says its version; none when there is no such program."""
+    """Command that prints the version; empty for none."""
 
     @property
     def is_python(self) -> bool:
-        """Whether its kernel is Jupyter's own, which answers for itself."""
+        """Whether the kernel is ipykernel, which answers all requests itself."""
         return self.lang == SupportedLanguage.PYTHON
 
     def info(self, version: str) -> dict[str, Any]:
         """Return the `language_info` of a kernel and of its notebooks.
 
         Args:
-            version: Of the language; empty when it is not known.
+            version: Version of the language; empty if unknown.
         """
         return {
             "name": self.name,
@@ -58,7 +58,7 @@ class NotebookLanguage:
         }
 
     def find_version(self, sandbox: Sandbox) -> str:
-        """Return the version that a sandbox has; empty when it does not say."""
+        """Return the version of the language in a sandbox; empty if unknown."""
         if not self.version:
             return ""
         try:
@@ -125,14 +125,14 @@ _LANGUAGES = {
 
 
 def notebook_language(lang: str) -> NotebookLanguage:
-    """Return what front ends have to know of a language.
+    """Return the metadata of a language.
 
     Args:
-        lang: Its name here, or another usual one.
+        lang: Name of the language, or an alias.
 
     Raises:
-        LanguageNotSupportedError: There is no such language.
-        UnsupportedError: It keeps no state from cell to cell, and so can be no kernel.
+        LanguageNotSupportedError: The language is unknown.
+        UnsupportedError: The language keeps no state between cells, and so cannot be a kernel.
     """
     name = language_name(lang)
     handler = LanguageHandlerFactory.create_handler(name)
@@ -156,7 +156,7 @@ def _check_state(handler: AbstractLanguageHandler) -> None:
 
 
 def _described(handler: AbstractLanguageHandler) -> NotebookLanguage:
-    """A language that was added from outside."""
+    """Return the metadata of a language registered by another package."""
     name = handler.name
     extension = f".{handler.file_extension}"
     return NotebookLanguage(name, name, name.title(), "text/plain", extension, "text", "text")

@@ -1,4 +1,4 @@
-"""A provisioner for jupyter_client: its kernels are those of sandboxes."""
+"""Kernel provisioner for jupyter_client, with kernels in sandboxes."""
 
 import asyncio
 import contextlib
@@ -12,8 +12,8 @@ from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 
 from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.integrations.jupyter.bridge import Bridge
+from llm_sandbox.integrations.jupyter.config import NotebookConfig
 from llm_sandbox.integrations.jupyter.languages import notebook_language
-from llm_sandbox.integrations.jupyter.machine import NotebookMachine
 from llm_sandbox.integrations.jupyter.replies import (
     KernelReplies,
     NotebookReplies,
@@ -25,10 +25,11 @@ __all__ = ["SandboxProvisioner"]
 
 
 class SandboxProvisioner(KernelProvisionerBase):  # type: ignore[misc]
-    """One notebook's sandbox; a restart gives it a fresh interpreter and keeps its files.
+    """Provisioner with one sandbox for each notebook; a restart renews the interpreter and keeps
+    files.
 
-    The kernel's command line is not run: what is in the sandbox is the session's own kernel. No
-    variable of this computer's environment is passed on but those that the kernelspec names.
+    The kernelspec's command line is not run: the kernel is that of the session. Only environment
+    variables that the kernelspec names are passed on.
     """
 
     lang = traitlets.Unicode("python", help="language of the cells").tag(config=True)
@@ -53,11 +54,11 @@ class SandboxProvisioner(KernelProvisionerBase):  # type: ignore[misc]
 
     @property
     def has_process(self) -> bool:
-        """Whether there is a kernel, or was one whose end nobody has asked for yet."""
+        """Whether a kernel exists, or its end has not been polled yet."""
         return self._bridge is not None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
-        """Choose the ports, and write the connection file."""
+        """Choose ports, and write the connection file."""
         manager = self.parent
         if manager is not None:
             manager.write_connection_file()
@@ -66,7 +67,7 @@ class SandboxProvisioner(KernelProvisionerBase):  # type: ignore[misc]
         return settled
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
-        """Make the sandbox, or give the one that is there a fresh kernel."""
+        """Create the sandbox, or start a fresh kernel in the existing one."""
         del cmd
         variables = dict(getattr(self.kernel_spec, "env", None) or {})
         await asyncio.to_thread(self._launch, variables, kwargs.get("cwd"))
@@ -98,7 +99,7 @@ class SandboxProvisioner(KernelProvisionerBase):  # type: ignore[misc]
         return RunnerReplies(language, self._version)
 
     def _make_session(self, variables: dict[str, str]) -> BaseSession:
-        machine = NotebookMachine(
+        config = NotebookConfig(
             lang=notebook_language(self.lang).lang,
             backend=self.backend,
             image=self.image,
@@ -107,7 +108,7 @@ class SandboxProvisioner(KernelProvisionerBase):  # type: ignore[misc]
             memory=self.memory,
             policy=self.policy,
         )
-        return machine.make_session(variables)
+        return config.make_session(variables)
 
     def _copy_files(self, session: BaseSession, cwd: str | None) -> None:
         folder = Path(cwd) if cwd else Path.cwd()
@@ -123,11 +124,11 @@ class SandboxProvisioner(KernelProvisionerBase):  # type: ignore[misc]
         return None if report.is_safe else report.message_for_model()
 
     async def poll(self) -> int | None:
-        """Return None while the kernel is there, else how it ended."""
+        """Return None while the kernel runs, otherwise its exit code."""
         return 0 if self._bridge is None else self._bridge.exit_code
 
     async def wait(self) -> int | None:
-        """Wait for the kernel to end, and let go of it."""
+        """Wait for the kernel to end, and release it."""
         bridge = self._bridge
         if bridge is None:
             return 0
@@ -155,7 +156,7 @@ class SandboxProvisioner(KernelProvisionerBase):  # type: ignore[misc]
         await self.kill(restart)
 
     async def cleanup(self, restart: bool = False) -> None:
-        """End the sandbox, unless a fresh kernel is wanted in it."""
+        """End the sandbox, unless the kernel is being restarted."""
         await self.kill()
         session = self._session
         if session is None or restart:

@@ -1,7 +1,7 @@
-"""What the host answers for a kernel that does nothing besides running code.
+"""Replies of the host for kernels that can only run code.
 
-Python's kernel is Jupyter's own and answers all that front ends ask. Those of other languages run
-code and say what came of it; the rest of Jupyter's protocol is here.
+Python's kernel is ipykernel, which answers all requests. Kernels of other languages only run code;
+the rest of Jupyter's protocol is implemented here.
 """
 
 import re
@@ -18,7 +18,7 @@ __all__ = ["KernelReplies", "NotebookReplies", "RunnerReplies", "unanswerable"]
 _NOT_FOUND = re.compile(r"No such file or directory: '([^'\x00-\x1f]{1,255})'")
 
 _PROTOCOL = "5.3"
-"""The version of Jupyter's messages that kernels here speak."""
+"""Version of Jupyter's messaging protocol."""
 
 _PYTHON_KINDS = frozenset(
     {
@@ -39,10 +39,10 @@ _PYTHON_KINDS = frozenset(
 
 
 class KernelReplies:
-    """A kernel that answers for itself: Python's."""
+    """Replies for a kernel that answers all requests itself: Python's."""
 
     forwards: frozenset[str] = _PYTHON_KINDS
-    """The messages that it answers; all others are answered here."""
+    """Message types that are forwarded to the kernel; others are answered here."""
 
     def answer(self, kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
         """Return the content of the reply to a request that is not forwarded."""
@@ -53,11 +53,11 @@ class KernelReplies:
         """Prepare a request to run code.
 
         Args:
-            content: What the front end asked for.
+            content: Content of the front end's request.
 
         Returns:
-            What the kernel is asked for; and the number of the cell that the host tells front ends,
-            None where the kernel tells them or nobody is told.
+            Content of the request to the kernel; and the execution count that the host publishes,
+            None if the kernel publishes it or it is silent.
         """
         return dict(content), None
 
@@ -65,12 +65,11 @@ class KernelReplies:
         """Complete the reply to a request to run code.
 
         Args:
-            asked: What the front end asked for.
-            reply: The reply's content, which is changed.
+            asked: Content of the front end's request.
+            reply: Content of the reply, modified in place.
 
         Returns:
-            The content of an error that the kernel has not told and front ends must be; None for
-            none.
+            Content of an error to publish that the kernel has not published; None for none.
         """
         del asked, reply
         return None
@@ -78,22 +77,22 @@ class KernelReplies:
     def present(
         self, asked: Mapping[str, Any], kind: str, content: dict[str, Any]
     ) -> dict[str, Any] | None:
-        """Return what front ends are shown of what the kernel publishes; None for nothing.
+        """Return the content to publish for a message of the kernel; None to drop it.
 
         Args:
-            asked: The content of the request that it belongs to.
-            kind: The type of what is published.
-            content: What it says.
+            asked: Content of the request of the message.
+            kind: Message type.
+            content: Content of the message.
         """
         del asked, kind
         return content
 
 
 class NotebookReplies(KernelReplies):
-    """Python's kernel for a notebook in a folder, of whose files the sandbox has none by itself.
+    """Replies for Python's kernel that explain missing files of the notebook's folder.
 
     Args:
-        folder: The notebook's folder.
+        folder: Folder of the notebook.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -102,7 +101,7 @@ class NotebookReplies(KernelReplies):
     def present(
         self, asked: Mapping[str, Any], kind: str, content: dict[str, Any]
     ) -> dict[str, Any] | None:
-        """Say of a file that was not found how it comes in; see `KernelReplies.present`."""
+        """Add a hint about copying a missing file into the sandbox; see `KernelReplies.present`."""
         del asked
         if kind != "error" or content.get("ename") != "FileNotFoundError":
             return content
@@ -116,8 +115,8 @@ class NotebookReplies(KernelReplies):
         return {**content, "traceback": [*content.get("traceback", ()), words]}
 
     def _beside(self, text: str) -> str | None:
-        """The file of the notebook's folder that an error names; None where there is none."""
-        # trust: what it says is shown to a person, and the code does not hear of it.
+        """Return the file of the notebook's folder that an error names; None for none."""
+        # trust: what it says is shown to a person, and never sent to the code.
         found = _NOT_FOUND.search(text)
         if found is None:
             return None
@@ -131,14 +130,14 @@ class NotebookReplies(KernelReplies):
 
 
 class RunnerReplies(KernelReplies):
-    """A kernel that only runs code.
+    """Replies for a kernel that only runs code.
 
-    Cells read no input: whether a program of another language waits for some cannot be known from
-    outside, so its standard input is at its end.
+    Cells cannot read input, since it cannot be observed whether another interpreter waits for it;
+    standard input is empty.
 
     Args:
-        language: The language.
-        version: Its version; empty when it is not known.
+        language: Metadata of the language.
+        version: Version of the language; empty if unknown.
     """
 
     forwards = frozenset({"execute_request"})
@@ -217,18 +216,18 @@ class RunnerReplies(KernelReplies):
     def present(
         self, asked: Mapping[str, Any], kind: str, content: dict[str, Any]
     ) -> dict[str, Any] | None:
-        """Return what front ends are shown; see `KernelReplies.present`."""
+        """Return the content to publish; see `KernelReplies.present`."""
         if asked.get("silent", False) and kind != "status":
             return None
         return {**content, "traceback": _lines(content)} if kind == "error" else content
 
 
 def _lines(error: Mapping[str, Any]) -> list[str]:
-    """The traceback of an error, which is all that many front ends show of it."""
+    """Return the traceback of an error, the only part that many front ends show."""
     return list(error["traceback"]) or [f"{error['ename']}: {error['evalue']}"]
 
 
 def unanswerable(kind: str) -> dict[str, Any]:
-    """Return the content of a reply to what no kernel here can do."""
+    """Return the content of a reply to an unsupported request."""
     words = f"kernels in sandboxes do not answer {kind}"
     return {"status": "error", "ename": "UnsupportedError", "evalue": words, "traceback": [words]}

@@ -1,4 +1,4 @@
-"""The five sockets of a Jupyter kernel, bound on the host."""
+"""Sockets of a Jupyter kernel, bound on the host."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,38 +15,38 @@ _LINGER_MS = 1000
 
 @dataclass(frozen=True)
 class Request:
-    """A message of a front end."""
+    """Message of a front end."""
 
     identities: Sequence[bytes]
-    """Who sent it."""
+    """ZeroMQ identities of the sender."""
     message: Mapping[str, Any]
     """Header, parent header, metadata and content."""
     buffers: Sequence[bytes]
-    """The bytes that go with it."""
+    """Binary buffers of the message."""
     socket: Any
-    """Where it came in, and its reply goes out."""
+    """Socket of the message and its reply."""
 
     @property
     def kind(self) -> str:
-        """Its type."""
+        """Message type."""
         return str(self.message["header"]["msg_type"])
 
     @property
     def header(self) -> Mapping[str, Any]:
-        """Its header."""
+        """Message header."""
         return dict(self.message["header"])
 
     @property
     def content(self) -> Mapping[str, Any]:
-        """What it says."""
+        """Message content."""
         return dict(self.message["content"])
 
 
 class KernelSockets:
-    """What a front end connects to; see Jupyter's messaging protocol.
+    """Kernel side of the connection to a front end; see Jupyter's messaging protocol.
 
     Args:
-        connection: The contents of a connection file.
+        connection: Content of the connection file.
     """
 
     def __init__(self, connection: Mapping[str, Any]) -> None:
@@ -78,7 +78,7 @@ class KernelSockets:
         return socket
 
     def receive(self, socket: Any) -> Request | None:
-        """Take one message; None for one whose signature is wrong, or that is no message."""
+        """Receive a message; None for an invalid message or signature."""
         parts = socket.recv_multipart()
         try:
             identities, signed = self.session.feed_identities(parts)
@@ -101,7 +101,7 @@ class KernelSockets:
         identities: Sequence[bytes] | bytes,
         buffers: Sequence[bytes | memoryview] = (),
     ) -> None:
-        """Send a message as it is."""
+        """Send a message unchanged."""
         # Not every kernel dates what it sends.
         header = {"date": utcnow(), **message["header"]}
         self.session.send(
@@ -116,7 +116,7 @@ class KernelSockets:
         )
 
     def answer(self, request: Request, kind: str, content: Mapping[str, Any]) -> None:
-        """Answer a request with a message of our own."""
+        """Reply to a request."""
         self.session.send(
             request.socket,
             kind,
@@ -126,10 +126,10 @@ class KernelSockets:
         )
 
     def publish(self, kind: str, content: Mapping[str, Any], parent: Mapping[str, Any]) -> None:
-        """Publish a message of our own."""
+        """Publish a message."""
         topic = f"kernel.{kind}".encode()
         self.session.send(self.iopub, kind, dict(content), parent=dict(parent), ident=topic)
 
     def close(self) -> None:
-        """Close them, when what was sent is on its way."""
+        """Close the sockets after pending messages are sent."""
         self._context.destroy(_LINGER_MS)

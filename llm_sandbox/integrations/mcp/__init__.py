@@ -1,4 +1,4 @@
-"""A server of the Model Context Protocol: any client gets sandboxes as tools.
+"""Server of the Model Context Protocol, which offers sandboxes as tools.
 
 Needs the extra ``mcp``; importing this without it says what to type.
 From the command line: ``llm-sandbox mcp``.

@@ -1,4 +1,4 @@
-"""Who makes a call: what stands for a client from one call to the next."""
+"""Identification of clients across calls."""
 
 import hashlib
 import hmac
@@ -13,35 +13,35 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 __all__ = ["SCOPE_KEY", "SESSION_HEADER", "Caller", "Cookies", "caller_of"]
 
 SESSION_HEADER = "mcp-session-id"
-"""The HTTP header that names a client's session, in the protocol that has sessions."""
+"""HTTP header with the session id, in protocol versions with sessions."""
 SCOPE_KEY = "llm_sandbox.caller"
-"""Where in a request's scope the caller stands that its cookie names."""
+"""Key of the caller in the ASGI scope of a request."""
 
 _COOKIE = "llm-sandbox-client"
 
 
 @dataclass(frozen=True)
 class Caller:
-    """Who makes a call, as far as the way in tells."""
+    """Client that makes a call, as far as the transport identifies it."""
 
     key: str | None
-    """What stands for it from call to call; None where nothing does."""
+    """Identifier across calls; None if the client is unknown."""
     owns: bool = False
-    """Whether its sandboxes are for it alone, whoever else knows their names."""
+    """Whether only this client may use its sandboxes, even if others know their names."""
     is_new: bool = False
-    """Whether it has been given its key just now, and may never show it again."""
+    """Whether the key was issued with this call, and may never be sent back."""
 
 
 _ONLY = Caller("the only client", owns=True)
 
 
 class Cookies:
-    """Cookies that tell one client from another where the protocol has no sessions.
+    """Signed cookies that identify clients in protocol versions without sessions.
 
-    Each is a number of this server's choice, signed: what anybody else writes into one is nobody's.
+    Each holds a random number signed by this server; forged ones are ignored.
 
     Args:
-        path: Where clients send their requests.
+        path: URL path of the server.
     """
 
     def __init__(self, path: str) -> None:
@@ -49,12 +49,12 @@ class Cookies:
         self._secret = secrets.token_bytes(32)
 
     def read(self, header: str) -> Caller:
-        """Return whom a request's ``Cookie`` names; a new one where it names none of ours."""
+        """Return the caller of a ``Cookie`` header; a new one if it is missing or invalid."""
         try:
             morsel = SimpleCookie(header).get(_COOKIE)
         except CookieError:
             morsel = None
-        # trust: anybody may send anything; only what was signed here is looked at.
+        # trust: anyone can send anything; only values signed here are used.
         number, _, signature = (morsel.value if morsel else "").partition(".")
         known = number.isalnum() and number.isascii()
         if known and hmac.compare_digest(signature.encode(), self._sign(number).encode()):
@@ -62,7 +62,7 @@ class Cookies:
         return Caller(secrets.token_hex(16), is_new=True)
 
     def write(self, caller: Caller) -> str:
-        """Return the ``Set-Cookie`` that gives a new caller its key."""
+        """Return the ``Set-Cookie`` header for a new caller."""
         value = f"{caller.key}.{self._sign(caller.key or '')}"
         return f"{_COOKIE}={value}; Path={self._path}; HttpOnly; SameSite=Strict"
 
@@ -71,11 +71,11 @@ class Cookies:
 
 
 def caller_of(context: Context[Any, Any], *, one_client: bool) -> Caller:
-    """Return who makes a call.
+    """Return the caller of a request.
 
     Args:
-        context: The call.
-        one_client: Whether there is one client only, as over standard input and output.
+        context: Context of the call.
+        one_client: Whether there is only one client, as over standard input and output.
     """
     if one_client:
         return _ONLY

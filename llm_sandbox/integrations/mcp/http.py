@@ -1,4 +1,4 @@
-"""The server over HTTP: many clients, each with its own sandboxes."""
+"""HTTP transport of the server: many clients, each with its own sandboxes."""
 
 import hmac
 import ipaddress
@@ -16,26 +16,27 @@ if TYPE_CHECKING:
 __all__ = ["PATH", "TOKEN_VARIABLE", "check_address", "make_app", "serve"]
 
 PATH = "/mcp"
-"""Where clients send their requests."""
+"""URL path of the server."""
 TOKEN_VARIABLE = "LLM_SANDBOX_MCP_TOKEN"  # noqa: S105 - where it is, not what it is
-"""The environment variable with the token that clients have to show."""
+"""Environment variable with the bearer token."""
 
 _GRACE_S = 3
 _LARGEST_REQUEST = 32 << 20
 _SILENT_S = 86_400.0
-"""Seconds after which a client's session of the protocol ends, if that is later than its
-sandboxes: until then it is told what has become of them."""
+"""Seconds without requests after which a client's protocol session ends, if that is later than its
+sandboxes, so that it is still told about their end.
+"""
 
 
 def check_address(host: str, token: str | None) -> None:
-    """Refuse to let a whole network run code.
+    """Check that a server reachable from other computers requires a token.
 
     Args:
-        host: The address to listen at.
-        token: What clients have to show; None for nothing.
+        host: Address to listen on.
+        token: Bearer token for clients; None for none.
 
     Raises:
-        ValidationError: Other computers reach it, and need no token.
+        ValidationError: The address is reachable from other computers, and there is no token.
     """
     if token or _is_loopback(host):
         return
@@ -50,21 +51,20 @@ def check_address(host: str, token: str | None) -> None:
 def make_app(
     options: ServerOptions | None = None, *, host: str = "127.0.0.1", token: str | None = None
 ) -> "ASGIApp":
-    """Return the server as an ASGI application, whose lifespan has to be run.
+    """Return the server as an ASGI application, whose lifespan must be run.
 
-    A client's sandboxes end with its session: when it deletes it, or has been idle. Clients of the
-    protocol without sessions are told from each other by a cookie; those that send none back name
-    their sandbox in each call. Theirs end when they are idle.
+    A client's sandboxes end with its session: when it deletes it, or is idle. Clients of protocol
+    versions without sessions are identified by a cookie; those that do not return it name their
+    sandbox in each call. Their sandboxes end when idle.
 
     Args:
-        options: What its sandboxes are like.
-        host: The address that it will listen at: on loopback, requests that pages of a browser
-            make under other names are refused.
-        token: What clients have to send as their bearer token; None for nothing.
+        options: Options of the sandboxes.
+        host: Address that the server will listen on: on loopback, requests with other host names,
+            as from web pages, are refused.
+        token: Bearer token for clients; None for none.
 
     Raises:
-        ValidationError: The options are for one client on this computer: they take its roots, or
-            go on with a session that is kept.
+        ValidationError: The options are for a single local client: roots, or a detached session.
     """
     chosen = options or ServerOptions()
     if chosen.session is not None:
@@ -91,16 +91,16 @@ def make_app(
 
 
 def serve(options: ServerOptions, host: str, port: int, token: str | None = None) -> None:
-    """Serve until this process is interrupted or terminated, and end all sandboxes then.
+    """Serve until this process is interrupted or terminated, then end all sandboxes.
 
     Args:
-        options: What its sandboxes are like.
-        host: The address to listen at.
-        port: The port.
-        token: What clients have to send as their bearer token; None for nothing.
+        options: Options of the sandboxes.
+        host: Address to listen on.
+        port: Port to listen on.
+        token: Bearer token for clients; None for none.
 
     Raises:
-        ValidationError: Other computers reach it, and need no token.
+        ValidationError: The address is reachable from other computers, and there is no token.
     """
     import uvicorn
 
@@ -118,7 +118,7 @@ def serve(options: ServerOptions, host: str, port: int, token: str | None = None
 
 
 class _KnowsClients:
-    """Gives each client a cookie, and says whose a request is that has one."""
+    """Middleware that issues a cookie to each client, and identifies requests by it."""
 
     def __init__(self, app: "ASGIApp") -> None:
         self._app = app
@@ -140,7 +140,7 @@ class _KnowsClients:
 
 
 class _EndsSessions:
-    """Ends a client's sandboxes before it is told that its session has ended."""
+    """Middleware that ends a client's sandboxes before its session's deletion is answered."""
 
     def __init__(self, app: "ASGIApp", sessions: Sessions) -> None:
         self._app = app
@@ -161,7 +161,7 @@ class _EndsSessions:
 
 
 class _AsksForToken:
-    """Lets nobody in without the token."""
+    """Middleware that requires the bearer token."""
 
     def __init__(self, app: "ASGIApp", token: str) -> None:
         self._app = app

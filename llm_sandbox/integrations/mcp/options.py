@@ -1,4 +1,4 @@
-"""What the sandboxes of a server are like, which its clients cannot change."""
+"""Options of a server's sandboxes, which clients cannot change."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,54 +23,54 @@ from llm_sandbox.security import SecurityPolicy
 __all__ = ["ServerOptions"]
 
 _KEPT_S = 86_400.0
-"""Seconds without use after which a session that is kept ends."""
+"""Seconds without use after which a detached session ends."""
 _SETTINGS = ("lang", "limits", "network", "env", "mounts", "security_policy")
-"""What a session that is kept has to have as the options say: nobody gets more by its name."""
+"""Settings in which an existing detached session must agree with the options."""
 
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """The sandboxes that a server makes for its clients.
+    """Options of the sandboxes that a server creates for its clients.
 
     Raises:
-        ValidationError: A value is not acceptable.
+        ValidationError: A value is invalid.
     """
 
     backend: str | None = None
-    """Where; None for the first that works here."""
+    """Backend; None for the first that works."""
     image: str | None = None
-    """Image of a container backend, for a server of one language; None for the language's own."""
+    """Image of a container backend, for a server of one language; None for that of the language."""
     languages: tuple[str, ...] = ("python",)
-    """Languages that clients may ask for; the first is the default."""
+    """Languages that clients may use; the first is the default."""
     network: Network = "blocked"
-    """What sandboxes reach: nothing, what rules allow, what is public, or the host's network."""
+    """Network of sandboxes: none, by rules, the public internet, or the host's."""
     limits: Limits = field(default_factory=Limits)
-    """What each may use."""
+    """Limits of each sandbox."""
     policy: SecurityPolicy | None = None
-    """What code is refused."""
+    """Security policy for code."""
     libraries: tuple[str, ...] = ()
-    """Libraries of each sandbox of the first language."""
+    """Libraries in each sandbox of the first language."""
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Environment variables of everything in a sandbox."""
+    """Environment variables in each sandbox."""
     files: tuple[tuple[Path, str], ...] = ()
-    """Files and folders of this computer, each with its place in every sandbox, to be copied when
-    it is made."""
+    """Files and folders of this computer with their paths in every sandbox, copied at creation."""
     mounts: Mapping[str, Mount] = field(default_factory=dict)
-    """What of this computer every sandbox sees as it is, by path inside."""
+    """Mounts of every sandbox, by path."""
     takes_roots: bool = False
-    """Whether a sandbox sees the folders that its client names as its roots, read-only, below
-    ``/roots``. Only for clients on this computer."""
+    """Whether the roots of a client are mounted read-only below ``/roots``. Only for local clients.
+    """
     installs: bool = True
     """Whether clients may install libraries."""
     session: str | None = None
-    """Name of a kept session that calls of the first language go on with, and that outlives the
-    server; it is made if there is none. Only for a server of one client."""
+    """Name of a detached session for calls of the first language, created if necessary, which
+    outlives the server. Only for a server with one client.
+    """
     sessions: int = 8
-    """How many sandboxes there are at once."""
+    """Maximum number of sandboxes."""
     idle_s: float = 1800.0
-    """Seconds after which a sandbox that nobody uses is ended."""
+    """Seconds without use after which a sandbox is ended."""
     tool: ToolOptions = field(default_factory=ToolOptions)
-    """How much of a result a client is told, and how long a call may take at most."""
+    """Options of answers: their size, and the maximum duration of a call."""
 
     def __post_init__(self) -> None:
         names = tuple(dict.fromkeys(language_name(name) for name in self.languages))
@@ -95,10 +95,10 @@ class ServerOptions:
             raise ValidationError("idle_s must be more than 0", parameter="idle_s")
 
     def check(self) -> None:
-        """Refuse now what every call would be refused; starts nothing.
+        """Check the options, without starting anything.
 
         Raises:
-            SandboxError: An option is not acceptable, or sandboxes cannot be made here.
+            SandboxError: An option is invalid, or sandboxes cannot be created.
         """
         find_mounts(self.mounts)
         for language in self.languages:
@@ -112,15 +112,15 @@ class ServerOptions:
                 handler.validate_library(library)
 
     def make_session(self, language: str, mounts: Mapping[str, Mount]) -> AsyncSession:
-        """Return a new session, not open yet.
+        """Return a new session that is not open yet.
 
         Args:
-            language: Its language.
-            mounts: What it sees beside what the options say.
+            language: Language of the session.
+            mounts: Mounts in addition to those of the options.
 
         Raises:
-            ValidationError: Clients may not have that language.
-            SandboxError: It cannot be made here.
+            ValidationError: The language is not allowed.
+            SandboxError: The session cannot be created.
         """
         if language not in self.languages:
             known = ", ".join(self.languages)
@@ -129,12 +129,12 @@ class ServerOptions:
         return create_session(**{**arguments, "mounts": {**mounts, **self.mounts}})
 
     async def make_kept(self) -> AsyncSession:
-        """Return the session that is kept: the one that is there, open; else a new one, not open.
+        """Return the detached session: the existing one, open; otherwise a new one, not open.
 
         Raises:
-            ValidationError: The one that is there was made with other settings.
-            SessionBusyError: Somebody else uses it.
-            SandboxError: It cannot be made here.
+            ValidationError: The existing session has other settings.
+            SessionBusyError: Another client uses the session.
+            SandboxError: The session cannot be created.
         """
         name, language = self.session or "", self.languages[0]
         made = create_session(**{**self._arguments(language), **self._keeping()})
@@ -158,10 +158,10 @@ class ServerOptions:
         return found
 
     async def fill(self, session: AsyncSession) -> None:
-        """Copy the files into a session that has just been opened.
+        """Copy the files into a new session.
 
         Raises:
-            SandboxError: One could not be copied.
+            SandboxError: A file could not be copied.
         """
         for source, place in self.files:
             try:

@@ -1,4 +1,4 @@
-"""What sandboxes hold, as resources: what runs have made, and files."""
+"""MCP resources: artifacts of runs, and files of sandboxes."""
 
 import base64
 import contextlib
@@ -12,9 +12,9 @@ from mcp.server.mcpserver.exceptions import ResourceError
 from mcp_types import Resource
 
 from llm_sandbox.exceptions import SandboxError
-from llm_sandbox.integrations.mcp.lending import Lending
+from llm_sandbox.integrations.mcp.access import SandboxAccess
 from llm_sandbox.integrations.mcp.results import artifact_uri, file_uri, mime_of, shown_name
-from llm_sandbox.integrations.mcp.sessions import Held
+from llm_sandbox.integrations.mcp.sessions import ClientSandbox
 
 __all__ = ["Resources"]
 
@@ -28,18 +28,18 @@ _Next = Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]
 
 
 class Resources:
-    """Resources of the sandboxes that a client has.
+    """Resources of a client's sandboxes.
 
     Args:
-        lending: The sandboxes.
+        access: Access to the sandboxes.
     """
 
-    def __init__(self, lending: Lending) -> None:
-        self._lending = lending
-        self._sessions = lending.sessions
+    def __init__(self, access: SandboxAccess) -> None:
+        self._access = access
+        self._sessions = access.sessions
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        """Have a server offer them."""
+        """Register the resources with a server."""
         server.resource(
             _ARTIFACT,
             name="artifact",
@@ -68,7 +68,7 @@ class Resources:
         server.middleware.append(listing)
 
     async def _artifact(self, session: str, artifact: str, context: Context[Any, Any]) -> bytes:
-        """Return what a run made."""
+        """Return an artifact of a run."""
         try:
             found = await self._held(session, context).session.artifact(artifact)
             return found.bytes()
@@ -76,25 +76,25 @@ class Resources:
             raise ResourceError(str(error)) from None
 
     async def _file(self, session: str, path: str, context: Context[Any, Any]) -> bytes:
-        """Return a file."""
+        """Return a file of a sandbox."""
         try:
             async with self._sessions.using(self._held(session, context)) as opened:
                 return await opened.sandbox.files.read_bytes(path, _LARGEST)
         except SandboxError as error:
             raise ResourceError(str(error)) from None
 
-    def _held(self, session: str, context: Context[Any, Any]) -> Held:
-        return self._sessions.find(session, self._lending.caller(context))
+    def _held(self, session: str, context: Context[Any, Any]) -> ClientSandbox:
+        return self._sessions.find(session, self._access.caller(context))
 
     async def _list(self, context: Context[Any, Any]) -> list[Resource]:
         found: list[Resource] = []
-        for held in self._sessions.of(self._lending.caller(context)):
+        for held in self._sessions.of(self._access.caller(context)):
             found += _artifacts(held)
             if not held.is_in_use:
                 found += await self._files(held)
         return found[:_MOST_LISTED]
 
-    async def _files(self, held: Held) -> list[Resource]:
+    async def _files(self, held: ClientSandbox) -> list[Resource]:
         try:
             async with self._sessions.using(held) as opened:
                 entries = await opened.sandbox.files.list(".")
@@ -112,7 +112,7 @@ class Resources:
         ]
 
     def _typed(self, item: dict[str, Any]) -> dict[str, Any]:
-        """Say what a resource is, and give text as text."""
+        """Return resource content with its MIME type, as text if it is text."""
         mime = self._mime(item["uri"])
         if mime.startswith("text/") or mime.endswith(("json", "xml")):
             # trust: a file from inside; a client reads it as text if it is some.
@@ -139,7 +139,7 @@ def _sent(item: Resource) -> dict[str, Any]:
     return item.model_dump(by_alias=True, mode="json", exclude_none=True)
 
 
-def _artifacts(held: Held) -> list[Resource]:
+def _artifacts(held: ClientSandbox) -> list[Resource]:
     made = [artifact for run in held.session.history for artifact in run.result.artifacts]
     return [
         Resource(

@@ -1,6 +1,4 @@
-"""What a client is told of a run: text and pictures to read, facts to compute with, links to the
-rest.
-"""
+"""Tool results for clients: text and images, structured facts, links to other artifacts."""
 
 import base64
 import mimetypes
@@ -24,7 +22,7 @@ from mcp_types import (
 from llm_sandbox.artifacts.artifact import Artifact, human_size
 from llm_sandbox.artifacts.formats.images import image_type
 from llm_sandbox.data import ExecutionResult, ProcessResult
-from llm_sandbox.integrations.mcp.sessions import Held
+from llm_sandbox.integrations.mcp.sessions import ClientSandbox
 from llm_sandbox.integrations.tool import ToolReply
 from llm_sandbox.views.sanitize import one_line
 
@@ -52,45 +50,45 @@ _OPTIONS = {"memory_bytes": "--memory", None: "--network"}
 
 
 def artifact_uri(session: str, artifact: str) -> str:
-    """The address of an artifact, as a resource."""
+    """Return the resource URI of an artifact."""
     return f"sandbox://{session}/artifacts/{quote(artifact, safe='')}"
 
 
 def file_uri(session: str, path: str) -> str:
-    """The address of a file, as a resource."""
+    """Return the resource URI of a file."""
     # trust: a name from inside, which may hold any bytes.
     return f"sandbox://{session}/files/{quote(path, errors='surrogateescape')}"
 
 
 def mime_of(path: str) -> str:
-    """The MIME type that a file's name stands for."""
+    """Return the MIME type for a file name."""
     return mimetypes.guess_type(posixpath.basename(path))[0] or BINARY
 
 
 def shown_name(name: str) -> str:
-    """A file's name as a line of clean text."""
+    """Return a file name as one line of sanitised text."""
     # trust: bytes that are no text would be no JSON, either.
     return one_line(name.encode("utf-8", "backslashreplace").decode())
 
 
-def words(text: str, held: Held | None = None) -> CallToolResult:
-    """A result that is a sentence.
+def words(text: str, held: ClientSandbox | None = None) -> CallToolResult:
+    """Return a result with a sentence.
 
     Args:
-        text: The sentence.
-        held: The sandbox that it is about, which is named.
+        text: Text of the result.
+        held: Sandbox to name in the result.
     """
     said = TextContent(type="text", text=text)
     return CallToolResult(content=[said]) if held is None else _result(held, [said])
 
 
-def run_result(held: Held, reply: ToolReply, notes: Sequence[str] = ()) -> CallToolResult:
-    """What came of code. A program that fails is no error of the tool; refused code is.
+def run_result(held: ClientSandbox, reply: ToolReply, notes: Sequence[str] = ()) -> CallToolResult:
+    """Return the result of code. A failed program is not a tool error; refused code is.
 
     Args:
-        held: Where it ran.
-        reply: What came of it.
-        notes: What the server has to add.
+        held: Sandbox of the run.
+        reply: Answer of the run.
+        notes: Notes of the server.
     """
     facts: dict[str, Any] = {}
     result = reply.result
@@ -125,8 +123,8 @@ def run_result(held: Held, reply: ToolReply, notes: Sequence[str] = ()) -> CallT
     return _result(held, content, facts, is_error=result is None)
 
 
-def artifact_link(held: Held, artifact: Artifact) -> ResourceLink:
-    """An artifact as a resource to be read."""
+def artifact_link(held: ClientSandbox, artifact: Artifact) -> ResourceLink:
+    """Return a resource link to an artifact."""
     return ResourceLink(
         type="resource_link",
         uri=artifact_uri(held.id, artifact.id),
@@ -137,13 +135,15 @@ def artifact_link(held: Held, artifact: Artifact) -> ResourceLink:
     )
 
 
-def process_result(held: Held, done: ProcessResult, notes: Sequence[str] = ()) -> CallToolResult:
-    """What came of a command.
+def process_result(
+    held: ClientSandbox, done: ProcessResult, notes: Sequence[str] = ()
+) -> CallToolResult:
+    """Return the result of a command.
 
     Args:
-        held: Where it ran.
-        done: What came of it.
-        notes: What the server has to add.
+        held: Sandbox of the run.
+        done: Result of the process.
+        notes: Notes of the server.
     """
     streams = {"stdout": done.stdout, "stderr": done.stderr}
     text = [f"exit code {done.exit_code}{', stopped: its time was up' if done.timed_out else ''}"]
@@ -156,13 +156,13 @@ def process_result(held: Held, done: ProcessResult, notes: Sequence[str] = ()) -
     return _result(held, [*_texts(notes), *_texts(["\n".join(text)])], facts)
 
 
-def binary_result(held: Held, path: str, data: bytes) -> CallToolResult:
-    """A file that is no text: a picture to look at, else bytes for the client to keep.
+def binary_result(held: ClientSandbox, path: str, data: bytes) -> CallToolResult:
+    """Return the result for a binary file: an image, or an embedded resource.
 
     Args:
-        held: Where it lies.
-        path: Its path.
-        data: What is in it.
+        held: Sandbox of the file.
+        path: Path of the file.
+        data: Content of the file.
     """
     # trust: a file from inside. What it claims to be is believed only as far as its first bytes go.
     picture, mime, uri = image_type(data), mime_of(path), file_uri(held.id, path)
@@ -183,13 +183,13 @@ def binary_result(held: Held, path: str, data: bytes) -> CallToolResult:
 
 
 def _result(
-    held: Held,
+    held: ClientSandbox,
     content: Sequence[ContentBlock],
     facts: dict[str, Any] | None = None,
     *,
     is_error: bool = False,
 ) -> CallToolResult:
-    """An answer that says which session it is of, and first what has become of another."""
+    """Return a result that names its session, after news about ended sessions."""
     name = f"session: {held.id}"
     if not held.is_claimed:
         name += f' - pass session="{held.id}" in every further call: it holds what was made here'
@@ -201,7 +201,9 @@ def _result(
 
 
 def _told(result: ExecutionResult) -> ExecutionResult:
-    """The result with the server's options in its notes, instead of what Python calls them."""
+    """Return the result with the names of server options in its notes in place of Python
+    parameters.
+    """
     return replace(result, notes=tuple(_PARAMETER.sub(_option, note) for note in result.notes))
 
 

@@ -1,4 +1,4 @@
-"""Folders that a client names as its roots, for its sandboxes to read."""
+"""Roots of a client, mounted read-only in its sandboxes."""
 
 import posixpath
 from collections.abc import Mapping
@@ -15,16 +15,16 @@ from llm_sandbox.exceptions import SandboxError, ValidationError
 from llm_sandbox.mounts import Bind, Mount
 from llm_sandbox.views.sanitize import one_line
 
-__all__ = ["FOLDER", "Roots", "Seen"]
+__all__ = ["FOLDER", "RootMounts", "Roots"]
 
 FOLDER = "/roots"
-"""Where sandboxes see them."""
+"""Folder of the roots in sandboxes."""
 
 _MOST = 20
 
 
 async def _ask(context: Context[Any, Any]) -> ListRoots | ListRootsResult:
-    """Ask the client, if the server takes roots and the client has any."""
+    """Request the client's roots, if the server and the client support them."""
     takes = context.request_context.lifespan_context.options.takes_roots
     capabilities = context.client_capabilities
     if takes and capabilities is not None and capabilities.roots is not None:
@@ -33,24 +33,24 @@ async def _ask(context: Context[Any, Any]) -> ListRoots | ListRootsResult:
 
 
 Roots = Annotated[ListRootsResult, Resolve(_ask)]
-"""A parameter of tools that is asked of the client, and not of the model."""
+"""Type of a tool parameter that is resolved from the client, not the model."""
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What a new sandbox sees of its client's computer."""
+class RootMounts:
+    """Mounts of a client's roots for a new sandbox."""
 
     mounts: Mapping[str, Mount] = field(default_factory=dict)
-    """By path inside."""
+    """Mounts by path."""
     problems: tuple[str, ...] = ()
-    """Why something of it is not seen, in words for the client."""
+    """Reasons for unmounted roots, for the client."""
 
     @classmethod
     def of(cls, found: ListRootsResult) -> Self:
-        """Return what is seen of a client's roots; what cannot be given is left out, and told.
+        """Return the mounts of a client's roots, with the reasons for omitted ones.
 
         Args:
-            found: What the client has named.
+            found: Roots listed by the client.
         """
         mounts: dict[str, Mount] = {}
         problems = []
@@ -62,7 +62,7 @@ class Seen:
             place = _free(posixpath.join(FOLDER, path.name or "root"), mounts)
             try:
                 if address.netloc not in ("", "localhost"):
-                    raise ValidationError("it is no folder of this computer", parameter="roots")
+                    raise ValidationError("it is not a folder of this computer", parameter="roots")
                 mount = Bind(path)
                 find_mounts({place: mount})
             except SandboxError as error:

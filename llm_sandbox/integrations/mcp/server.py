@@ -1,4 +1,4 @@
-"""The server: tools that run code and commands, and resources that are what they made."""
+"""MCP server with tools that run code and commands, and resources with their results."""
 
 import inspect
 from collections.abc import AsyncIterator, Callable
@@ -10,7 +10,7 @@ from mcp_types import ToolAnnotations
 
 from llm_sandbox.const import VERSION
 from llm_sandbox.exceptions import ValidationError
-from llm_sandbox.integrations.mcp.lending import Lending
+from llm_sandbox.integrations.mcp.access import SandboxAccess
 from llm_sandbox.integrations.mcp.options import ServerOptions
 from llm_sandbox.integrations.mcp.resources import Resources
 from llm_sandbox.integrations.mcp.roots import FOLDER
@@ -24,25 +24,25 @@ def make_server(options: ServerOptions | None = None, *, one_client: bool = True
     """Return a server that is not running yet.
 
     Args:
-        options: What its sandboxes are like.
+        options: Options of the sandboxes.
         one_client: Whether all calls come from one client, as over standard input and output: it
-            then need not name its session.
+            then does not need to name its session.
 
     Raises:
-        ValidationError: The options name a session, and there are several clients.
+        ValidationError: The options name a session for several clients.
     """
     return build_server(options or ServerOptions(), one_client=one_client)[0]
 
 
 def build_server(chosen: ServerOptions, *, one_client: bool) -> tuple[MCPServer[Any], Sessions]:
-    """Return a server that is not running yet, and the sandboxes that it will have.
+    """Return a server that is not running yet, and its sandboxes.
 
     Args:
-        chosen: What its sandboxes are like.
-        one_client: As `make_server`.
+        chosen: Options of the sandboxes.
+        one_client: As for `make_server`.
 
     Raises:
-        ValidationError: The options name a session, and there are several clients.
+        ValidationError: The options name a session for several clients.
     """
     if chosen.session is not None and not one_client:
         raise ValidationError("clients would share the session that is kept", parameter="session")
@@ -61,15 +61,15 @@ def build_server(chosen: ServerOptions, *, one_client: bool) -> tuple[MCPServer[
         lifespan=lifespan,
         log_level="WARNING",
     )
-    lending = Lending(sessions, one_client=one_client)
-    for function, name, annotations, more in _offered(Tools(lending, chosen), chosen):
+    access = SandboxAccess(sessions, one_client=one_client)
+    for function, name, annotations, more in _offered(Tools(access, chosen), chosen):
         server.tool(
             name=name,
             description=f"{inspect.getdoc(function)}{more}",
             annotations=annotations,
             structured_output=False,
         )(function)
-    Resources(lending).add_to(server)
+    Resources(access).add_to(server)
     return server, sessions
 
 
@@ -77,7 +77,7 @@ _Offer = tuple[Callable[..., Any], str, ToolAnnotations, str]
 
 
 def _offered(tools: Tools, options: ServerOptions) -> list[_Offer]:
-    """Each tool with its name, what is true of it, and what its description says beside."""
+    """Yield each tool with its name, annotations, and addition to its description."""
     runs = _hints(destroys=True, repeats=False, reaches=options.network != "blocked")
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     timeout = options.tool.timeout
@@ -102,12 +102,12 @@ def _offered(tools: Tools, options: ServerOptions) -> list[_Offer]:
 
 
 def _hints(*, destroys: bool, repeats: bool, reaches: bool = False) -> ToolAnnotations:
-    """What a client may believe of a tool that changes something.
+    """Return the annotations of a tool that changes something.
 
     Args:
-        destroys: Whether what was there may be gone.
-        repeats: Whether a second call changes nothing more.
-        reaches: Whether it reaches what lies outside of the sandbox.
+        destroys: Whether the tool may destroy data.
+        repeats: Whether the tool is idempotent.
+        reaches: Whether the tool affects anything outside the sandbox.
     """
     return ToolAnnotations(
         read_only_hint=False,

@@ -1,6 +1,4 @@
-"""The sandboxes of a server's clients: made when they are first used, ended with their client, or
-when nobody uses them.
-"""
+"""Sandboxes of a server's clients: created on first use, ended with their client or when idle."""
 
 import contextlib
 import secrets
@@ -18,70 +16,70 @@ from llm_sandbox.const import language_name
 from llm_sandbox.exceptions import ContainerGoneError, SandboxError, ValidationError
 from llm_sandbox.integrations.mcp.callers import Caller
 from llm_sandbox.integrations.mcp.options import ServerOptions
-from llm_sandbox.integrations.mcp.roots import Seen
+from llm_sandbox.integrations.mcp.roots import RootMounts
 
-__all__ = ["Held", "Sessions"]
+__all__ = ["ClientSandbox", "Sessions"]
 
 _LOOK_S = 1.0
 _MOST_REMEMBERED = 1000
 _SPARED = 1 / 30
-"""Of the time after which an unused sandbox is ended, for how long it is not ended for others."""
+"""Share of the idle time during which an unused sandbox is not ended to make room for others."""
 
 
 @dataclass
-class Held:
-    """One client's sandbox."""
+class ClientSandbox:
+    """Sandbox of a client."""
 
     id: str
-    """What the client names it by; nobody can guess it."""
+    """Unguessable id of the sandbox, for the client."""
     language: str
-    """Its language."""
+    """Language of the session."""
     session: AsyncSession
-    """The session."""
+    """Session in the sandbox."""
     owner: str | None
-    """Whose alone it is; None where whoever knows its name may use it."""
+    """Key of the owner; None if anyone who knows the id may use it."""
     is_claimed: bool
-    """Whether a client has shown that it knows of it."""
+    """Whether a client has used the id."""
     is_kept: bool = False
-    """Whether it lives on when the server lets go of it."""
+    """Whether the session outlives the server."""
     news: tuple[str, ...] = ()
-    """What its client has to be told with the next answer."""
+    """News for the client with the next answer."""
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     """Held by the call that uses it: a session is for one at a time."""
     used: float = field(default_factory=time.monotonic)
-    """When it was last used, on the monotonic clock."""
+    """Time of the last use, on the monotonic clock."""
 
     @property
     def is_in_use(self) -> bool:
-        """Whether a call uses it."""
+        """Whether a call is using the sandbox."""
         return self.lock.statistics().locked
 
     def take_news(self) -> tuple[str, ...]:
-        """Return what its client has to be told, once."""
+        """Return and clear the news for the client."""
         news, self.news = self.news, ()
         return news
 
 
 @dataclass
 class _Client:
-    """A client that is known from call to call."""
+    """Client that is identified across calls."""
 
     own: dict[str, str] = field(default_factory=dict)
-    """Language to the session of the calls that name none."""
+    """Default session id by language."""
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     has_gone: bool = False
 
 
 class Sessions:
-    """All sandboxes of one server. For one event loop.
+    """Sandboxes of one server. Not thread-safe: for one event loop.
 
     Args:
-        options: What they are like.
+        options: Options of the sandboxes.
     """
 
     def __init__(self, options: ServerOptions) -> None:
         self.options = options
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, ClientSandbox] = {}
         self._clients: OrderedDict[str, _Client] = OrderedDict()
         self._ended: OrderedDict[str, str] = OrderedDict()
         """Why sessions are no more, by their ids."""
@@ -90,7 +88,7 @@ class Sessions:
 
     @asynccontextmanager
     async def kept(self) -> AsyncIterator["Sessions"]:
-        """End idle ones while the body runs, and all of them after it."""
+        """End idle sandboxes during the ``with`` block, and all of them after it."""
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._end_idle)
@@ -106,28 +104,28 @@ class Sessions:
         caller: Caller,
         language: str | None = None,
         *,
-        seen: Seen | None = None,
+        root_mounts: RootMounts | None = None,
         is_claimed: bool = True,
         is_kept: bool = False,
-    ) -> Held:
-        """Make and open one.
+    ) -> ClientSandbox:
+        """Create and open a sandbox.
 
         Args:
-            caller: Whose it is.
-            language: The language; None for the server's first.
-            seen: What it sees of the caller's computer, beside what the options say.
-            is_claimed: Whether the caller knows of it as soon as it is there.
-            is_kept: Whether it is the one that is kept, which may be there already.
+            caller: Client of the sandbox.
+            language: Language; None for the first of the server.
+            root_mounts: Mounts of the caller's roots, in addition to those of the options.
+            is_claimed: Whether the caller learns the id immediately.
+            is_kept: Whether it is the detached session, which may already exist.
 
         Raises:
-            ValidationError: Clients may not have that language, or there are too many already.
-            SandboxError: It could not be made.
+            ValidationError: The language is not allowed, or there are too many sandboxes.
+            SandboxError: The sandbox could not be created.
         """
         name = self._language(language)
         known = self._known(caller)
-        seen = seen or Seen()
-        # What is refused for what it asks takes nobody's room.
-        made = None if is_kept else self.options.make_session(name, seen.mounts)
+        root_mounts = root_mounts or RootMounts()
+        # An invalid request must not take the room of another client.
+        made = None if is_kept else self.options.make_session(name, root_mounts.mounts)
         await self._make_room()
         self._opening += 1
         try:
@@ -136,23 +134,23 @@ class Sessions:
             self._opening -= 1
         owner = caller.key if caller.owns else None
         id = secrets.token_urlsafe(12)
-        held = Held(id, name, session, owner, is_claimed, is_kept, seen.problems)
+        held = ClientSandbox(id, name, session, owner, is_claimed, is_kept, root_mounts.problems)
         self._held[held.id] = held
         if known is not None and known.has_gone:
             await self.end(held, "its client has ended")
             raise ValidationError("the client has ended its session", parameter="session")
         return held
 
-    def find(self, session: str, caller: Caller, language: str | None = None) -> Held:
-        """Return one by its id.
+    def find(self, session: str, caller: Caller, language: str | None = None) -> ClientSandbox:
+        """Return a sandbox by id.
 
         Args:
-            session: The id.
-            caller: Who asks.
-            language: What it has to be of; None for any.
+            session: Id of the sandbox.
+            caller: Client of the call.
+            language: Required language; None for any.
 
         Raises:
-            ValidationError: There is none, it has ended, or it is of another language.
+            ValidationError: The sandbox does not exist, has ended, or has another language.
         """
         held = self._held.get(session)
         if held is None or not _may_use(caller, held):
@@ -171,12 +169,12 @@ class Sessions:
         held.is_claimed = True
         return held
 
-    def by_id(self, id: str) -> Held | None:
-        """Return one, whoever asks; None where there is none."""
+    def by_id(self, id: str) -> ClientSandbox | None:
+        """Return a sandbox by id for any client; None if it does not exist."""
         return self._held.get(id)
 
-    def of(self, caller: Caller) -> list[Held]:
-        """Return those that a caller is known to have, without making one."""
+    def of(self, caller: Caller) -> list[ClientSandbox]:
+        """Return the existing sandboxes of a caller."""
         known = self._clients.get(caller.key) if caller.key is not None else None
         own = set(known.own.values()) if known is not None else set()
         return [
@@ -185,11 +183,11 @@ class Sessions:
             if held.id in own or (caller.owns and held.owner == caller.key)
         ]
 
-    def latest(self, caller: Caller) -> Held:
-        """Return the one that a caller has used last, without making one.
+    def latest(self, caller: Caller) -> ClientSandbox:
+        """Return the sandbox that a caller used last, without creating one.
 
         Raises:
-            ValidationError: It has none, or has not shown which.
+            ValidationError: The caller has none, or is not identified.
         """
         found = self.of(caller)
         if found:
@@ -208,29 +206,31 @@ class Sessions:
             raise ValidationError(_lost(gone[-1], self._ended[gone[-1]]), parameter="session")
         raise ValidationError("nothing has been run yet", parameter="session")
 
-    async def default(self, caller: Caller, language: str | None, seen: Seen | None = None) -> Held:
-        """Return the one of a caller's calls that name none, made when it is first asked for.
+    async def default(
+        self, caller: Caller, language: str | None, root_mounts: RootMounts | None = None
+    ) -> ClientSandbox:
+        """Return the default sandbox of a caller, created on first use.
 
         Args:
-            caller: Whose it is.
-            language: The language; None for the server's first.
-            seen: What it sees of the caller's computer, if it is made now.
+            caller: Client of the sandbox.
+            language: Language; None for the first of the server.
+            root_mounts: Mounts of the caller's roots, if the sandbox is created now.
 
         Raises:
-            ValidationError: As `create`; or the caller cannot be told from others, and there is one
-                already of which nobody knows.
-            SandboxError: As `create`.
+            ValidationError: As for `create`; or the caller is not identified, and an unclaimed
+                sandbox exists already.
+            SandboxError: As for `create`.
         """
         name = self._language(language)
         known = self._known(caller)
         if known is None or caller.is_new:
-            return await self._newcomers(caller, name, known, seen)
+            return await self._newcomers(caller, name, known, root_mounts)
         async with known.lock:
             before = known.own.get(name, "")
             held = self._held.get(before)
             if held is None:
                 is_kept = self.options.session is not None and name == self.options.languages[0]
-                held = await self.create(caller, name, seen=seen, is_kept=is_kept)
+                held = await self.create(caller, name, root_mounts=root_mounts, is_kept=is_kept)
                 known.own[name] = held.id
                 why = self._ended.get(before)
                 if why is not None:
@@ -243,12 +243,12 @@ class Sessions:
         caller: Caller,
         name: str,
         known: _Client | None,
-        seen: Seen | None,
-    ) -> Held:
-        """Make the first one of a caller that may never be known again.
+        root_mounts: RootMounts | None,
+    ) -> ClientSandbox:
+        """Create the first sandbox of a caller that may never identify itself again.
 
-        There is one at most that nobody has come back to: clients that forget theirs would
-        otherwise have a new one with each call, and lose what they made in silence.
+        At most one such sandbox may be unclaimed: otherwise clients that forget the id would
+        silently get a new one with each call, and lose their state.
         """
         if self._newcomer_opens or any(not held.is_claimed for held in self._held.values()):
             raise ValidationError(
@@ -260,7 +260,7 @@ class Sessions:
             )
         self._newcomer_opens = True
         try:
-            held = await self.create(caller, name, seen=seen, is_claimed=False)
+            held = await self.create(caller, name, root_mounts=root_mounts, is_claimed=False)
         finally:
             self._newcomer_opens = False
         if known is not None:
@@ -268,8 +268,8 @@ class Sessions:
         return held
 
     @asynccontextmanager
-    async def using(self, held: Held) -> AsyncIterator[AsyncSession]:
-        """Have one for a call; others that want it wait."""
+    async def using(self, held: ClientSandbox) -> AsyncIterator[AsyncSession]:
+        """Lock a sandbox for a call."""
         async with held.lock:
             held.used = time.monotonic()
             try:
@@ -280,14 +280,14 @@ class Sessions:
             finally:
                 held.used = time.monotonic()
 
-    async def end(self, held: Held, why: str, *, lets_go: bool = False) -> None:
-        """End one; code that runs in it is stopped. Done even if the call is cancelled.
+    async def end(self, held: ClientSandbox, why: str, *, lets_go: bool = False) -> None:
+        """End a sandbox and stop its code, even if the call is cancelled.
 
         Args:
-            held: The one.
-            why: The reason, as its client will be told: "it is gone, because ..."; empty where no
-                client has heard of it.
-            lets_go: Whether one that is kept lives on.
+            held: Sandbox to end.
+            why: Reason for the client, after "it is gone, because"; empty if no client knows the
+                id.
+            lets_go: Whether a detached session lives on.
         """
         if self._held.pop(held.id, None) is not None and why:
             self._ended[held.id] = why
@@ -301,7 +301,7 @@ class Sessions:
                 await held.session.close()
 
     async def end_client(self, key: str) -> None:
-        """End all that a client has, and what is being made for it."""
+        """End all sandboxes of a client, including those being created."""
         known = self._clients.pop(key, None)
         if known is not None:
             known.has_gone = True
@@ -311,7 +311,7 @@ class Sessions:
     # --- inside
 
     async def _opened(self, made: AsyncSession | None) -> AsyncSession:
-        """Open a session; without one, the one that is kept, which may be open already."""
+        """Open a session; without one, the detached session, which may already be open."""
         session = made or await self.options.make_kept()
         if session.is_open:
             return session
@@ -335,13 +335,13 @@ class Sessions:
         return known
 
     async def _make_room(self) -> None:
-        """See that there is room for one more.
+        """Make room for one more sandbox.
 
-        A client that owns its sandboxes says when it goes. Others go without a word, and what they
-        leave is in nobody's use for a while before it makes room.
+        Clients that own sandboxes announce their end. Sandboxes of other clients are ended after a
+        while without use.
 
         Raises:
-            ValidationError: There is none.
+            ValidationError: No sandbox can be ended.
         """
         if len(self._held) + self._opening < self.options.sessions:
             return
@@ -361,7 +361,7 @@ class Sessions:
         why = f"the server has room for {self.options.sessions} sessions, and others needed one"
         await self.end(oldest, why)
 
-    async def _end_all(self, ending: list[Held], why: str) -> None:
+    async def _end_all(self, ending: list[ClientSandbox], why: str) -> None:
         with anyio.CancelScope(shield=True):
             async with anyio.create_task_group() as tasks:
                 for held in ending:
@@ -382,7 +382,7 @@ class Sessions:
             self._forget()
 
     def _forget(self) -> None:
-        """Forget the oldest clients that have nothing, when there are many."""
+        """Remove the oldest clients without sandboxes, when there are many."""
         for key, known in list(self._clients.items()):
             if len(self._clients) <= _MOST_REMEMBERED:
                 return
@@ -395,6 +395,6 @@ def _lost(session: str, why: str) -> str:
     return f"{session} is gone, because {why}; the variables and files in it are lost"
 
 
-def _may_use(caller: Caller, held: Held) -> bool:
-    """The name of a session that nobody owns is the right to use it; nobody can guess it."""
+def _may_use(caller: Caller, held: ClientSandbox) -> bool:
+    """Return whether a caller may use a sandbox: its owner, or anyone if it has none."""
     return held.owner == (caller.key if caller.owns else None)

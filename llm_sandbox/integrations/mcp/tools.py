@@ -1,9 +1,13 @@
-"""The tools of the server: what clients call."""
+"""Tools of the server."""
 
 import base64
 import binascii
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Annotated, Any, Literal
 
+import anyio
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult
@@ -11,9 +15,8 @@ from pydantic import Field
 
 from llm_sandbox.data import ExecutionResult, ProcessResult
 from llm_sandbox.exceptions import SandboxTimeoutError
-from llm_sandbox.integrations.mcp.lending import Lending, told
+from llm_sandbox.integrations.mcp.access import SandboxAccess, client_errors
 from llm_sandbox.integrations.mcp.options import ServerOptions
-from llm_sandbox.integrations.mcp.progress import telling
 from llm_sandbox.integrations.mcp.results import (
     artifact_uri,
     binary_result,
@@ -23,8 +26,8 @@ from llm_sandbox.integrations.mcp.results import (
     shown_name,
     words,
 )
-from llm_sandbox.integrations.mcp.roots import Roots, Seen
-from llm_sandbox.integrations.reading import (
+from llm_sandbox.integrations.mcp.roots import RootMounts, Roots
+from llm_sandbox.integrations.output_reader import (
     ABOUT_HANDLE,
     ABOUT_LIMIT,
     ABOUT_OFFSET,
@@ -33,8 +36,66 @@ from llm_sandbox.integrations.reading import (
     read_page,
 )
 from llm_sandbox.integrations.tool import DEFAULT_READER, answer_async
+from llm_sandbox.results.outputs import Output, StreamOutput
 
 __all__ = ["Tools"]
+
+_EVERY_S = 1.0
+_LONGEST = 200
+
+
+class _Progress:
+    """Progress reports of a run: elapsed time and last printed line.
+
+    Args:
+        context: Context of the call.
+    """
+
+    def __init__(self, context: Context[object, object]) -> None:
+        self._context = context
+        self._started = time.monotonic()
+        self._line = ""
+
+    def take(self, output: Output) -> None:
+        """Receive output of a run; called in a worker thread."""
+        if isinstance(output, StreamOutput):
+            self.take_text(output.text)
+
+    def take_text(self, text: str) -> None:
+        """Receive output of a command; called in a worker thread."""
+        lines = text.strip().splitlines()
+        if lines:
+            # trust: shown as a line of text, cut.
+            self._line = lines[-1][:_LONGEST]
+
+    async def report(self) -> None:
+        """Send one report, if the client requested progress."""
+        seconds = time.monotonic() - self._started
+        await self._context.report_progress(round(seconds, 1), None, self._line or None)
+
+
+@asynccontextmanager
+async def _reporting(context: Context[object, object]) -> AsyncIterator[_Progress]:
+    """Report progress every second during the ``with`` block."""
+    progress = _Progress(context)
+
+    async def tick() -> None:
+        while True:
+            await anyio.sleep(_EVERY_S)
+            await progress.report()
+
+    failure: Exception | None = None
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(tick)
+        try:
+            yield progress
+        except Exception as error:  # noqa: BLE001 - a task group would put it into a group
+            failure = error
+        finally:
+            tasks.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
+
 
 _LARGEST_READ = 8 << 20
 
@@ -56,16 +117,16 @@ _Encoding = Literal["text", "base64"]
 
 
 class Tools:
-    """The tools; what their docstrings say is what clients read.
+    """Tools, whose docstrings are their descriptions for clients.
 
     Args:
-        lending: Where they run.
-        options: What the sandboxes are like.
+        access: Access to the sandboxes.
+        options: Options of the sandboxes.
     """
 
-    def __init__(self, lending: Lending, options: ServerOptions) -> None:
-        self._lending = lending
-        self._sessions = lending.sessions
+    def __init__(self, access: SandboxAccess, options: ServerOptions) -> None:
+        self._access = access
+        self._sessions = access.sessions
         self._options = options
         self._reader = options.tool.reader
 
@@ -87,14 +148,14 @@ class Tools:
             raise ToolError("this server installs no libraries")
         seconds, notes = self._seconds(timeout)
         async with (
-            telling(context) as progress,
-            self._lending.lent(context, session, roots, language) as held,
+            _reporting(context) as progress,
+            self._access.acquire(context, session, roots, language) as held,
         ):
 
             async def run() -> ExecutionResult:
                 async with self._sessions.using(held) as opened:
                     return await opened.run(
-                        code, libraries, seconds, stdin=stdin, on_output=progress.hear
+                        code, libraries, seconds, stdin=stdin, on_output=progress.take
                     )
 
             reply = await answer_async(run, self._options.tool, reader=self._reader)
@@ -111,15 +172,15 @@ class Tools:
         """Run a shell command in the sandbox and return its exit code and output."""
         seconds, notes = self._seconds(timeout)
         async with (
-            telling(context) as progress,
-            self._lending.lent(context, session, roots) as held,
+            _reporting(context) as progress,
+            self._access.acquire(context, session, roots) as held,
         ):
             try:
                 async with self._sessions.using(held) as opened:
                     done = await opened.execute_command(
                         command,
-                        on_stdout=progress.hear_text,
-                        on_stderr=progress.hear_text,
+                        on_stdout=progress.take_text,
+                        on_stderr=progress.take_text,
                         timeout=seconds,
                     )
             except SandboxTimeoutError as error:
@@ -137,7 +198,7 @@ class Tools:
         session: _Session = None,
     ) -> CallToolResult:
         """Read what an answer of run_code left out: long output, tables, texts. Runs nothing."""
-        async with self._lending.existing(context, session) as held:
+        async with self._access.find_existing(context, session) as held:
             name = self._reader or DEFAULT_READER
             return words(read_page(held.session.history, handle, offset, limit, name=name), held)
 
@@ -151,8 +212,8 @@ class Tools:
     ) -> CallToolResult:
         """Install libraries into the sandbox."""
         async with (
-            telling(context),
-            self._lending.lent(context, session, roots, language) as held,
+            _reporting(context),
+            self._access.acquire(context, session, roots, language) as held,
         ):
             async with self._sessions.using(held) as opened:
                 await opened.install(libraries)
@@ -162,7 +223,7 @@ class Tools:
         self, context: _Call, roots: Roots, path: _Path = ".", session: _Session = None
     ) -> CallToolResult:
         """List a folder of the sandbox."""
-        async with self._lending.lent(context, session, roots) as held:
+        async with self._access.acquire(context, session, roots) as held:
             async with self._sessions.using(held) as opened:
                 entries = await opened.sandbox.files.list(path)
             lines = [f"{e.kind:9} {e.size:>10}  {shown_name(e.name)}" for e in entries]
@@ -180,7 +241,7 @@ class Tools:
         session: _Session = None,
     ) -> CallToolResult:
         """Read a file of the sandbox: text as text, pictures to be seen, others as a resource."""
-        async with self._lending.lent(context, session, roots) as held:
+        async with self._access.acquire(context, session, roots) as held:
             async with self._sessions.using(held) as opened:
                 data = await opened.sandbox.files.read_bytes(path, _LARGEST_READ)
             text = _text_of(path, data)
@@ -204,7 +265,7 @@ class Tools:
     ) -> CallToolResult:
         """Write a file into the sandbox, over what is there, and make the folders on the way."""
         data = _bytes_of(content, encoding)
-        async with self._lending.lent(context, session, roots) as held:
+        async with self._access.acquire(context, session, roots) as held:
             async with self._sessions.using(held) as opened:
                 await opened.sandbox.files.write_bytes(path, data, append=append)
             verb = "added to" if append else "wrote"
@@ -212,7 +273,7 @@ class Tools:
 
     async def list_artifacts(self, context: _Call, session: _Session = None) -> CallToolResult:
         """List what the runs of a session have made: figures, tables and files."""
-        async with self._lending.existing(context, session) as held:
+        async with self._access.find_existing(context, session) as held:
             made = [artifact for run in held.session.history for artifact in run.result.artifacts]
             lines = [
                 f"{artifact_uri(held.id, artifact.id)}  {artifact.describe()}" for artifact in made
@@ -223,10 +284,10 @@ class Tools:
         self, context: _Call, roots: Roots, language: _Language = None
     ) -> CallToolResult:
         """Make a sandbox of your own beside others; it has to be named in later calls."""
-        with told():
-            async with telling(context):
+        with client_errors():
+            async with _reporting(context):
                 held = await self._sessions.create(
-                    self._lending.caller(context), language, seen=Seen.of(roots)
+                    self._access.caller(context), language, root_mounts=RootMounts.of(roots)
                 )
         news = held.take_news()
         return words("\n".join([f"session: {held.id}", *news]))
@@ -237,13 +298,13 @@ class Tools:
         context: _Call,
     ) -> CallToolResult:
         """End a sandbox and everything in it."""
-        with told():
-            held = self._sessions.find(session, self._lending.caller(context))
+        with client_errors():
+            held = self._sessions.find(session, self._access.caller(context))
             await self._sessions.end(held, "it was closed")
         return words("closed")
 
     def _seconds(self, asked: float | None) -> tuple[float | None, list[str]]:
-        """How long a call may take, and what a client has to be told of that."""
+        """Return the timeout of a call, and a note for the client if it was reduced."""
         most = self._options.tool.timeout
         if asked is None or most is None or asked <= most:
             return asked or most, []
@@ -252,7 +313,7 @@ class Tools:
 
 
 def _text_of(path: str, data: bytes) -> str | None:
-    """A file's content as text; None for one that is none."""
+    """Return the content of a file as text; None if it is binary."""
     # trust: a file from inside.
     if b"\0" in data:
         return None
@@ -269,4 +330,4 @@ def _bytes_of(content: str, encoding: _Encoding) -> bytes:
             base64.b64decode(content, validate=True) if encoding == "base64" else content.encode()
         )
     except (binascii.Error, ValueError) as error:
-        raise ToolError(f"content is no {encoding}: {error}") from None
+        raise ToolError(f"content is not valid {encoding}: {error}") from None

@@ -1,4 +1,4 @@
-"""OpenAI's Responses and Chat Completions: the session as a tool, and a bounded loop.
+"""OpenAI's Responses and Chat Completions APIs: a session as a tool, and a bounded agent loop.
 
 Needs the extra ``openai`` for `run_agent`, `run_agent_async` and `registered_function`; the
 definitions and answers are plain dictionaries.

@@ -1,4 +1,4 @@
-"""One call from a question to an answer, waiting or awaitable: a loop that ends."""
+"""Bounded agent loop from a question to an answer, synchronous or awaitable."""
 
 import inspect
 import time
@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal
 from llm_sandbox.aio import AsyncSession
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.integrations.extras import require
-from llm_sandbox.integrations.openai.chat import ChatTurns
+from llm_sandbox.integrations.openai.chat import ChatConversation
 from llm_sandbox.integrations.openai.code_tool import (
     Answered,
     AsyncCodeTool,
     CodeTool,
     ToolOfSession,
 )
+from llm_sandbox.integrations.openai.conversation import Conversation
 from llm_sandbox.integrations.openai.loop import Ask, Bounds, Loop
-from llm_sandbox.integrations.openai.responses import ResponsesTurns
+from llm_sandbox.integrations.openai.responses import ResponsesConversation
 from llm_sandbox.integrations.openai.transcript import Transcript
-from llm_sandbox.integrations.openai.turn import Conversation
 from llm_sandbox.integrations.tool import ToolOptions
 from llm_sandbox.session.session import BaseSession
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 __all__ = ["Api", "Bounds", "TextListener", "ToolKind", "run_agent", "run_agent_async"]
 
 TextListener = Callable[[str], None]
-"""Takes the model's words."""
+"""Callback that receives the model's text."""
 Api = Literal["responses", "chat"]
-"""By which API a model is asked."""
+"""OpenAI API to use."""
 ToolKind = Literal["custom", "function"]
-"""Whether a model writes code as plain text or as an argument."""
+"""Kind of tool: code as plain text, or as a function argument."""
 
 _LEAST_S = 0.1
 
@@ -52,33 +52,33 @@ def run_agent(
     on_text: TextListener | None = None,
     on_run: Callable[[Answered], None] | None = None,
 ) -> Transcript:
-    """Have a model answer a question by running code, until it has or a bound is reached.
+    """Let a model answer a question by running code, until it has answered or a bound is reached.
 
-    It has two tools: one runs code, and is stopped after 60 seconds unless the options say
-    otherwise; the other reads what the answers of the first leave out.
+    The model has two tools: one runs code, for at most 60 seconds by default; the other reads
+    omitted parts of answers.
 
     Args:
-        client: The SDK's client.
-        model: The model's name.
-        question: What it is asked.
-        session: An open session, which stays open.
+        client: Client of the SDK.
+        model: Name of the model.
+        question: Question for the model.
+        session: Open session, which is left open.
         api: ``chat`` for Chat Completions, which many other providers speak.
         tool: ``custom`` takes code as plain text; ``function`` is for models without custom tools.
             Chat Completions always gets a function.
-        instructions: More for the model to keep to.
-        bounds: When it ends at the latest; default: 10 steps, 300 seconds, 50,000 tokens.
-        options: How the tool behaves.
-        stream: Whether the model's words are streamed to `on_text`.
-        on_text: Called with the model's words as they come.
+        instructions: Further instructions for the model.
+        bounds: Limits of the loop; default: 10 steps, 300 seconds, 50,000 tokens.
+        options: Options of the tool.
+        stream: Whether the model's text is streamed to `on_text`.
+        on_text: Called with the model's text as it arrives.
         on_run: Called after each run.
 
     Returns:
-        What was done, with all artifacts. Its `ended` says whether a bound cut it off.
+        Transcript with all artifacts, whose `ended` says whether a bound was reached.
 
     Raises:
         openai.OpenAIError: The provider failed.
         SandboxError: The sandbox failed.
-        ValidationError: An argument is not acceptable, or the client is to be awaited.
+        ValidationError: An argument is invalid, or the client is awaitable.
     """
     if isinstance(client, require("openai", "openai").AsyncOpenAI):
         raise ValidationError(
@@ -86,11 +86,11 @@ def run_agent(
         )
     code_tool = CodeTool(session, options, reads=True)
     code_tool.check_open()
-    turns = _conversation(api, model, code_tool, instructions, tool)
-    loop = Loop(question, turns, bounds or Bounds(), stream=stream)
+    conversation = _conversation(api, model, code_tool, instructions, tool)
+    loop = Loop(question, conversation, bounds or Bounds(), stream=stream)
     while (step := loop.next) is not None:
         if isinstance(step, Ask):
-            loop.take(_ask(client, turns, step, on_text))
+            loop.take(_ask(client, conversation, step, on_text))
             continue
         answered = code_tool.within(_left(step.give_up)).call(step.call)
         if on_run is not None and answered.reply.page is None:
@@ -114,31 +114,32 @@ async def run_agent_async(
     on_text: Callable[[str], Awaitable[None] | None] | None = None,
     on_run: Callable[[Answered], Awaitable[None] | None] | None = None,
 ) -> Transcript:
-    """As `run_agent`, for an awaitable client; the event loop goes on while code runs.
+    """Run the agent loop with an awaitable client, without blocking the event loop; see
+    `run_agent`.
 
-    Cancelled, it stops the code that runs, and the session can be used again.
+    Cancellation stops the running code, and the session remains usable.
 
     Args:
-        client: The SDK's awaitable client.
-        model: The model's name.
-        question: What it is asked.
-        session: An open session, which stays open.
+        client: Awaitable client of the SDK.
+        model: Name of the model.
+        question: Question for the model.
+        session: Open session, which is left open.
         api: ``chat`` for Chat Completions, which many other providers speak.
         tool: ``custom`` takes code as plain text; ``function`` is for models without custom tools.
-        instructions: More for the model to keep to.
-        bounds: When it ends at the latest; default: 10 steps, 300 seconds, 50,000 tokens.
-        options: How the tool behaves.
-        stream: Whether the model's words are streamed to `on_text`.
-        on_text: Called with the model's words as they come; may be a coroutine function.
+        instructions: Further instructions for the model.
+        bounds: Limits of the loop; default: 10 steps, 300 seconds, 50,000 tokens.
+        options: Options of the tool.
+        stream: Whether the model's text is streamed to `on_text`.
+        on_text: Called with the model's text as it arrives; may be a coroutine function.
         on_run: Called after each run; may be a coroutine function.
 
     Returns:
-        What was done, with all artifacts. Its `ended` says whether a bound cut it off.
+        Transcript with all artifacts, whose `ended` says whether a bound was reached.
 
     Raises:
         openai.OpenAIError: The provider failed.
         SandboxError: The sandbox failed.
-        ValidationError: An argument is not acceptable, or the client is not to be awaited.
+        ValidationError: An argument is invalid, or the client is not awaitable.
     """
     if isinstance(client, require("openai", "openai").OpenAI):
         raise ValidationError(
@@ -146,11 +147,11 @@ async def run_agent_async(
         )
     code_tool = AsyncCodeTool(session, options, reads=True)
     code_tool.check_open()
-    turns = _conversation(api, model, code_tool, instructions, tool)
-    loop = Loop(question, turns, bounds or Bounds(), stream=stream)
+    conversation = _conversation(api, model, code_tool, instructions, tool)
+    loop = Loop(question, conversation, bounds or Bounds(), stream=stream)
     while (step := loop.next) is not None:
         if isinstance(step, Ask):
-            loop.take(await _ask_async(client, turns, step, on_text))
+            loop.take(await _ask_async(client, conversation, step, on_text))
             continue
         answered = await code_tool.within(_left(step.give_up)).call(step.call)
         if on_run is not None and answered.reply.page is None:
@@ -165,44 +166,47 @@ def _conversation(
     if kind not in ("custom", "function"):
         raise ValidationError(f"tool is 'custom' or 'function', not {kind!r}", parameter="tool")
     if api == "chat":
-        return ChatTurns(model, tool, instructions)
+        return ChatConversation(model, tool, instructions)
     if api == "responses":
-        return ResponsesTurns(model, tool, instructions, custom=kind == "custom")
+        return ResponsesConversation(model, tool, instructions, custom=kind == "custom")
     raise ValidationError(f"api is 'responses' or 'chat', not {api!r}", parameter="api")
 
 
 def _ask(
-    client: "OpenAI", turns: Conversation, step: Ask, on_text: Callable[[str], Any] | None
+    client: "OpenAI", conversation: Conversation, step: Ask, on_text: Callable[[str], Any] | None
 ) -> Any:
-    resource = turns.resource(client.with_options(timeout=_left(step.give_up)))
+    resource = conversation.resource(client.with_options(timeout=_left(step.give_up)))
     came = resource.create(**step.request)
     if not step.request.get("stream"):
         return came
-    reading = turns.reading()
+    stream = conversation.stream_reader()
     with came as events:
         for event in events:
-            words = reading.hear(event)
+            words = stream.feed(event)
             if words and on_text is not None:
                 on_text(words)
             _check(events, step.give_up)
-    return reading.whole()
+    return stream.whole()
 
 
 async def _ask_async(
-    client: "AsyncOpenAI", turns: Conversation, step: Ask, on_text: Callable[[str], Any] | None
+    client: "AsyncOpenAI",
+    conversation: Conversation,
+    step: Ask,
+    on_text: Callable[[str], Any] | None,
 ) -> Any:
-    resource = turns.resource(client.with_options(timeout=_left(step.give_up)))
+    resource = conversation.resource(client.with_options(timeout=_left(step.give_up)))
     came = await resource.create(**step.request)
     if not step.request.get("stream"):
         return came
-    reading = turns.reading()
+    stream = conversation.stream_reader()
     async with came as events:
         async for event in events:
-            words = reading.hear(event)
+            words = stream.feed(event)
             if words and on_text is not None:
                 await _heard(on_text(words))
             _check(events, step.give_up)
-    return reading.whole()
+    return stream.whole()
 
 
 async def _heard(answer: object) -> None:
@@ -215,6 +219,6 @@ def _left(give_up: float) -> float:
 
 
 def _check(events: Any, give_up: float) -> None:
-    """The SDK's timeout is for each piece; this one is for all of them."""
+    """Raise if the time of the whole answer is over; the SDK's timeout is for each chunk."""
     if time.monotonic() >= give_up:
         raise require("openai", "openai").APITimeoutError(request=events.response.request)

@@ -1,24 +1,24 @@
-"""Turns of Chat Completions, which many providers speak."""
+"""Conversations with the Chat Completions API, which many providers support."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
 from llm_sandbox.integrations.openai.code_tool import Answered, ToolOfSession
-from llm_sandbox.integrations.openai.turn import Turn, failure
+from llm_sandbox.integrations.openai.conversation import ModelMessage, failure
 
-__all__ = ["ChatTurns"]
+__all__ = ["ChatConversation"]
 
 _CUTS = ("length", "content_filter")
 
 
-class ChatTurns:
-    """A conversation by Chat Completions; see `Conversation`.
+class ChatConversation:
+    """Conversation with the Chat Completions API; see `Conversation`.
 
     Args:
-        model: The model's name.
-        tool: The tool.
-        instructions: More for the model to keep to.
+        model: Name of the model.
+        tool: Tool of the model.
+        instructions: Further instructions for the model.
     """
 
     def __init__(self, model: str, tool: ToolOfSession, instructions: str | None) -> None:
@@ -29,7 +29,7 @@ class ChatTurns:
             self.history.append({"role": "system", "content": instructions})
 
     def ask(self, question: str) -> None:
-        """Add what the user says."""
+        """Add a message of the user."""
         self.history.append({"role": "user", "content": question})
 
     def request(self, *, with_tool: bool, stream: bool) -> dict[str, Any]:
@@ -45,15 +45,15 @@ class ChatTurns:
         return request
 
     def resource(self, client: Any) -> Any:
-        """Return what of a client takes them."""
+        """Return the resource of a client that takes the request."""
         return client.chat.completions
 
-    def reading(self) -> "_Reading":
-        """Return what reads an answer in pieces."""
-        return _Reading()
+    def stream_reader(self) -> "_MessageStream":
+        """Return the reader of a streamed answer."""
+        return _MessageStream()
 
-    def take(self, reply: Any) -> Turn:
-        """Add a whole answer."""
+    def take(self, reply: Any) -> ModelMessage:
+        """Add a complete answer."""
         if not reply.choices:
             raise failure("the completion has no choices")
         message = reply.choices[0].message
@@ -72,7 +72,7 @@ class ChatTurns:
             said["tool_calls"] = calls
         self.history.append(said)
         usage = reply.usage
-        return Turn(
+        return ModelMessage(
             message.content or "",
             calls,
             reply.choices[0].finish_reason in _CUTS,
@@ -81,19 +81,19 @@ class ChatTurns:
         )
 
     def answer(self, calls: Sequence[tuple[object, Answered]]) -> None:
-        """Add what came of the calls."""
+        """Add the results of the calls."""
         self.history.extend(self.tool.chat_messages(calls))
 
 
-class _Reading:
+class _MessageStream:
     def __init__(self) -> None:
         self._words: list[str] = []
         self._calls: dict[int, SimpleNamespace] = {}
         self._usage: Any = None
         self._finish_reason: str | None = None
 
-    def hear(self, event: Any) -> str:
-        # Some providers tell the usage with the last piece, others in one of its own.
+    def feed(self, event: Any) -> str:
+        # Some providers send the usage with the last chunk, others in a separate one.
         self._usage = event.usage or self._usage
         if not event.choices:
             return ""
@@ -112,7 +112,7 @@ class _Reading:
         return words
 
     def whole(self) -> SimpleNamespace:
-        """The completion, as far as it is looked at."""
+        """Return the completion, with the fields that are used."""
         if self._finish_reason is None:
             raise failure("the stream ended before the completion did")
         message = SimpleNamespace(

@@ -1,4 +1,4 @@
-"""A session as a tool of OpenAI's APIs: definitions to send, calls to answer."""
+"""Session as a tool of OpenAI's APIs: definitions, and answers to calls."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ from llm_sandbox.aio import AsyncSession
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.integrations.calls import CodeCalls
 from llm_sandbox.integrations.extras import require
-from llm_sandbox.integrations.reading import PAGE, describe_reading, schema_of_reading
+from llm_sandbox.integrations.output_reader import PAGE, describe_reader, reader_schema
 from llm_sandbox.integrations.tool import ToolOptions, ToolReply, refuse_arguments
 from llm_sandbox.session.session import BaseSession
 
@@ -19,52 +19,51 @@ if TYPE_CHECKING:
 __all__ = ["CALLS", "Answered", "AsyncCodeTool", "CodeTool", "Kind", "ToolOfSession"]
 
 Kind = Literal["custom", "function", "chat"]
-"""How a tool is defined: for the Responses API, code as it is or a function; or for Chat
-Completions.
+"""Form of a tool definition: custom or function for the Responses API, or for Chat Completions.
 """
 
 CALLS = {"custom_tool_call": "custom_tool_call_output", "function_call": "function_call_output"}
-"""Types of the Responses API's items that call a tool, and of those that answer them."""
+"""Item types of tool calls in the Responses API, and those of their answers."""
 
 
 @dataclass(frozen=True)
 class Answered:
-    """A call and what it was answered."""
+    """Tool call and its answer."""
 
     code: str
-    """The code that the model wrote; empty when it wrote none, or its arguments are none."""
+    """Code from the model; empty if there is none, or the arguments are invalid."""
     reply: ToolReply
-    """What came of it."""
+    """Answer to the call."""
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """What a call asks for."""
+    """Parsed tool call."""
 
     id: str | None
-    """By which the API knows the call; None when it has none."""
+    """Id of the call in the API; None for none."""
     code: str = ""
     libraries: list[str] | None = None
     refusal: str | None = None
-    """Why nothing is run, in words for the model; None when something is."""
+    """Reason for the model why nothing is run; None if code is run."""
     page: str | None = None
-    """What was read, or why nothing was; None when code is to be run."""
+    """Page that was read, or the reason why not; None if code is to be run."""
 
 
 class ToolOfSession:
-    """What is the same of the tools below: how a model is told of them, and answered.
+    """Common base of the tools below: definitions and answers.
 
-    The custom tool of the Responses API takes code as it is, which models write better than code
-    inside of JSON; the function tools take libraries, too.
+    The custom tool of the Responses API takes plain code, which models write better than code in
+    JSON; the function tools also take libraries.
 
     Args:
-        session: An open session.
-        options: How the tool behaves.
-        reads: Whether the model gets a second tool, which reads what answers leave out: all that
-            `definitions` returns has to be sent then.
+        session: Open session.
+        options: Options of the tool.
+        reads: Whether there is a second tool that reads omitted parts of answers: all `definitions`
+            must be sent then.
 
     Raises:
-        ValidationError: An argument is something else.
+        ValidationError: An argument has the wrong type.
     """
 
     def __init__(
@@ -79,22 +78,22 @@ class ToolOfSession:
 
     @property
     def session(self) -> BaseSession:
-        """Where the code runs."""
+        """Session that runs the code."""
         return self._calls.session
 
     def check_open(self) -> None:
-        """Find out before a model is asked that nothing could be run.
+        """Check that code can be run, before a model is asked.
 
         Raises:
-            NotOpenSessionError: The session is not open, or closed.
+            NotOpenSessionError: The session is not open.
         """
         self._calls.check_open()
 
     def within(self, seconds: float) -> Self:
-        """Return the same tool, whose runs take no longer.
+        """Return the same tool with a shorter timeout.
 
         Args:
-            seconds: How long a run may take at most.
+            seconds: Maximum seconds of a run.
         """
         timeout = self.options.timeout
         timeout = seconds if timeout is None else min(timeout, seconds)
@@ -104,26 +103,26 @@ class ToolOfSession:
     # --- definitions
 
     def definitions(self, kind: Kind) -> list[dict[str, Any]]:
-        """Return the definitions to send: of the tool, and of the one that reads, if there is one.
+        """Return the definitions to send: of the tool, and of the reading tool, if there is one.
 
         Args:
-            kind: What the tool is to the API. The one that reads is always a function.
+            kind: Form of the definition. The reading tool is always a function.
         """
         define = {"custom": self.custom, "function": self.function, "chat": self.chat_function}
         found = [define[kind]()]
         if self._calls.reader is not None:
             reads = {
                 "name": self._calls.reader,
-                "description": describe_reading(self.options.name),
+                "description": describe_reader(self.options.name),
                 "strict": True,
-                "parameters": schema_of_reading(strict=True),
+                "parameters": reader_schema(strict=True),
             }
             is_chat = kind == "chat"
             found.append({"type": "function", **({"function": reads} if is_chat else reads)})
         return found
 
     def custom(self) -> dict[str, Any]:
-        """Return the definition for the Responses API whose input is code, not JSON."""
+        """Return the definition of a custom tool for the Responses API, which takes plain code."""
         return {
             "type": "custom",
             "name": self.options.name,
@@ -160,7 +159,9 @@ class ToolOfSession:
     # --- calls
 
     def is_call(self, item: object) -> bool:
-        """Whether an item of a response, or a tool call of a chat message, is for these tools."""
+        """Return whether an item of a response, or a tool call of a chat message, is for these
+        tools.
+        """
         found = _plain(item)
         named = found.get("function") or found
         kind = found.get("type")
@@ -171,7 +172,7 @@ class ToolOfSession:
         found = _plain(item)
         if not self.is_call(found):
             raise ValidationError(f"not a call of the tool {self.options.name!r}", parameter="item")
-        # trust: a model's words; whatever is wrong with them is told to it.
+        # trust: written by a model; any error is answered to the model.
         known = found.get("call_id") or found.get("id")
         call_id = known if isinstance(known, str) else None
         if found["type"] == "custom_tool_call":
@@ -192,13 +193,13 @@ class ToolOfSession:
         return _Asked(call_id, code, libraries)
 
     def refuse_unknown(self, item: object) -> Answered:
-        """Answer a call of a tool that there is not, which a model has made up.
+        """Answer a call of an unknown tool.
 
         Args:
-            item: The call, of either API.
+            item: Call of either API.
         """
         found = _plain(item)
-        # trust: a model's words, told back to it.
+        # trust: written by a model, and only shown to the model.
         name = str((found.get("function") or found).get("name"))[:64]
         known = [repr(tool) for tool in (self.options.name, self._calls.reader) if tool]
         tools = f"the tool is {known[0]}" if len(known) == 1 else f"tools are {' and '.join(known)}"
@@ -206,7 +207,7 @@ class ToolOfSession:
         return Answered("", ToolReply(None, refusal, self.options))
 
     def _answered(self, asked: _Asked) -> Answered | None:
-        """What is answered where nothing is run; None where something has to be."""
+        """Return the answer if nothing is run; None if code is to be run."""
         if asked.page is not None:
             return Answered("", ToolReply(None, None, self.options, page=asked.page))
         if asked.refusal is not None:
@@ -219,7 +220,7 @@ class ToolOfSession:
         """Return the item that answers a call of the Responses API, images included.
 
         Raises:
-            ValidationError: It is no call of the Responses API.
+            ValidationError: The item is not a call of the Responses API.
         """
         found = _plain(item)
         kind = found.get("type")
@@ -238,13 +239,13 @@ class ToolOfSession:
     def chat_messages(self, answers: Iterable[tuple[object, Answered]]) -> list[dict[str, Any]]:
         """Return the messages that answer the calls of one chat message.
 
-        Messages of a tool hold text only; pictures follow in one message of the user.
+        Tool messages hold only text; images follow in one user message.
 
         Args:
-            answers: The calls of that message, with what each was answered.
+            answers: Calls of that message with their answers.
 
         Raises:
-            ValidationError: One is no call of Chat Completions.
+            ValidationError: An item is not a call of Chat Completions.
         """
         messages: list[dict[str, Any]] = []
         pictures: list[dict[str, Any]] = []
@@ -261,26 +262,26 @@ class ToolOfSession:
 
 
 class CodeTool(ToolOfSession):
-    """One session as a tool.
+    """Session as a tool.
 
-    Calls that are made at the same time, from several threads, run one after another.
+    Concurrent calls from several threads run one after another.
 
     Args:
-        session: An open session.
-        options: How the tool behaves.
-        reads: Whether the model gets a second tool, which reads what answers leave out: all that
-            `definitions` returns has to be sent then.
+        session: Open session.
+        options: Options of the tool.
+        reads: Whether there is a second tool that reads omitted parts of answers: all `definitions`
+            must be sent then.
     """
 
     def call(self, item: object) -> Answered:
-        """Run or read what a call asks for.
+        """Answer a call: run code or read a page.
 
         Args:
-            item: A ``custom_tool_call`` or ``function_call`` item of a response, or a tool call of
-                a chat message: the SDK's object or its dictionary.
+            item: ``custom_tool_call`` or ``function_call`` item of a response, or tool call of a
+                chat message, as the SDK's object or a dictionary.
 
         Raises:
-            ValidationError: It is no call of this tool.
+            ValidationError: The item is not a call of this tool.
             SandboxError: The sandbox itself failed.
         """
         asked = self._asked(item)
@@ -305,24 +306,24 @@ class CodeTool(ToolOfSession):
 
 
 class AsyncCodeTool(ToolOfSession):
-    """One session as a tool, for tasks: the event loop goes on while code runs.
+    """Session as a tool for tasks, without blocking the event loop.
 
-    Calls that are made at the same time run one after another.
+    Concurrent calls run one after another.
 
     Args:
-        session: An open session, or the awaitable twin of one.
-        options: How the tool behaves.
+        session: Open session, or its awaitable twin.
+        options: Options of the tool.
         reads: As for `CodeTool`.
     """
 
     async def call(self, item: object) -> Answered:
-        """Run or read what a call asks for; cancelled, it stops the code.
+        """Answer a call: run code or read a page. Cancellation stops the code.
 
         Args:
             item: As for `CodeTool.call`.
 
         Raises:
-            ValidationError: It is no call of this tool.
+            ValidationError: The item is not a call of this tool.
             SandboxError: The sandbox itself failed.
         """
         asked = self._asked(item)
@@ -370,7 +371,7 @@ def _id_of(found: Mapping[str, Any], key: str) -> Any:
 
 
 def _read_arguments(arguments: object) -> tuple[str, list[str] | None]:
-    # trust: a model's words; whatever is wrong with them is told to it.
+    # trust: written by a model; any error is answered to the model.
     given = json.loads(arguments) if isinstance(arguments, str) else arguments
     if not isinstance(given, Mapping) or not isinstance(given.get("code"), str):
         raise ValueError("the arguments have no code")
@@ -378,16 +379,16 @@ def _read_arguments(arguments: object) -> tuple[str, list[str] | None]:
     if libraries is not None and not (
         isinstance(libraries, list) and all(isinstance(name, str) for name in libraries)
     ):
-        raise ValueError("libraries is no list of names")
+        raise ValueError("libraries must be a list of names")
     return given["code"], libraries or None
 
 
 class _PageError(ValueError):
-    """The arguments of the tool that reads are none."""
+    """The arguments of the reading tool are invalid."""
 
 
 def _read_page(arguments: object) -> tuple[str, int, int]:
-    # trust: a model's words; whatever is wrong with them is told to it.
+    # trust: written by a model; any error is answered to the model.
     try:
         given = json.loads(arguments) if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError) as error:
@@ -398,6 +399,6 @@ def _read_page(arguments: object) -> tuple[str, int, int]:
     for name, default in (("offset", 0), ("limit", PAGE)):
         number = given.get(name)
         if number is not None and type(number) is not int:
-            raise _PageError(f"{name} is no whole number")
+            raise _PageError(f"{name} must be a whole number")
         numbers.append(default if number is None else number)
     return given["handle"], numbers[0], numbers[1]

@@ -1,6 +1,6 @@
-"""The loop of a model and a sandbox, without the waiting: what is to be done next, and what came.
+"""Sans-I/O loop of a model and a sandbox: the next step, and its outcome.
 
-Who waits and how is left to whoever drives it; see `agent`.
+The driver performs the steps, synchronously or not; see `agent`.
 """
 
 import time
@@ -9,22 +9,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.integrations.openai.conversation import Conversation
 from llm_sandbox.integrations.openai.transcript import Step, Transcript
-from llm_sandbox.integrations.openai.turn import Conversation
 
 __all__ = ["Ask", "Bounds", "Loop", "Run"]
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """When a loop ends at the latest."""
+    """Limits of a loop."""
 
     steps: int = 10
-    """Answers of the model; the last one gets no tool."""
+    """Maximum number of answers of the model; the last request has no tool."""
     seconds: float = 300.0
-    """Seconds in all."""
+    """Maximum seconds in total."""
     output_tokens: int = 50_000
-    """Tokens that the model may write in all."""
+    """Maximum output tokens in total."""
 
     def __post_init__(self) -> None:
         for name in ("steps", "seconds", "output_tokens"):
@@ -37,38 +37,40 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Ask:
-    """The model is to be asked; what comes is its answer as the SDK gives it."""
+    """Step that asks the model; its outcome is the SDK's answer."""
 
     request: dict[str, Any]
-    """The request's arguments."""
+    """Arguments of the request."""
     give_up: float
-    """When the loop has no more time, on the monotonic clock."""
+    """Deadline of the loop, on the monotonic clock."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A call is to be made; what comes is an `Answered`."""
+    """Step that makes a tool call; its outcome is an `Answered`."""
 
     call: object
-    """The call."""
+    """Tool call."""
     give_up: float
-    """When the loop has no more time, on the monotonic clock."""
+    """Deadline of the loop, on the monotonic clock."""
 
 
 class Loop:
-    """A question on its way to an answer or a bound.
+    """Generator of steps from a question to an answer or a bound.
 
     Args:
-        question: What is asked.
-        turns: The conversation.
-        bounds: When it ends at the latest.
-        stream: Whether answers come in pieces.
+        question: Question for the model.
+        conversation: Conversation with the model.
+        bounds: Limits of the loop.
+        stream: Whether answers are streamed.
 
     Raises:
-        ValidationError: `bounds` are none.
+        ValidationError: `bounds` are invalid.
     """
 
-    def __init__(self, question: str, turns: Conversation, bounds: Bounds, *, stream: bool) -> None:
+    def __init__(
+        self, question: str, conversation: Conversation, bounds: Bounds, *, stream: bool
+    ) -> None:
         given: object = bounds
         if not isinstance(given, Bounds):
             raise ValidationError(
@@ -78,14 +80,14 @@ class Loop:
             )
         self.transcript = Transcript(question)
         """What was done so far."""
-        self.transcript.history = turns.history
-        turns.ask(question)
-        self._steps = _steps(turns, self.transcript, bounds, stream=stream)
+        self.transcript.history = conversation.history
+        conversation.ask(question)
+        self._steps = _steps(conversation, self.transcript, bounds, stream=stream)
         self.next: Ask | Run | None = next(self._steps)
         """What is to be done; None at the end."""
 
     def take(self, came: Any) -> None:
-        """Go on with what came of `next`."""
+        """Continue with the outcome of the last step."""
         try:
             self.next = self._steps.send(came)
         except StopIteration:
@@ -93,25 +95,27 @@ class Loop:
 
 
 def _steps(
-    turns: Conversation, transcript: Transcript, bounds: Bounds, *, stream: bool
+    conversation: Conversation, transcript: Transcript, bounds: Bounds, *, stream: bool
 ) -> Generator[Ask | Run, Any, None]:
     give_up = time.monotonic() + bounds.seconds
     for number in range(1, bounds.steps + 1):
         started = time.monotonic()
-        request = turns.request(with_tool=number < bounds.steps, stream=stream)
-        turn = turns.take((yield Ask(request, give_up)))
-        transcript.input_tokens += turn.input_tokens
-        transcript.output_tokens += turn.output_tokens
+        request = conversation.request(with_tool=number < bounds.steps, stream=stream)
+        message = conversation.take((yield Ask(request, give_up)))
+        transcript.input_tokens += message.input_tokens
+        transcript.output_tokens += message.output_tokens
         calls = []
-        for call in turn.calls:
-            known = turns.tool.is_call(call)
-            answered = (yield Run(call, give_up)) if known else turns.tool.refuse_unknown(call)
+        for call in message.calls:
+            known = conversation.tool.is_call(call)
+            answered = (
+                (yield Run(call, give_up)) if known else conversation.tool.refuse_unknown(call)
+            )
             calls.append((call, answered))
-        turns.answer(calls)
+        conversation.answer(calls)
         spent = time.monotonic() - started
-        transcript.steps.append(Step(turn.text, tuple(done for _, done in calls), spent))
+        transcript.steps.append(Step(message.text, tuple(done for _, done in calls), spent))
         if not calls:
-            transcript.ended = "cut off" if turn.is_cut else "answered"
+            transcript.ended = "cut off" if message.is_cut else "answered"
             return
         if time.monotonic() >= give_up:
             transcript.ended = "seconds"

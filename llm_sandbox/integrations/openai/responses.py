@@ -1,26 +1,26 @@
-"""Turns of the Responses API."""
+"""Conversations with the Responses API."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.integrations.openai.code_tool import CALLS, Answered, ToolOfSession
-from llm_sandbox.integrations.openai.turn import Turn, failure
+from llm_sandbox.integrations.openai.conversation import ModelMessage, failure
 
 if TYPE_CHECKING:
     from openai.types.responses import Response
 
-__all__ = ["ResponsesTurns"]
+__all__ = ["ResponsesConversation"]
 
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
-class ResponsesTurns:
-    """A conversation by the Responses API; see `Conversation`.
+class ResponsesConversation:
+    """Conversation with the Responses API; see `Conversation`.
 
     Args:
-        model: The model's name.
-        tool: The tool.
-        instructions: More for the model to keep to.
+        model: Name of the model.
+        tool: Tool of the model.
+        instructions: Further instructions for the model.
         custom: Whether the tool takes code as plain text.
     """
 
@@ -34,7 +34,7 @@ class ResponsesTurns:
         self.history: list[Any] = []
 
     def ask(self, question: str) -> None:
-        """Add what the user says."""
+        """Add a message of the user."""
         self.history.append({"role": "user", "content": question})
 
     def request(self, *, with_tool: bool, stream: bool) -> dict[str, Any]:
@@ -54,22 +54,22 @@ class ResponsesTurns:
         return request
 
     def resource(self, client: Any) -> Any:
-        """Return what of a client takes them."""
+        """Return the resource of a client that takes the request."""
         return client.responses
 
-    def reading(self) -> "_Reading":
-        """Return what reads an answer in pieces."""
-        return _Reading()
+    def stream_reader(self) -> "_MessageStream":
+        """Return the reader of a streamed answer."""
+        return _MessageStream()
 
-    def take(self, reply: "Response") -> Turn:
-        """Add a whole answer."""
+    def take(self, reply: "Response") -> ModelMessage:
+        """Add a complete answer."""
         if reply.status == "failed":
             error = reply.error
             raise failure(f"{error.code}: {error.message}" if error else "the response failed")
         items = [item.model_dump(exclude_none=True) for item in reply.output]
         self.history.extend(items)
         usage = reply.usage
-        return Turn(
+        return ModelMessage(
             reply.output_text,
             [item for item in items if item["type"] in CALLS],
             reply.status == "incomplete",
@@ -78,15 +78,15 @@ class ResponsesTurns:
         )
 
     def answer(self, calls: Sequence[tuple[object, Answered]]) -> None:
-        """Add what came of the calls."""
+        """Add the results of the calls."""
         self.history.extend(self.tool.output_item(item, done) for item, done in calls)
 
 
-class _Reading:
+class _MessageStream:
     def __init__(self) -> None:
         self._response: Response | None = None
 
-    def hear(self, event: Any) -> str:
+    def feed(self, event: Any) -> str:
         if event.type == "response.output_text.delta":
             return str(event.delta)
         if event.type == "error":

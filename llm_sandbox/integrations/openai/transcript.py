@@ -1,4 +1,4 @@
-"""What a loop of a model and a sandbox did."""
+"""Transcripts of agent loops."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,54 +12,54 @@ if TYPE_CHECKING:
 __all__ = ["Ending", "Step", "Transcript"]
 
 Ending = Literal["answered", "cut off", "steps", "seconds", "output"]
-"""Why a loop ended: the model has answered, its provider cut its answer off, or a bound was
+"""Reason for the end of a loop: the model answered, the provider cut the answer off, or a bound was
 reached.
 """
 
 
 @dataclass(frozen=True)
 class Step:
-    """One answer of the model."""
+    """Answer of the model with its tool calls."""
 
     text: str
-    """What it said beside its calls."""
+    """Text of the answer."""
     calls: tuple[Answered, ...]
-    """The code that it ran, and what came of each."""
+    """Calls of the tool, with their answers."""
     seconds: float
-    """How long the model and the code took together."""
+    """Seconds of the model and the code together."""
 
 
 @dataclass
 class Transcript:
-    """A question, everything that was done for it, and its answer."""
+    """Question, steps, and answer of a loop."""
 
     question: str
-    """What was asked."""
+    """Question of the user."""
     steps: list[Step] = field(default_factory=list)
-    """The model's answers, in order."""
+    """Answers of the model, in order."""
     ended: Ending = "answered"
-    """Why it ended."""
+    """Reason for the end."""
     input_tokens: int = 0
-    """Tokens that the model read, as its provider counts."""
+    """Input tokens, as counted by the provider."""
     output_tokens: int = 0
-    """Tokens that it wrote."""
+    """Output tokens, as counted by the provider."""
     history: list[Any] = field(default_factory=list, repr=False)
-    """All messages in the shape of the API, to go on from."""
+    """All messages in the form of the API, to continue from."""
 
     @property
     def answer(self) -> str:
-        """The model's last words; empty when it was cut off before it said any."""
+        """Last text of the model; empty if a bound was reached before any."""
         return next((step.text for step in reversed(self.steps) if step.text), "")
 
     @property
     def results(self) -> tuple[ExecutionResult, ...]:
-        """All runs, in order."""
+        """Results of all runs, in order."""
         replies = (call.reply.result for step in self.steps for call in step.calls)
         return tuple(result for result in replies if result is not None)
 
     @property
     def artifacts(self) -> "tuple[Artifact, ...]":
-        """Everything that the runs made: figures, tables and files, in order."""
+        """Artifacts of all runs: figures, tables and files, in order."""
         return tuple(artifact for result in self.results for artifact in result.artifacts)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""The executor: what runs the code of an agent."""
+"""Executor of an agent's code."""
 
 import contextlib
 from types import TracebackType
@@ -46,31 +46,31 @@ _MOST_LINES = 50
 
 
 class SandboxExecutor(PythonExecutor):  # type: ignore[misc]
-    """Runs an agent's code in a sandbox, in place of the executors that smolagents brings.
+    """Python executor for smolagents that runs code in a sandbox.
 
-    What was printed is in the logs; code that fails, takes too long or is refused is the
-    framework's `AgentExecutionError`, which the agent tells its model. Pictures are in `images`
-    after each step; give the agent ``step_callbacks=[executor.observe]``, and its model sees them.
+    Printed output is in the logs; code that fails, takes too long or is refused raises the
+    framework's `AgentExecutionError`, which the agent passes to its model. Images are in `images`
+    after each step; with ``step_callbacks=[executor.observe]`` the model sees them.
 
-    Tools are sent as source, as to the framework's own remote executors. One that cannot do inside
-    what it does here is refused: give it all imports inside of its functions, no state, and the
-    libraries that it needs by ``SessionConfig(libraries=[...])``. Values come back as plain data,
-    arrays, tables and pictures, and as text otherwise; nothing is ever unpickled.
+    Tools are sent as source, as with the framework's remote executors. A tool that would not work
+    in the sandbox is refused: it must import inside its functions, have no state, and get its
+    libraries by ``SessionConfig(libraries=[...])``. Values are returned as plain data, arrays,
+    tables and images, otherwise as text; nothing is ever unpickled.
 
     Args:
-        session: An open Python session that keeps variables, and stays open; None for one of its
-            own, made when it is first used and ended by `cleanup`.
-        config: Settings of its own session; None for the defaults.
-        backend: Where its own session is made; None picks one that isolates.
-        timeout: Seconds for each step, 60 by default; None for the session's own, which by itself
-            has none.
-        max_print_outputs_length: Characters of the logs of a step.
+        session: Open Python session that keeps variables, and is left open; None for an own
+            session, created on first use and ended by `cleanup`.
+        config: Settings of the own session; None for the defaults.
+        backend: Backend of the own session; None picks one that isolates.
+        timeout: Seconds for each step, 60 by default; None for the session's timeout, which is none
+            by default.
+        max_print_outputs_length: Maximum characters of the logs of a step.
 
     Raises:
         MissingDependencyError: The package `smolagents` is not installed; raised by the import of
             this module.
-        ValidationError: The session is of another language, keeps no variables, or is given with
-            settings for another one; or an argument is something else.
+        ValidationError: The session has another language, keeps no variables, or is given together
+            with settings; or an argument has the wrong type.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc]
 
     @property
     def session(self) -> BaseSession:
-        """The session, made and opened now if there is none yet."""
+        """Session, created and opened on first use."""
         return self._open().session
 
     def _open(self) -> CodeCalls:
@@ -113,9 +113,9 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc]
         return self._calls
 
     def cleanup(self) -> None:
-        """End the session, if it is its own; `CodeAgent.cleanup` calls this.
+        """End the own session; called by `CodeAgent.cleanup`.
 
-        Used again, it makes a new one, with the same tools and variables.
+        Later use creates a new one, with the same tools and variables.
         """
         calls = self._calls
         if calls is not None and self._given is None:
@@ -137,10 +137,11 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc]
     # --- what the agent sends
 
     def send_variables(self, variables: dict[str, Any]) -> None:
-        """Give the code variables: plain data, arrays, tables, pictures, dates and the like.
+        """Assign variables in the sandbox: plain data, arrays, tables, images, dates and similar
+        values.
 
         Raises:
-            ValueNotTransferableError: A value is, or holds, something else.
+            ValueNotTransferableError: A value is of another kind, or contains one.
         """
         self._variables |= variables
         for name, value in variables.items():
@@ -163,11 +164,11 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc]
             define(self.session, code, f"the variable {name!r}", self._options.timeout)
 
     def send_tools(self, tools: dict[str, Any]) -> None:
-        """Give the code tools: their source is run inside.
+        """Define tools in the sandbox by running their source.
 
         Raises:
-            UnsupportedError: A tool cannot do inside what it does here.
-            SecurityViolationError: The session's security policy refuses the source of one.
+            UnsupportedError: A tool would not work in the sandbox.
+            SecurityViolationError: The security policy of the session refuses the source of a tool.
         """
         if tools:
             send_tools(self.session, tools, self._options.timeout)
@@ -182,11 +183,11 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc]
         """Run the code of a step.
 
         Returns:
-            Its `CodeOutput`: the answer, if it gave a final one; else the last expression's value
-            as text, else the last picture.
+            `CodeOutput` with the final answer, otherwise the value of the last expression as text,
+            otherwise the last image.
 
         Raises:
-            AgentExecutionError: It failed, took too long or was refused.
+            AgentExecutionError: The code failed, took too long or was refused.
             SandboxError: The sandbox itself failed.
         """
         calls = self._open()
@@ -208,13 +209,13 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc]
         return CodeOutput(output, self._logs(result), False)
 
     def observe(self, step: ActionStep) -> None:
-        """Add the pictures of a step to what the model sees of it: a step callback of agents."""
+        """Add the images of a step to the model's observations; use as a step callback."""
         if self.images:
             step.observations_images = [*(step.observations_images or ()), *self.images]
             self.images = []
 
     def _send_again(self) -> None:
-        """After the end of the interpreter, which took everything along."""
+        """Send tools and variables again after a restart of the interpreter."""
         self.send_variables(self._variables)
         self.send_tools(self._tools)
 

@@ -1,4 +1,4 @@
-"""The tool that ends a task, and its value on the way out of the sandbox."""
+"""Final answer tool in the sandbox, and the transfer of its value."""
 
 import contextlib
 from typing import Any
@@ -60,23 +60,25 @@ def _delivering(tool):
 
 final_answer = _delivering(final_answer)
 '''
-"""Runs inside, after the tools. What it raises is nothing that `except Exception` catches."""
+"""Code that defines the tool in the sandbox. It raises a `BaseException`, which `except Exception`
+does not catch.
+"""
 
 
 class NoAnswerError(Exception):
-    """The code has raised an exception of that name by itself."""
+    """An exception of that name was raised by other code."""
 
 
 def is_final(result: ExecutionResult) -> bool:
-    """Whether a run ended by a final answer."""
+    """Return whether a run ended with a final answer."""
     return result.error is not None and result.error.name == _ERROR
 
 
 def read_answer(session: BaseSession) -> Any:
-    """Return the final answer: plain data, an array, a table or a picture, and else its text.
+    """Return the final answer: plain data, an array, a table, an image, or otherwise text.
 
     Raises:
-        NoAnswerError: There is none.
+        NoAnswerError: There is no final answer.
     """
     try:
         kind = session.get(_KIND)

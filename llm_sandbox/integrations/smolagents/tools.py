@@ -1,4 +1,4 @@
-"""An agent's tools on their way into a sandbox: as source, or refused."""
+"""Transfer of an agent's tools into a sandbox, as source."""
 
 import ast
 import sys
@@ -22,13 +22,13 @@ def send_tools(session: BaseSession, tools: Mapping[str, object], timeout: float
     """Define tools in a session.
 
     Args:
-        session: The session.
-        tools: The tools, by name.
-        timeout: Seconds that they may take to be made.
+        session: Session to define them in.
+        tools: Tools by name.
+        timeout: Seconds for their definition.
 
     Raises:
-        UnsupportedError: One cannot do inside what it does here.
-        SecurityViolationError: The session's security policy refuses the source of one.
+        UnsupportedError: A tool would not work in the sandbox.
+        SecurityViolationError: The security policy of the session refuses the source of a tool.
     """
     code = "\n\n".join(_source(name, tool) for name, tool in tools.items())
     _check_modules(session, tools, code, timeout)
@@ -37,16 +37,16 @@ def send_tools(session: BaseSession, tools: Mapping[str, object], timeout: float
 
 
 def define(session: BaseSession, code: str, what: str, timeout: float | None) -> None:
-    """Run code of ours in a session.
+    """Run defining code in a session.
 
     Args:
-        session: The session.
-        code: The code.
-        what: What it defines, for the error.
-        timeout: Seconds that it may take.
+        session: Session to define them in.
+        code: Code to run.
+        what: Name of the definition, for the error.
+        timeout: Seconds for the run.
 
     Raises:
-        UnsupportedError: It fails.
+        UnsupportedError: The code failed.
     """
     result = session.run(code, timeout=timeout)
     if result.exit_code != 0:
@@ -59,7 +59,7 @@ def _source(name: str, tool: object) -> str:
     if not isinstance(tool, Tool):
         raise UnsupportedError(
             f"sending {name!r}, a {type(tool).__name__},",
-            reason="it is no tool: it needs its model and its keys, which stay out of the sandbox",
+            reason="it is not a tool: its model and its keys stay out of the sandbox",
             hint="call it from your own code, and give the agent what comes of it",
         )
     try:
@@ -108,9 +108,9 @@ def _modules(code: str) -> set[str]:
 
 
 def _check_state(session: BaseSession, tools: Mapping[str, object], timeout: float | None) -> None:
-    """A tool is made anew inside: refuse one whose arguments or changes would be lost.
+    """Refuse a tool whose constructor arguments or changed state would be lost in the sandbox.
 
-    Its values are compared here. They are not sent: they may be keys.
+    Attribute values are compared on the host and never sent, since they may be keys.
     """
     here = {name: _plain_state(tool) for name, tool in tools.items()}
     if not any(here.values()):

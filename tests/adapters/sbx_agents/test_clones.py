@@ -101,7 +101,7 @@ def test_what_cannot_be_cloned(workspace: Path) -> None:
     """A folder without a repository, without a commit, and a name that is none are refused before
     anything is made.
     """
-    with pytest.raises(ValueError, match="no Git repository"):
+    with pytest.raises(ValueError, match="not a Git repository"):
         DockerSbxSandbox(workspace=workspace, branch="x").prepare(SHELL, None)
     git(workspace, "init", "-q")
     with pytest.raises(ValueError, match="no commit"):

@@ -1,4 +1,4 @@
-"""Fixtures of the frameworks' tests; ``make frameworks`` installs the missing ones."""
+"""Fixtures of the framework tests; ``make frameworks`` installs the missing frameworks."""
 
 from collections.abc import Iterator
 

@@ -158,7 +158,7 @@ def test_host_tools_are_called_from_inside() -> None:
             run("fail()")
         with pytest.raises(CodeExecutionError, match="not JSON serializable"):
             run("odd()")
-        with pytest.raises(CodeExecutionError, match="no JSON"):
+        with pytest.raises(CodeExecutionError, match="cannot be converted to JSON"):
             run("size(object())")
         with pytest.raises(CodeExecutionError, match="there is no function 'eval'"):
             run("_call_host('eval', ['1'], {})")

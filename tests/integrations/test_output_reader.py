@@ -23,8 +23,8 @@ from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.integrations import agents as agents_door
 from llm_sandbox.integrations import langchain as langchain_door
 from llm_sandbox.integrations.openai import AsyncCodeTool, CodeTool, run_agent
+from llm_sandbox.integrations.output_reader import LONGEST_PAGE, read_page
 from llm_sandbox.integrations.pydantic_ai import SandboxToolset
-from llm_sandbox.integrations.reading import LONGEST_PAGE, read_page
 from llm_sandbox.integrations.tool import ToolOptions
 from llm_sandbox.session.session import BaseSession
 from tests.integrations.scripted_model import Call, Say, serve

@@ -1,4 +1,4 @@
-"""Reads one rule at a time, and says what is wrong with it."""
+"""Parsing and validation of network rules."""
 
 import ipaddress
 import re
@@ -10,16 +10,16 @@ from llm_sandbox.exceptions import ValidationError
 __all__ = [
     "SYNTHETIC_RANGE",
     "as_tuple",
-    "read_cidr",
-    "read_denied",
-    "read_domain",
-    "read_hosts",
-    "read_port",
+    "parse_cidr",
+    "parse_denied",
+    "parse_domain",
+    "parse_hosts",
+    "parse_port",
     "unique",
 ]
 
 SYNTHETIC_RANGE = "198.18.0.0/15"
-"""Addresses that stand for names inside a sandbox; nothing on the internet has one of them."""
+"""Address range that stands for names inside a sandbox; unused on the internet."""
 
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?", re.ASCII)
 _LONGEST_NAME = 253
@@ -28,22 +28,22 @@ _IpNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def as_tuple(given: Iterable[Any], parameter: str) -> tuple[Any, ...]:
-    """A list as a tuple; text is none, though it could be gone through."""
+    """Return a list as a tuple; text is refused although it is iterable."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise ValidationError(f"{parameter} is a list, not {given!r}", parameter=parameter)
     return tuple(given)
 
 
 def unique(values: Iterable[Any]) -> tuple[Any, ...]:
-    """Values without those that were there before."""
+    """Return values without duplicates."""
     return tuple(dict.fromkeys(values))
 
 
-def read_port(port: object, parameter: str) -> int:
-    """A port.
+def parse_port(port: object, parameter: str) -> int:
+    """Parse a port.
 
     Raises:
-        ValidationError: It is none.
+        ValidationError: The value is invalid.
     """
     if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536:
         raise ValidationError(
@@ -53,20 +53,20 @@ def read_port(port: object, parameter: str) -> int:
 
 
 def _split_port(rule: str, parameter: str) -> tuple[str, str]:
-    """What is before a port, and the port with its colon, empty without one."""
+    """Split a host from its port, which keeps its colon and is empty if missing."""
     head, colon, port = rule.rpartition(":")
     if not colon or ":" in head:
         return rule, ""
     if not (port.isascii() and port.isdecimal()):
         raise ValidationError(f"{rule!r} has no number for a port", parameter=parameter)
-    return head, f":{read_port(int(port), parameter)}"
+    return head, f":{parse_port(int(port), parameter)}"
 
 
-def read_domain(rule: object, parameter: str) -> str:
-    """A pattern of names, in lower case, and IDNA for what is not ASCII.
+def parse_domain(rule: object, parameter: str) -> str:
+    """Parse a domain pattern to lower case, with IDNA for non-ASCII names.
 
     Raises:
-        ValidationError: It is none.
+        ValidationError: The value is invalid.
     """
     if not isinstance(rule, str) or not rule.strip():
         raise ValidationError(f"a rule is text, not {rule!r}", parameter=parameter)
@@ -95,7 +95,7 @@ def read_domain(rule: object, parameter: str) -> str:
 
 
 def _name(name: str, rule: str, parameter: str) -> str:
-    """A name as DNS has it: lower case, and IDNA for what is not ASCII."""
+    """Return a name in DNS form: lower case, with IDNA for non-ASCII names."""
     try:
         encoded = name.removesuffix(".").encode("idna").decode("ascii").lower()
     except UnicodeError as error:
@@ -113,11 +113,11 @@ def _network(text: str) -> _IpNetwork | None:
         return None
 
 
-def read_cidr(rule: object, into_cidrs: bool) -> str:
-    """A range of addresses.
+def parse_cidr(rule: object, into_cidrs: bool) -> str:
+    """Parse an address range.
 
     Raises:
-        ValidationError: It is none, or one that cannot be reached.
+        ValidationError: The range is invalid or unreachable.
     """
     if not isinstance(rule, str):
         raise ValidationError(f"a rule is text, not {rule!r}", parameter="cidrs")
@@ -126,7 +126,7 @@ def read_cidr(rule: object, into_cidrs: bool) -> str:
         network = ipaddress.ip_network(text)
     except ValueError as error:
         raise ValidationError(
-            f"{rule!r} is no range of addresses: {error}", parameter="cidrs"
+            f"{rule!r} is not an address range: {error}", parameter="cidrs"
         ) from None
     if any(network.version == other.version and network.subnet_of(other) for other in _NEVER):  # type: ignore[arg-type]
         raise ValidationError(f"nothing can be connected to in {rule!r}", parameter="cidrs")
@@ -144,25 +144,25 @@ def read_cidr(rule: object, into_cidrs: bool) -> str:
     return f"{network}{port}"
 
 
-def read_denied(rule: object) -> str:
-    """A pattern of names, or a range of addresses.
+def parse_denied(rule: object) -> str:
+    """Parse a domain pattern or an address range.
 
     Raises:
-        ValidationError: It is neither.
+        ValidationError: The value is neither.
     """
     if isinstance(rule, str):
         text, port = _split_port(rule.strip(), "deny")
         network = _network(text)
         if network is not None:
             return f"{network}{port}"
-    return read_domain(rule, "deny")
+    return parse_domain(rule, "deny")
 
 
-def read_hosts(given: object) -> tuple[tuple[str, str], ...]:
-    """Names and their addresses.
+def parse_hosts(given: object) -> tuple[tuple[str, str], ...]:
+    """Parse names and their addresses.
 
     Raises:
-        ValidationError: Something is no name or no address.
+        ValidationError: A name or an address is invalid.
     """
     pairs = given.items() if isinstance(given, Mapping) else given
     try:
@@ -176,7 +176,7 @@ def read_hosts(given: object) -> tuple[tuple[str, str], ...]:
         try:
             parsed = ipaddress.ip_address(address)
         except ValueError:
-            raise ValidationError(f"{address!r} is no address", parameter="hosts") from None
+            raise ValidationError(f"{address!r} is not an address", parameter="hosts") from None
         if any(parsed in other for other in _NEVER if parsed.version == other.version):
             raise ValidationError(f"nothing can be connected to at {address!r}", parameter="hosts")
         found[_name(name, name, "hosts")] = str(parsed)

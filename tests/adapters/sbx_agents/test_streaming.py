@@ -4,17 +4,17 @@ import time
 
 import pytest
 
-from llm_sandbox.adapters.sbx_agents.showing import LineShower
+from llm_sandbox.adapters.sbx_agents.streaming import LinePrinter
 
 
 def test_silence_is_explained(capfd: pytest.CaptureFixture[str]) -> None:
     """After half a minute without a line, and not again at once."""
-    shower = LineShower(None)
-    shower.say_if_quiet()
+    printer = LinePrinter(None)
+    printer.report_silence()
     assert "" == capfd.readouterr().err
-    shower.last = time.monotonic() - 31
-    shower.say_if_quiet()
-    shower.say_if_quiet()
+    printer.last = time.monotonic() - 31
+    printer.report_silence()
+    printer.report_silence()
     assert 1 == capfd.readouterr().err.count("\n")
 
 
@@ -24,8 +24,8 @@ def test_a_filter_that_fails(capfd: pytest.CaptureFixture[str]) -> None:
     def fails(line: str, source: str) -> str:
         raise LookupError(line)
 
-    shower = LineShower(fails)
-    shower.show("secret\n", "stdout")
-    shower.show("more\n", "stdout")
-    assert isinstance(shower.failure, LookupError)
+    printer = LinePrinter(fails)
+    printer.print_line("secret\n", "stdout")
+    printer.print_line("more\n", "stdout")
+    assert isinstance(printer.failure, LookupError)
     assert ("", "") == capfd.readouterr()

@@ -1,4 +1,4 @@
-"""The sandbox of a call, lent to it while it is answered."""
+"""Access of a call to the sandbox of its client."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -10,18 +10,18 @@ from mcp_types import ListRootsResult
 
 from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.integrations.mcp.callers import Caller, caller_of
-from llm_sandbox.integrations.mcp.roots import Seen
-from llm_sandbox.integrations.mcp.sessions import Held, Sessions
+from llm_sandbox.integrations.mcp.roots import RootMounts
+from llm_sandbox.integrations.mcp.sessions import ClientSandbox, Sessions
 
-__all__ = ["Lending", "told"]
+__all__ = ["SandboxAccess", "client_errors"]
 
 
-class Lending:
-    """Gives calls their sandboxes.
+class SandboxAccess:
+    """Lookup of sandboxes for calls.
 
     Args:
-        sessions: The sandboxes.
-        one_client: Whether there is one client only.
+        sessions: Sandboxes of the server.
+        one_client: Whether there is only one client.
     """
 
     def __init__(self, sessions: Sessions, *, one_client: bool) -> None:
@@ -29,51 +29,51 @@ class Lending:
         self._one_client = one_client
 
     def caller(self, context: Context[Any, Any]) -> Caller:
-        """Return who makes a call."""
+        """Return the caller of a request."""
         return caller_of(context, one_client=self._one_client)
 
     @asynccontextmanager
-    async def lent(
+    async def acquire(
         self,
         context: Context[Any, Any],
         session: str | None,
         roots: ListRootsResult,
         language: str | None = None,
-    ) -> AsyncIterator[Held]:
-        """Have a call's sandbox while the body runs, and tell the client what goes wrong.
+    ) -> AsyncIterator[ClientSandbox]:
+        """Return the sandbox of a call for the ``with`` block, and report errors to the client.
 
         Args:
-            context: The call.
-            session: The sandbox that it names; None for the client's own.
-            roots: What the client lets a new one see.
-            language: The language that it asks for; None for any.
+            context: Context of the call.
+            session: Id of the sandbox; None for the client's default.
+            roots: Roots of the client, mounted in a new sandbox.
+            language: Required language; None for any.
         """
         caller = self.caller(context)
-        with told():
+        with client_errors():
             if session is not None:
                 yield self.sessions.find(session, caller, language)
                 return
-            held = await self.sessions.default(caller, language, Seen.of(roots))
+            held = await self.sessions.default(caller, language, RootMounts.of(roots))
             try:
                 yield held
             except BaseException:
                 if not held.is_claimed:
-                    # Nobody will hear its name.
+                    # The client will not learn its id.
                     await self.sessions.end(held, "")
                 raise
 
     @asynccontextmanager
-    async def existing(
+    async def find_existing(
         self, context: Context[Any, Any], session: str | None
-    ) -> AsyncIterator[Held]:
-        """As `lent`, for what there is no use in asking of a fresh one.
+    ) -> AsyncIterator[ClientSandbox]:
+        """Return the existing sandbox of a call, like `acquire`, without creating one.
 
         Args:
-            context: The call.
-            session: As for `lent`.
+            context: Context of the call.
+            session: Id of the sandbox, as for `acquire`.
         """
         caller = self.caller(context)
-        with told():
+        with client_errors():
             if session is None:
                 yield self.sessions.latest(caller)
             else:
@@ -81,8 +81,8 @@ class Lending:
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Tell a client the library's errors, which say what to do next."""
+def client_errors() -> Iterator[None]:
+    """Turn errors of the library into errors for the client, with their hints."""
     try:
         yield
     except SandboxError as error:

@@ -1,4 +1,4 @@
-"""Turns of agents in our own containers, with our gate and placeholders for keys."""
+"""Agent commands in this library's sandboxes, with its egress gate and placeholders for keys."""
 
 import ipaddress
 import threading
@@ -7,11 +7,10 @@ from typing import Any, Literal
 
 from llm_sandbox.adapters.sbx_agents.agent_auth import AuthOutcome
 from llm_sandbox.adapters.sbx_agents.containers import ContainerRequest
-from llm_sandbox.adapters.sbx_agents.credentials import Engine, credentials_of
-from llm_sandbox.adapters.sbx_agents.host_login import read_codex_login
+from llm_sandbox.adapters.sbx_agents.credentials import Engine, credentials_of, read_codex_login
 from llm_sandbox.adapters.sbx_agents.results import CommandResult
 from llm_sandbox.adapters.sbx_agents.session import SandboxSession
-from llm_sandbox.adapters.sbx_agents.turns import Turn
+from llm_sandbox.adapters.sbx_agents.session_state import SessionState
 from llm_sandbox.backends.registry import available_names, get_backend
 from llm_sandbox.exceptions import BackendUnavailableError, LaunchError, UnsupportedError
 from llm_sandbox.network import Network, NetworkRules
@@ -25,21 +24,21 @@ __all__ = [
     "check_engine",
     "network_of",
     "resources_of",
-    "run_turn",
+    "run_in_session",
     "secrets_of",
 ]
 
 BuiltinBackend = Literal["docker", "podman", "bubblewrap"]
-"""What sandboxes of ``engine="builtin"`` are made by."""
+"""Backends of ``engine="builtin"``."""
 
 _COPY = "umask 077 && mkdir -p ~/.codex && cat > ~/.codex/auth.json"
 
 
 def check_backend(name: object) -> object:
-    """Return what was named as a backend, unless that is one which agents are not given to.
+    """Return a backend name if agents may run on that backend.
 
     Raises:
-        UnsupportedError: It is.
+        UnsupportedError: Agents may not run on the backend.
     """
     if name in ("docker", "podman", "bubblewrap") or name not in available_names():
         return name
@@ -54,11 +53,11 @@ def check_backend(name: object) -> object:
 
 
 def backend_of(engine: Engine, backend: str | None) -> str | None:
-    """Return the backend that is asked about; None for Docker's program.
+    """Return the backend of an engine; None for Docker's ``sbx``.
 
     Raises:
-        UnsupportedError: It means nothing with that engine, or is not to be had.
-        ValidationError: There is no such engine.
+        UnsupportedError: The engine does not have the backend.
+        ValidationError: The engine is unknown.
     """
     credentials_of(engine)
     if engine == "builtin":
@@ -74,10 +73,10 @@ def backend_of(engine: Engine, backend: str | None) -> str | None:
 
 
 def check_engine(backend: str, timeout: float) -> None:
-    """Make sure that sandboxes can be made by a backend here.
+    """Check that a backend can create sandboxes on this machine.
 
     Raises:
-        BackendUnavailableError: They cannot; the hint says what to do.
+        BackendUnavailableError: The backend is unavailable; the hint says what to do.
     """
     failures: list[BaseException] = []
 
@@ -103,12 +102,13 @@ def check_engine(backend: str, timeout: float) -> None:
 def resources_of(
     session: SandboxSession, allowed: Sequence[str], outcome: AuthOutcome
 ) -> list[str]:
-    """Return what a turn may connect to: what it was allowed, and where its keys may go.
+    """Return the destinations that a session may connect to: the allowed ones, and those of its
+    keys.
 
     Args:
-        session: The turn.
-        allowed: ``host``, ``host:port`` or a range of addresses, each.
-        outcome: What it has to identify itself by.
+        session: Session of the agent.
+        allowed: Destinations as ``host``, ``host:port`` or an address range.
+        outcome: Credentials of the session.
     """
     found = list(allowed)
     if session.metadata.get("agent_id") == "codex":
@@ -121,10 +121,10 @@ def resources_of(
 
 
 def network_of(resources: Sequence[str]) -> Network:
-    """Return the network of a sandbox that may connect to these, and to nothing else.
+    """Return network rules that allow these destinations only.
 
     Raises:
-        ValidationError: One cannot be read.
+        ValidationError: A destination is invalid.
     """
     if not resources:
         return "blocked"
@@ -133,8 +133,8 @@ def network_of(resources: Sequence[str]) -> Network:
 
 
 def secrets_of(outcome: AuthOutcome) -> list[Secret]:
-    """Return the keys of a turn as placeholders: programs hold a word that means nothing, for which
-    the gate puts the key into requests to the service.
+    """Return the keys of a session as placeholder secrets, which the egress gate replaces in
+    requests to the service.
     """
     return [
         Secret.from_store(service.variable, "placeholder", service.hosts)
@@ -142,8 +142,8 @@ def secrets_of(outcome: AuthOutcome) -> list[Secret]:
     ]
 
 
-def run_turn(
-    turn: Turn,
+def run_in_session(
+    state: SessionState,
     request: ContainerRequest,
     session: SandboxSession,
     command: list[str],
@@ -151,25 +151,25 @@ def run_turn(
     outcome: AuthOutcome,
     recreate: bool,
 ) -> CommandResult:
-    """Run a command in the turn's sandbox: the one it has, else one that is there, else a new one.
+    """Run a command in the sandbox of a session: its own, an existing one, or a new one.
 
     Raises:
-        subprocess.TimeoutExpired: It did not end in time, and was killed inside.
-        LaunchError: The image has no such program.
-        SandboxError: The sandbox could not be made.
+        subprocess.TimeoutExpired: The timeout passed, and the command was killed.
+        LaunchError: The program does not exist in the image.
+        SandboxError: The sandbox could not be created.
     """
     notes: dict[str, Any] = {}
-    if turn.sandbox is None:
+    if state.sandbox is None:
         if recreate:
             request.remove()
         found = None if recreate else request.find()
-        turn.is_ours = found is None
-        turn.sandbox = found or request.make()
+        state.is_ours = found is None
+        state.sandbox = found or request.make()
     if outcome.codex_login:
-        _copy_codex_login(turn.sandbox)
+        _copy_codex_login(state.sandbox)
         notes["codex_login"] = "the host's sign-in was copied into the sandbox"
     try:
-        result = turn.run(turn.sandbox, session, command, {})
+        result = state.run(state.sandbox, session, command, {})
     except LaunchError as error:
         image = request.image or "of Python sessions"
         error.hint = error.hint or (
@@ -183,10 +183,10 @@ def run_turn(
 
 
 def _copy_codex_login(sandbox: Sandbox) -> None:
-    """Copy the host's own sign-in of Codex into the home of a sandbox, for its one user to read.
+    """Copy the host's Codex login into the home of a sandbox, readable by its user only.
 
     Raises:
-        SandboxError: There is none here.
+        SandboxError: The host has no login.
     """
     sandbox.check("sh", "-c", _COPY, stdin=read_codex_login())
 

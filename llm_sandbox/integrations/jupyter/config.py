@@ -1,4 +1,4 @@
-"""The sandbox of a notebook, in the words of a kernelspec."""
+"""Sandbox settings of a kernelspec."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,44 +13,44 @@ from llm_sandbox.session.session import BaseSession
 if TYPE_CHECKING:
     from llm_sandbox.security import SecurityPolicy
 
-__all__ = ["NotebookMachine"]
+__all__ = ["NotebookConfig"]
 
 
 @dataclass(frozen=True)
-class NotebookMachine:
-    """What the sandboxes of one kernelspec are like."""
+class NotebookConfig:
+    """Settings of the sandboxes of one kernelspec."""
 
     lang: str = "python"
     """Language of the cells."""
     backend: str | None = None
-    """Where; None for the first that works here."""
+    """Backend; None for the first that works."""
     image: str | None = None
-    """Image of a container backend; None for the language's own."""
+    """Image of a container backend; None for that of the language."""
     libraries: Sequence[str] = ()
-    """Installed at each start."""
+    """Libraries to install at each start."""
     network: str = "blocked"
     """``blocked``, ``internet`` or ``open``."""
     memory: str | None = None
-    """Such as ``2g``; None for the default of `Limits`."""
+    """Memory limit, such as ``2g``; None for the default of `Limits`."""
     policy: str | None = None
-    """A preset of the scanner, or a file; None for none."""
+    """Security policy, as a preset or a file; None for none."""
 
     def make_session(self, env: Mapping[str, str]) -> BaseSession:
-        """Return a session, not open yet.
+        """Return a session that is not open yet.
 
         Args:
-            env: Variables of the code.
+            env: Environment variables of the code.
 
         Raises:
-            SandboxError: A setting is not acceptable, or it cannot be made here.
+            SandboxError: A setting is invalid, or the session cannot be created.
         """
         return create_session(**self._arguments(env))
 
     def check(self, env: Mapping[str, str]) -> None:
-        """Refuse now what could not be honoured when a notebook is opened; starts nothing.
+        """Check the settings, without starting anything.
 
         Raises:
-            SandboxError: A setting is not acceptable, or it cannot be made here.
+            SandboxError: A setting is invalid, or the session cannot be created.
         """
         session = ArtifactSandboxSession(**self._arguments(env))
         handler = session.language_handler

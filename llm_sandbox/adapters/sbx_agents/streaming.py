@@ -1,4 +1,4 @@
-"""Showing what a program says while it runs."""
+"""Live printing of a program's output."""
 
 import contextlib
 import sys
@@ -11,31 +11,31 @@ from llm_sandbox.exceptions import SandboxTimeoutError
 from llm_sandbox.host.terminal import strip_controls
 from llm_sandbox.sandbox import Process
 
-__all__ = ["LineShower", "show_process"]
+__all__ = ["LinePrinter", "stream_output"]
 
 _QUIET_S = 30.0
-_QUIET_WORDS = "no output yet; the sandbox is still at work\n"
+_SILENCE_NOTE = "no output yet; the sandbox is still at work\n"
 
 
-class LineShower:
-    """Writes lines to this process' own streams, as a filter has them.
+class LinePrinter:
+    """Printer of filtered lines to the streams of this process.
 
     Safe to use from several threads.
 
     Args:
-        line_filter: What is asked of each line; None shows all of them.
+        line_filter: Filter of each line; None prints all.
     """
 
     def __init__(self, line_filter: StreamFilter | None) -> None:
         self._filter = line_filter
         self._lock = threading.Lock()
         self.last = time.monotonic()
-        """When there was a line, on the monotonic clock."""
+        """Time of the last line, on the monotonic clock."""
         self.failure: BaseException | None = None
-        """What the filter raised; nothing more is shown then."""
+        """Exception raised by the filter, after which nothing is printed."""
 
-    def show(self, line: str, source: Literal["stdout", "stderr"]) -> None:
-        """Show a line, unless the filter hides it."""
+    def print_line(self, line: str, source: Literal["stdout", "stderr"]) -> None:
+        """Print a line, unless the filter hides it."""
         self.last = time.monotonic()
         if self.failure is not None:
             return
@@ -53,11 +53,11 @@ class LineShower:
             clean if clean.endswith("\n") else f"{clean}\n",
         )
 
-    def say_if_quiet(self) -> None:
-        """Say that the program still runs, if there was no line for half a minute."""
+    def report_silence(self) -> None:
+        """Print that the program still runs, if there was no line for half a minute."""
         if time.monotonic() - self.last >= _QUIET_S:
             self.last = time.monotonic()
-            self._write(sys.stderr, _QUIET_WORDS)
+            self._write(sys.stderr, _SILENCE_NOTE)
 
     def _write(self, target: TextIO, text: str) -> None:
         with self._lock:
@@ -65,17 +65,17 @@ class LineShower:
             target.flush()
 
 
-def show_process(process: Process, line_filter: StreamFilter | None) -> None:
-    """Show what a program says until it ends.
+def stream_output(process: Process, line_filter: StreamFilter | None) -> None:
+    """Print the output of a program until it ends.
 
     Raises:
-        Exception: What the filter raised, after the program's end.
+        Exception: The exception of the filter, after the end of the program.
     """
-    shower = LineShower(line_filter)
+    printer = LinePrinter(line_filter)
 
     def follow(source: Literal["stdout", "stderr"]) -> None:
         for line in process.stdout if source == "stdout" else process.stderr:
-            shower.show(line, source)
+            printer.print_line(line, source)
 
     sources: tuple[Literal["stdout", "stderr"], ...] = ("stdout", "stderr")
     threads = [threading.Thread(target=follow, args=(name,), daemon=True) for name in sources]
@@ -84,8 +84,8 @@ def show_process(process: Process, line_filter: StreamFilter | None) -> None:
     while process.poll() is None:
         with contextlib.suppress(SandboxTimeoutError):
             process.wait(_QUIET_S)
-        shower.say_if_quiet()
+        printer.report_silence()
     for thread in threads:
         thread.join()
-    if shower.failure is not None:
-        raise shower.failure
+    if printer.failure is not None:
+        raise printer.failure

@@ -1,4 +1,4 @@
-"""The second tool of a model: reads, page by page, what the answers of the first leave out."""
+"""Tool by which a model reads omitted output page by page."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,15 +14,15 @@ __all__ = [
     "ABOUT_OFFSET",
     "LONGEST_PAGE",
     "PAGE",
-    "describe_reading",
+    "describe_reader",
     "read_page",
-    "schema_of_reading",
+    "reader_schema",
 ]
 
 PAGE = 4000
-"""Characters of a page, unless the model says otherwise."""
+"""Default number of characters of a page."""
 LONGEST_PAGE = 20_000
-"""Characters that a page has at most."""
+"""Maximum number of characters of a page."""
 
 ABOUT_HANDLE = (
     "stdout, stderr, error, displays or artifacts of the last run, or the id or path of a figure, "
@@ -34,11 +34,11 @@ ABOUT_LIMIT = f"characters to return, at most {LONGEST_PAGE}; {PAGE} are usual"
 _OF_ONE_RUN = ("stdout", "stderr", "error", "displays", "artifacts")
 
 
-def describe_reading(tool: str) -> str:
-    """Return what a model is told of the tool.
+def describe_reader(tool: str) -> str:
+    """Return the description of the tool for a model.
 
     Args:
-        tool: What it calls the tool that runs code.
+        tool: Name of the tool that runs code.
     """
     return (
         f"Reads what an answer of {tool} left out: long output, tables, texts. Answers name what "
@@ -46,11 +46,11 @@ def describe_reading(tool: str) -> str:
     )
 
 
-def schema_of_reading(*, strict: bool = False) -> dict[str, Any]:
+def reader_schema(*, strict: bool = False) -> dict[str, Any]:
     """Return the tool's parameters as JSON Schema.
 
     Args:
-        strict: Whether all have to be given, as strict functions demand: then null stands for the
+        strict: Whether all parameters are required, as in strict functions; null is then the
             default.
     """
     number = {"type": ["integer", "null"]} if strict else {"type": "integer"}
@@ -69,17 +69,17 @@ def schema_of_reading(*, strict: bool = False) -> dict[str, Any]:
 def read_page(
     history: Sequence[HistoryEntry], handle: str, offset: int = 0, limit: int = PAGE, *, name: str
 ) -> str:
-    """Return a page of a stream or of an artifact, between fences, and how to get the next one.
+    """Return a fenced page of a stream or an artifact, with instructions for the next one.
 
-    What cannot be read is answered in words: a model can do something about it.
+    If it cannot be read, the answer is an explanation for the model.
 
     Args:
-        history: The runs of a session, oldest first.
-        handle: One of ``stdout, stderr, error, displays, artifacts`` of the last run, or the id or
-            path of an artifact of any.
-        offset: Characters before the page.
-        limit: Characters of the page; more than `LONGEST_PAGE` are not given.
-        name: What the model calls this.
+        history: Runs of a session, oldest first.
+        handle: ``stdout``, ``stderr``, ``error``, ``displays`` or ``artifacts`` of the last run, or
+            the id or path of an artifact of any run.
+        offset: Number of characters before the page.
+        limit: Characters of the page, at most `LONGEST_PAGE`.
+        name: Name of this tool.
     """
     if not history:
         return "Nothing has been run yet."
@@ -92,7 +92,7 @@ def read_page(
         goes_on = bool(result.read(handle, following, LONGEST_PAGE).strip())
     except (ArtifactNotFoundError, ValidationError) as error:
         return f"Nothing was read: {error.message}. Handles: {ABOUT_HANDLE}."
-    # trust: a model's word, told back to it.
+    # trust: written by a model, and only shown to the model.
     shown = one_line(handle)
     if not page and not goes_on:
         past = f" after character {offset:,}" if offset else ""
@@ -102,7 +102,7 @@ def read_page(
 
 
 def _result_of(history: Sequence[HistoryEntry], handle: str) -> ExecutionResult:
-    """The last run, or the last one that made the artifact."""
+    """Return the last run, or the last one that made the artifact."""
     last = history[-1].result
     if handle in _OF_ONE_RUN:
         return last
@@ -111,7 +111,7 @@ def _result_of(history: Sequence[HistoryEntry], handle: str) -> ExecutionResult:
         try:
             entry.result.artifact(handle)
         except ArtifactNotFoundError as error:
-            # The last run is the one that the model has just been told of.
+            # The model has just received the answer of the last run.
             problem = problem or error
         else:
             return entry.result
