@@ -17,7 +17,6 @@ HEAVY = {
     "docker",
     "ipykernel",
     "jupyter_client",
-    "kubernetes",
     "matplotlib",
     "numpy",
     "openai",
