@@ -20,6 +20,7 @@ HEAVY = {
     "matplotlib",
     "numpy",
     "openai",
+    "packaging",
     "pandas",
     "podman",
     "pydantic_settings",
