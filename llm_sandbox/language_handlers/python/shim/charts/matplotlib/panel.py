@@ -13,7 +13,6 @@ from .legend import Legend
 from .series import SeriesReader
 from .shape import main_kind, orientation, stacking
 
-_GRIDS = ("heatmap", "image", "contour")
 _MOST_VERTICAL = 9
 
 
