@@ -23,7 +23,6 @@ __all__ = [
     "PIPE_CLOSED",
     "REFUSED",
     "SANDBOX_FAILED",
-    "TIMED_OUT",
     "USAGE",
     "exit_codes",
     "explain_end",
@@ -33,7 +32,6 @@ __all__ = [
     "usage_error",
 ]
 
-TIMED_OUT = 124
 SANDBOX_FAILED = 125
 NOT_FOUND = SANDBOX_FAILED
 """Exit code for a sandbox, snapshot, volume or secret that does not exist."""

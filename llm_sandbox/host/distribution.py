@@ -53,10 +53,15 @@ def namesake_version() -> str | None:
 def _packages(extra: str) -> list[str]:
     from importlib import metadata
 
+    from packaging.requirements import Requirement
+
     try:
         lines = metadata.requires(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:
         return []
-    parts = (line.partition(";") for line in lines)
-    markers = (f"extra == '{extra}'", f'extra == "{extra}"')
-    return [name.strip() for name, _, marker in parts if marker.strip().endswith(markers)]
+    found = []
+    for wanted in map(Requirement, lines):
+        marker, wanted.marker = wanted.marker, None
+        if marker and marker.evaluate({"extra": extra}) and not marker.evaluate({"extra": ""}):
+            found.append(str(wanted))
+    return found

@@ -3,6 +3,7 @@
 pip chooses wheels by this description, and all of it comes from inside: it is validated strictly.
 """
 
+import contextlib
 import importlib.util
 import json
 import re
@@ -10,17 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["PROBE", "TargetPython", "canonical_name", "read_target", "same_version"]
+from packaging.utils import InvalidName, canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+__all__ = ["PROBE", "TargetPython", "read_name", "read_target", "read_version", "same_version"]
 
 _OLDEST = (3, 9)
 _OLDEST_GLIBC = 5
 _MOST_DISTRIBUTIONS = 5000
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,198}[A-Za-z0-9])?", re.ASCII)
-_VERSION = re.compile(
-    r"(?:\d{1,9}!)?\d{1,9}(?:\.\d{1,9}){0,9}(?:(?:a|b|rc)\d{1,9})?(?:\.post\d{1,9})?(?:\.dev\d{1,9})?"
-    r"(?:\+[a-z0-9]{1,50}(?:\.[a-z0-9]{1,50}){0,9})?",
-    re.ASCII,
-)
+_LONGEST_NAME = 200
+_LONGEST_VERSION = 100
 _MACHINE = re.compile(r"[a-z0-9_]{2,32}", re.ASCII)
 _MAGIC = re.compile(r"[0-9a-f]{8}", re.ASCII)
 _PATH = re.compile(r"(?:/[A-Za-z0-9._+-]{1,100}){1,20}", re.ASCII)
@@ -60,18 +60,37 @@ print(json.dumps(found))
 """
 
 
-def canonical_name(name: str) -> str:
-    """Return the canonical spelling of a distribution's name."""
-    return re.sub(r"[-_.]+", "-", name).lower()
+def read_name(text: object) -> str:
+    """Return the canonical name of a distribution.
+
+    Raises:
+        ValueError: The text is not a name.
+    """
+    # trust: printed inside. packaging limits no length, and its older releases end at a line feed.
+    if not isinstance(text, str) or len(text) > _LONGEST_NAME or not _is_plain(text):
+        raise InvalidName("not a distribution name")
+    return canonicalize_name(text, validate=True)
+
+
+def read_version(text: object) -> Version:
+    """Return the version of a distribution.
+
+    Raises:
+        ValueError: The text is not a version.
+    """
+    # trust: printed inside. packaging limits no length, and strips white space.
+    if not isinstance(text, str) or len(text) > _LONGEST_VERSION or not _is_plain(text):
+        raise InvalidVersion("not a version")
+    return Version(text)
 
 
 def same_version(one: str, other: str) -> bool:
-    """Return whether two versions are equal, except for a local suffix of one of them."""
-    return _public(one) == _public(other)
+    """Return whether two versions differ at most in their local parts."""
+    return Version(Version(one).public) == Version(Version(other).public)
 
 
-def _public(version: str) -> str:
-    return re.sub(r"(\.0)+$", "", version.partition("+")[0])
+def _is_plain(text: str) -> bool:
+    return text.isascii() and text.isprintable() and " " not in text
 
 
 @dataclass(frozen=True)
@@ -111,9 +130,9 @@ class TargetPython:
 
     def constraints(self) -> dict[str, str]:
         """Return the requirements that keep its distributions at their versions, by name."""
-        # A version with something added is known to no index; any such satisfies the plain one.
+        # A version with a local part is known to no index; any such satisfies the public one.
         return {
-            name: f"{name}=={version.partition('+')[0]}"
+            name: f"{name}=={Version(version).public}"
             for name, version in self.distributions.items()
         }
 
@@ -198,15 +217,8 @@ def _distributions(entries: object) -> dict[str, str]:
         raise ValueError("its Python did not say what it has")
     found: dict[str, str] = {}
     for entry in entries:
-        if not isinstance(entry, list) or len(entry) != 2:
-            continue
-        name, version = entry
-        # What is no proper name or version is nothing that pip could be asked to keep.
-        if (
-            isinstance(name, str)
-            and isinstance(version, str)
-            and _NAME.fullmatch(name)
-            and _VERSION.fullmatch(version)
-        ):
-            found.setdefault(canonical_name(name), version)
+        if isinstance(entry, list) and len(entry) == 2:
+            # pip could not be asked to keep what has an invalid name or version.
+            with contextlib.suppress(ValueError):
+                found.setdefault(read_name(entry[0]), str(read_version(entry[1])))
     return found

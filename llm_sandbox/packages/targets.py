@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.language_handlers.packages import Packages
 from llm_sandbox.language_handlers.python.handler import PythonHandler
-from llm_sandbox.packages.target_python import TargetPython, canonical_name
+from llm_sandbox.packages.target_python import TargetPython
 
 __all__ = ["LanguageTarget", "LayerTarget", "PythonTarget", "find_distributions"]
 
@@ -142,10 +145,10 @@ class PythonTarget:
 
 
 def _normalise(requirement: str) -> str:
-    subject, clauses = re.fullmatch(r"([^=!~<>]+)(.*)", requirement, re.DOTALL).groups()  # type: ignore[union-attr]
-    name, *extras = (canonical_name(word) for word in re.split(r"[][,]+", subject) if word)
-    chosen = f"[{','.join(sorted(set(extras)))}]" if extras else ""
-    return f"{name}{chosen}{','.join(sorted(set(clauses.split(','))))}"
+    wanted = Requirement(requirement)
+    extras = ",".join(sorted(set(map(canonicalize_name, wanted.extras))))
+    chosen = f"[{extras}]" if extras else ""
+    return f"{canonicalize_name(wanted.name)}{chosen}{wanted.specifier}"
 
 
 def _libc_version() -> str:
@@ -172,5 +175,5 @@ def find_distributions(folders: Iterable[Path]) -> dict[str, str]:
             for path in sorted(folder.iterdir()):
                 match = _METADATA.fullmatch(path.name)
                 if match is not None:
-                    found.setdefault(canonical_name(match["name"]), match["version"])
+                    found.setdefault(canonicalize_name(match["name"]), match["version"])
     return found

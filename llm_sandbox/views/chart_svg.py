@@ -132,7 +132,6 @@ class _Plane:
         areas = any(series.kind is SeriesKind.AREA for series in self._series)
         self._across = Placement(xs, chart.x, _LEFT, _WIDTH - _RIGHT, pad=zero_y, zero=zero_x)
         self._up = Placement(ys, chart.y, _HEIGHT - _BOTTOM, _TOP, pad=zero_x, zero=zero_y or areas)
-        self._stacks: dict[Value, float] = {}
 
     def _values(self) -> tuple[list[Value], list[Value]]:
         xs: list[Value] = []

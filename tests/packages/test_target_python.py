@@ -68,6 +68,7 @@ def test_what_an_image_has_keeps_its_version() -> None:
     assert constraints == {"demo-thing": "demo-thing==1.0", "torch": "torch==2.1.0"}
     assert same_version("2.1.0+cpu", "2.1.0")
     assert same_version("1.0", "1.0.0")
+    assert same_version("1.0RC1", "1.0rc1")
     assert not same_version("1.0", "1.0.1")
 
 
@@ -80,6 +81,11 @@ def test_what_an_image_has_keeps_its_version() -> None:
         ["demo @ file:///etc", "1.0"],
         ["-r/etc/passwd", "1.0"],
         ["demo", "newest"],
+        ["demo", "1.0\n"],
+        ["demo", " 1.0"],
+        ["demo", f"1.{'0' * 200}"],
+        ["demo\n", "1.0"],
+        ["\u212aelvin", "1.0"],
         ["demo", None],
         ["demo"],
         "demo",

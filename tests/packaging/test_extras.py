@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import tomllib
@@ -9,6 +10,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from llm_sandbox.host.distribution import install_command
 
@@ -69,6 +71,20 @@ NEEDS = {
     "structlog": ("structlog", "from llm_sandbox import StructlogObserver as o; o()"),
 }
 """By extra: the package that is missing, and who asks for it first."""
+
+FOR_SESSIONS = {"plotly", "science"}
+"""Extras whose packages are for the programs in sandboxes."""
+
+MODULES = {
+    "agent-framework-core": "agent_framework",
+    "autogen-agentchat": "autogen_core",
+    "google-adk": "google",
+    "llama-index-core": "llama_index",
+    "openai-agents": "agents",
+    "opentelemetry-api": "opentelemetry",
+    "pydantic-ai-slim": "pydantic_ai",
+}
+"""By distribution: its module, where that is not the distribution's name."""
 
 
 def run(code: str) -> str:
@@ -141,3 +157,32 @@ def test_all_brings_what_each_brings() -> None:
     named = words.partition("[")[2].rstrip("]").split(",")
 
     assert set(named) <= extras().keys()
+
+
+def mentioned() -> set[str]:
+    """Return the modules that the library imports, or names in a text of their own."""
+    found: set[str] = set()
+    for path in (ROOT / "llm_sandbox").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                found.add(node.module or "")
+            elif isinstance(node, ast.Constant) and str(node.value).startswith("tree_sitter_"):
+                found.add(str(node.value))
+    return {name.partition(".")[0] for name in found}
+
+
+def test_every_extra_is_used_by_code() -> None:
+    """No extra installs a package that the library never imports."""
+    imported = mentioned()
+    unused = [
+        (extra, needed.name)
+        for extra, lines in extras().items()
+        for needed in map(Requirement, lines)
+        if extra not in FOR_SESSIONS
+        and needed.name != "sandboxed-interpreter"
+        and MODULES.get(needed.name, needed.name.replace("-", "_")) not in imported
+    ]
+
+    assert [] == unused

@@ -144,6 +144,8 @@ def test_a_requirement_is_installed_by_one_quoted_word(library, canonical):
         "x[../a]",
         "x>=",
         "x===1",
+        "x==newest",
+        "x>=1,,<2",
         "x>=1.*",
         "x==-1",
         "x==1 --pre",

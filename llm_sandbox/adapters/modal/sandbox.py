@@ -44,7 +44,6 @@ from llm_sandbox.sandbox import Sandbox as Machine
 __all__ = ["Sandbox"]
 
 _TIMEOUT_S = 300
-_SNAPSHOT_S = 55
 
 _Path = str | os.PathLike[str]
 

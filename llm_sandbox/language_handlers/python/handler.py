@@ -15,15 +15,10 @@ from llm_sandbox.language_handlers.base import (
 
 __all__ = ["PythonHandler"]
 
-_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
-_RELEASE = r"[A-Za-z0-9](?:[A-Za-z0-9._+!-]*[A-Za-z0-9])?"
-_CLAUSE = rf" *(?:(?:==|!=) *{_RELEASE}(?:\.\*)?|(?:~=|<=|>=|<|>) *{_RELEASE})"
-_REQUIREMENT = re.compile(
-    rf"(?P<name>{_NAME})(?P<extras> *\[ *{_NAME}(?: *, *{_NAME})* *\])?"
-    rf"(?P<versions>{_CLAUSE}(?: *,{_CLAUSE})*)?",
-    re.ASCII,
+# packaging accepts URLs, markers, parentheses, `===`, and lists that are empty or end in a comma.
+_PLAIN = re.compile(
+    r"(?!.*(?:===|\[ *\]|, *(?:,|$)))[A-Za-z0-9][A-Za-z0-9 ._+!*,=~<>\[\]-]{0,199}(?<! )", re.ASCII
 )
-_LONGEST_REQUIREMENT = 200
 
 _STRING_OR_COMMENT = re.compile(
     r"(?P<kept>'''(?:\\.|[^\\])*?'''|\"\"\"(?:\\.|[^\\])*?\"\"\""
@@ -33,10 +28,16 @@ _STRING_OR_COMMENT = re.compile(
 
 
 def _is_requirement(text: object) -> bool:
+    from packaging.requirements import InvalidRequirement, Requirement
+
     # Names of libraries come from models' tool calls and may be any JSON value.
-    if not isinstance(text, str) or len(text) > _LONGEST_REQUIREMENT:
+    if not isinstance(text, str) or not _PLAIN.fullmatch(text):
         return False
-    return _REQUIREMENT.fullmatch(text) is not None
+    try:
+        Requirement(text)
+    except InvalidRequirement:
+        return False
+    return True
 
 
 class PythonHandler(AbstractLanguageHandler):

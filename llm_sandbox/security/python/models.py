@@ -223,10 +223,6 @@ def _compile(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) ->
     return Code(args[0] if args else keywords.get("source"))
 
 
-def _slice(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
-    return args[0] if args else None
-
-
 def _namespace(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     cls = Class(ref.name, m.scope, [])
     cls.fields.update(keywords)

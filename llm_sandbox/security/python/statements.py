@@ -23,7 +23,6 @@ from llm_sandbox.security.python.values import (
     Value,
     choose,
 )
-from llm_sandbox.security.python.words import names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,15 +134,6 @@ def _try(m: Machine, node: Any) -> int:
             m.run(handler.body)
     m.run(node.orelse)
     return m.run(node.finalbody) or ended
-
-
-_NEVER_CALLED = frozenset(
-    names(
-        """
-    __doc__ __module__ __slots__ __qualname__ __all__ __name__
-    """
-    )
-)
 
 
 def _return(m: Machine, node: ast.Return) -> int:

@@ -10,7 +10,6 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from itertools import count
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Tree
     from tree_sitter import Node as GrammarNode
 
-__all__ = ["Moves", "Node", "Reading", "has_grammar", "read"]
+__all__ = ["Moves", "Node", "Reading", "read"]
 
 _WHEELS = {
     "bash": "tree_sitter_bash",
@@ -164,12 +163,6 @@ class Reading:
         return self.source.span(self.moves.back(start), self.moves.back(end))
 
 
-def has_grammar(lang: str) -> bool:
-    """Return whether programs of a language can be read here: whether its wheel is installed."""
-    wheel = _WHEELS.get(lang)
-    return wheel is not None and all(find_spec(name) for name in ("tree_sitter", wheel))
-
-
 def read(source: Source, lang: str, text: str | None = None, moves: Moves | None = None) -> Reading:
     """Read a program.
 
@@ -181,7 +174,7 @@ def read(source: Source, lang: str, text: str | None = None, moves: Moves | None
         moves: Where the characters of `text` came from; None (default) when nothing moved.
 
     Raises:
-        ImportError: the grammar is not installed; see `has_grammar`.
+        ImportError: the grammar is not installed.
     """
     text = source.text if text is None else text
     moves = moves or Moves()

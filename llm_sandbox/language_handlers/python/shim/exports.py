@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from .handles import Handles
 
 PIECE = 32 * 1024 * 1024
-FORMATS = ("csv", "parquet")
 
 _numbers = itertools.count(1)
 _open: dict[int, IO[bytes]] = {}

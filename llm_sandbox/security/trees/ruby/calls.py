@@ -17,7 +17,6 @@ _SAME = frozenset(("class", "freeze", "itself"))
 _REFLECTING = SENDERS | LOOKUPS | EVALUATORS | {"const_get"}
 _CALLERS = frozenset(("()", "===", "[]", "bind_call", "call", "curry", "yield"))
 _KEEPERS = frozenset(("bind", "curry", "to_proc", "unbind"))
-_MAPPERS = frozenset(("collect", "flat_map", "inject", "map", "reduce", "sum", "then"))
 _CHANGERS = frozenset(("<<", "concat", "gsub!", "prepend", "push", "reverse!", "tr!"))
 _EVENTFUL = frozenset(("at_exit", "binding", "fork"))
 

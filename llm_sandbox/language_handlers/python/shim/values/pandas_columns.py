@@ -136,10 +136,6 @@ def _read_zoned(decoder: Decoder, node: Node) -> Any:
     return values.tz_localize("UTC").tz_convert(read_zone(node["z"]))
 
 
-def _write_moments(encoder: Encoder, values: Any, dtype: Any) -> Node:
-    return arrays.write_array(encoder, values.to_numpy())
-
-
 def _write_categories(encoder: Encoder, values: Any, dtype: Any) -> Node:
     from .pandas_values import write_index
 

@@ -12,7 +12,6 @@ from .items import Item, numbers
 from .legend import Legend
 from .series import SeriesReader
 
-_GRIDS = ("heatmap", "image", "contour")
 _MOST_VERTICAL = 9
 _DIRECTED = ("bar", "histogram", "box", "violin")
 _CURVES = ("line", "scatter", "step", "errorbar")
