@@ -7,9 +7,11 @@ import re
 import shutil
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from llm_sandbox.backends.engine_probe import permission_hint
+from llm_sandbox.cli.daemon.control import read_status, stop_daemon
 from llm_sandbox.cli.detached import find, records, to_row
 from llm_sandbox.cli.exit_codes import NOT_FOUND
 from llm_sandbox.cli.images import EngineName
@@ -53,10 +55,13 @@ def list_sandboxes(
         wanted = [one for one in held if everything or _is_listed(one)]
         found += engine.inventory.measure(wanted)
     detached = records() if name is None else []
+    daemon = read_status() if name is None else None
     if as_json:
         rows = [one.to_dict() for one in found]
         words = {engine: error.message for engine, error in problems.items()}
         shown = {"sandboxes": rows, "unreachable": words, "note": _UNLISTED}
+        if daemon is not None:
+            shown["command_daemon"] = asdict(daemon)
         print(json.dumps({"kept": [to_row(one) for one in detached], **shown}, indent=2))
     else:
         print_table([_DETACHED_HEAD, *map(_detached_row, detached)] if detached else [])
@@ -71,6 +76,12 @@ def list_sandboxes(
             print(f"no sandboxes in {' and '.join(engine.name for engine in engines)}")
         elif not detached:
             print("no sandboxes")
+        if daemon is not None:
+            say(
+                f"process {daemon.pid} keeps a sandbox ready for the next `run`, for "
+                f"{daemon.idle_s} s after the last",
+                "llm-sandbox stop --all ends it",
+            )
         _say_problems(problems, verbose=verbose or name is not None)
         if verbose:
             say(_UNLISTED)
@@ -124,6 +135,8 @@ def end_sandboxes(
         say("which sandboxes?", "llm-sandbox stop ID..., or llm-sandbox stop --all")
         return 2
     detached_failed, detached_ended = False, 0
+    if every and name is None and (daemon := stop_daemon()) is not None:
+        print(f"ended process {daemon.pid}, which kept a sandbox ready")
     if name is None:
         given = len(ids)
         ids, detached_failed = _stop_detached(ids, every=every)

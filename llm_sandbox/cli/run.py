@@ -73,7 +73,7 @@ def main(arguments: Arguments) -> int:
             from llm_sandbox.settings import get_settings
 
             if get_settings().cli_daemon_s:
-                from llm_sandbox.cli.daemon.launch import launch
+                from llm_sandbox.cli.daemon.control import launch
 
                 launch(without=_prepared)
         return code

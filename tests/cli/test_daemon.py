@@ -290,3 +290,16 @@ def test_the_daemon_ends_when_it_is_not_used(runtime: Path, tmp_path: Path) -> N
     assert pid is not None
     _gone(pid)
     assert not list(runtime.iterdir())
+
+
+def test_it_is_told_of_and_ended(daemon: Daemon) -> None:
+    """`ps` names the process, and `stop --all` ends it."""
+    daemon.variables["XDG_STATE_HOME"] = str(daemon.cwd)  # where nothing is detached
+    pid = daemon.pid
+    assert pid is not None
+    assert f"process {pid} keeps a sandbox ready" in daemon.run("ps").err
+    assert pid == json.loads(daemon.run("ps", "--json").out)["command_daemon"]["pid"]
+    done = daemon.run("stop", "--all")
+    assert f"ended process {pid}" in done.out
+    _gone(pid)
+    assert "command_daemon" not in daemon.run("ps", "--json").out

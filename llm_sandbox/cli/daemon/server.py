@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from llm_sandbox.cli.daemon import client
-from llm_sandbox.cli.daemon.status import PROCESS_NAME, DaemonStatus, remove_status
+from llm_sandbox.cli.daemon.control import PROCESS_NAME, DaemonStatus, remove_status
 from llm_sandbox.cli.daemon.worker import READY, run_worker
 from llm_sandbox.settings import get_settings, settings_file
 

@@ -1,15 +1,20 @@
-"""State of this user's command daemon, from the file that it keeps beside its socket."""
+"""Control of the command daemon: its launch, its status, its end.
+
+The daemon keeps its status in a file beside its socket.
+"""
 
 import contextlib
 import json
 import os
 import signal
+import sys
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from llm_sandbox.cli.daemon import client
 
-__all__ = ["PROCESS_NAME", "DaemonStatus", "read_status", "remove_status", "stop_daemon"]
+__all__ = ["PROCESS_NAME", "DaemonStatus", "launch", "read_status", "remove_status", "stop_daemon"]
 
 PROCESS_NAME = "llm-sandbox-run"
 """Name of the daemon's process, at most 15 bytes."""
@@ -62,3 +67,32 @@ def stop_daemon() -> DaemonStatus | None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(status.pid, signal.SIGTERM)
     return status
+
+
+def launch(without: Collection[str]) -> None:
+    """Start a daemon in the background for later commands like this one.
+
+    Args:
+        without: Environment variables that this process has set for itself.
+    """
+    variables = client.environment()
+    environment = {name: value for name, value in variables.items() if name not in without}
+    root = str(Path(__file__).resolve().parents[3])
+    code = (
+        "import os, sys\n"
+        "if os.fork(): os._exit(0)\n"
+        f"if {root!r} not in sys.path: sys.path.insert(0, {root!r})\n"
+        "from llm_sandbox.cli.daemon.server import main\n"
+        "main()\n"
+    )
+    null = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
+    with contextlib.suppress(OSError):
+        child = os.posix_spawn(
+            sys.executable,
+            [sys.executable, "-P", "-c", code],
+            environment,
+            file_actions=null,
+            setsid=True,
+            setsigdef=range(1, signal.SIGSYS),
+        )
+        os.waitpid(child, 0)
